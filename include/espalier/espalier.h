@@ -1,0 +1,10 @@
+/* espalier: plans collective communication for networks whose machines are not equal.
+ * This is the only header to include; the others are its chapters. */
+#ifndef ESPALIER_H
+#define ESPALIER_H
+
+#include <espalier/status.h>
+#include <espalier/platform.h>
+#include <espalier/plan.h>
+
+#endif

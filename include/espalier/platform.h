@@ -1,0 +1,151 @@
+/* Platforms: what a network is. Nodes, directed links, and links that share a cable.
+ * A platform is made with a builder, a reader or a generator and never changes after. */
+#ifndef ESPALIER_PLATFORM_H
+#define ESPALIER_PLATFORM_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <espalier/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct esp_platform;
+struct esp_builder;
+
+/* What a node can do at once. */
+typedef enum esp_model {
+    ESP_MODEL_ONE_PORT,    /* one send and one receive at a time */
+    ESP_MODEL_HALF_DUPLEX, /* one send or one receive at a time */
+    ESP_MODEL_MULTI_PORT,  /* sends start one after the other, then run side by side */
+    ESP_MODEL_CAPACITY,    /* links have capacities, nodes no limits */
+    ESP_MODEL_COUNT
+} esp_model;
+
+typedef enum esp_node_kind {
+    ESP_NODE_HOST,
+    ESP_NODE_SWITCH, /* forwards, but neither keeps nor copies */
+} esp_node_kind;
+
+#define ESP_UNSET (-1.0) /* an optional time that was not given */
+
+/* ---- names of enumerators, as they stand in files ---- */
+ESP_API const char *esp_model_name(esp_model model);
+ESP_API int esp_model_parse(const char *text, esp_model *model); /* 0, or -1 */
+
+/* ---- building ---- */
+ESP_API esp_status esp_builder_create(struct esp_builder **out, struct esp_err *err);
+ESP_API void esp_builder_free(struct esp_builder *b);
+ESP_API esp_status esp_builder_set_name(struct esp_builder *b, const char *name,
+                                        struct esp_err *err);
+ESP_API void esp_builder_set_model(struct esp_builder *b, esp_model model);
+
+struct esp_node_spec {
+    const char *name; /* unique, not empty */
+    const char *site; /* or NULL */
+    esp_node_kind kind;
+    double send_s, recv_s; /* overhead of a send or receive, or ESP_UNSET */
+};
+
+/* Adds a node and gives its number (0, 1, 2, ...) in *node (may be NULL). */
+ESP_API esp_status esp_builder_add_node(struct esp_builder *b,
+                                        const struct esp_node_spec *spec, int *node,
+                                        struct esp_err *err);
+
+/* The number of the node of that name so far, or -1. */
+ESP_API int esp_builder_find_node(const struct esp_builder *b, const char *name);
+
+/* Adds a directed link; latency_s >= 0 and bandwidth_Bps > 0, both finite. */
+ESP_API esp_status esp_builder_add_link(struct esp_builder *b, int from, int to,
+                                        double latency_s, double bandwidth_Bps, int *link,
+                                        struct esp_err *err);
+
+/* Adds a cable that the given links share; links by number. */
+ESP_API esp_status esp_builder_add_shared(struct esp_builder *b, const char *name,
+                                          double bandwidth_Bps, const int *links,
+                                          int n_links, struct esp_err *err);
+
+/* Checks the whole and makes the platform; the builder is empty afterwards. */
+ESP_API esp_status esp_builder_build(struct esp_builder *b, struct esp_platform **out,
+                                     struct esp_err *err);
+
+/* ---- looking ---- */
+ESP_API void esp_platform_free(struct esp_platform *p);
+ESP_API const char *esp_platform_name(const struct esp_platform *p);
+ESP_API esp_model esp_platform_model(const struct esp_platform *p);
+ESP_API int esp_platform_node_count(const struct esp_platform *p);
+ESP_API int esp_platform_host_count(const struct esp_platform *p);
+ESP_API int esp_platform_link_count(const struct esp_platform *p);
+ESP_API int esp_platform_shared_count(const struct esp_platform *p);
+ESP_API const char *esp_platform_node_name(const struct esp_platform *p, int node);
+ESP_API const char *esp_platform_node_site(const struct esp_platform *p, int node);
+ESP_API esp_node_kind esp_platform_node_kind(const struct esp_platform *p, int node);
+ESP_API double esp_platform_node_send_s(const struct esp_platform *p, int node);
+ESP_API double esp_platform_node_recv_s(const struct esp_platform *p, int node);
+ESP_API int esp_platform_find_node(const struct esp_platform *p, const char *name);
+ESP_API int esp_platform_link_from(const struct esp_platform *p, int link);
+ESP_API int esp_platform_link_to(const struct esp_platform *p, int link);
+ESP_API double esp_platform_link_latency_s(const struct esp_platform *p, int link);
+ESP_API double esp_platform_link_bandwidth_Bps(const struct esp_platform *p, int link);
+/* The link from -> to, or -1. */
+ESP_API int esp_platform_find_link(const struct esp_platform *p, int from, int to);
+/* Time of bytes on the link: latency + bytes / bandwidth. */
+ESP_API double esp_platform_link_time_s(const struct esp_platform *p, int link,
+                                        double bytes);
+
+/* Are all hosts reachable from root? ESP_EINPUT and a sentence naming some that are not. */
+ESP_API esp_status esp_platform_check_root(const struct esp_platform *p, int root,
+                                           struct esp_err *err);
+
+/* A copy with another model. */
+ESP_API esp_status esp_platform_with_model(const struct esp_platform *p, esp_model model,
+                                           struct esp_platform **out,
+                                           struct esp_err *err);
+
+/* ---- files ---- */
+typedef enum esp_format {
+    ESP_FORMAT_AUTO, /* from the file's content and name */
+    ESP_FORMAT_JSON,
+    ESP_FORMAT_MATRIX, /* CSV: latencies, and a second file of bandwidths */
+    ESP_FORMAT_EDGES,
+    ESP_FORMAT_TIERS,
+    ESP_FORMAT_SIMGRID,
+    ESP_FORMAT_GRAPHML,
+    ESP_FORMAT_COUNT
+} esp_format;
+
+ESP_API const char *esp_format_name(esp_format format);
+ESP_API int esp_format_parse(const char *text, esp_format *format); /* 0, or -1 */
+
+struct esp_read_options {
+    esp_format format;
+    const char *bandwidth_path; /* ESP_FORMAT_MATRIX: the second file */
+    esp_model model;            /* for formats that do not say; ESP_MODEL_COUNT: default */
+};
+
+/* Reads a platform from a file; "-" is standard input. options may be NULL. */
+ESP_API esp_status esp_platform_read(const char *path,
+                                     const struct esp_read_options *options,
+                                     struct esp_platform **out, struct esp_err *err);
+
+/* Reads a platform from memory; `where` names it in messages. Not for SimGrid files
+ * (libsimgrid reads files only). */
+ESP_API esp_status esp_platform_parse(const char *text, size_t length, const char *where,
+                                      const struct esp_read_options *options,
+                                      struct esp_platform **out, struct esp_err *err);
+
+/* Writes native JSON; reading it back gives an equal platform, bit for bit. */
+ESP_API esp_status esp_platform_write(const struct esp_platform *p, const char *path,
+                                      struct esp_err *err);
+ESP_API esp_status esp_platform_write_stream(const struct esp_platform *p, FILE *out,
+                                             struct esp_err *err);
+
+/* Same nodes, links, resources and values, in the same order. */
+ESP_API int esp_platform_equal(const struct esp_platform *a, const struct esp_platform *b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

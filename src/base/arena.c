@@ -1,0 +1,84 @@
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { ALIGN = 16, FIRST_BLOCK = 1 << 16 };
+
+struct espi_arena_block {
+    struct espi_arena_block *older;
+    size_t size;
+};
+
+static char *block_data(struct espi_arena_block *b)
+{
+    return (char *)b + ((sizeof *b + ALIGN - 1) / ALIGN) * ALIGN;
+}
+
+void espi_arena_init(struct espi_arena *a)
+{
+    memset(a, 0, sizeof *a);
+}
+
+void espi_arena_done(struct espi_arena *a)
+{
+    espi_arena_release(a, (struct espi_arena_mark){0});
+}
+
+static int add_block(struct espi_arena *a, size_t need)
+{
+    size_t size = a->block ? a->block->size * 2 : FIRST_BLOCK;
+    if (size < need)
+        size = need;
+    if (size > SIZE_MAX - 2 * sizeof(struct espi_arena_block) - ALIGN)
+        return -1;
+    struct espi_arena_block *b =
+        espi_malloc(size + 2 * sizeof(struct espi_arena_block) + ALIGN);
+    if (!b)
+        return -1;
+    b->older = a->block;
+    b->size = size;
+    a->block = b;
+    a->at = block_data(b);
+    a->end = a->at + size;
+    return 0;
+}
+
+void *espi_arena_alloc(struct espi_arena *a, size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX - ALIGN) / size)
+        return NULL;
+    size_t bytes = (count * size + ALIGN - 1) / ALIGN * ALIGN;
+    if ((size_t)(a->end - a->at) < bytes || !a->at)
+        if (add_block(a, bytes))
+            return NULL;
+    void *p = a->at;
+    a->at += bytes;
+    return p;
+}
+
+void *espi_arena_zalloc(struct espi_arena *a, size_t count, size_t size)
+{
+    void *p = espi_arena_alloc(a, count, size);
+    if (p)
+        memset(p, 0, count * size);
+    return p;
+}
+
+struct espi_arena_mark espi_arena_mark(struct espi_arena *a)
+{
+    return (struct espi_arena_mark){a->block, a->at, a->end};
+}
+
+void espi_arena_release(struct espi_arena *a, struct espi_arena_mark mark)
+{
+    while (a->block != mark.block) {
+        struct espi_arena_block *older = a->block->older;
+        espi_free(a->block);
+        a->block = older;
+    }
+    a->at = mark.at;
+    a->end = mark.end;
+}
