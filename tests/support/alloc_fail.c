@@ -1,0 +1,81 @@
+#include "support/alloc_fail.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* Present under AddressSanitizer only. */
+extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+
+enum mode { FAIL_ONE, FAIL_REST, MODES };
+
+static struct {
+    long seen, fail_at; /* allocations are numbered from 1 */
+    enum mode mode;
+    int failed;
+} state;
+
+static int should_fail(void)
+{
+    state.seen++;
+    int fail = state.mode == FAIL_ONE ? state.seen == state.fail_at
+                                      : state.seen >= state.fail_at;
+    state.failed |= fail;
+    return fail;
+}
+
+static void *json_malloc_or_fail(size_t size)
+{
+    return should_fail() ? NULL : malloc(size);
+}
+
+/* Sets *hit to whether an allocation was made to fail. */
+static esp_status run_once(alloc_fail_fn fn, void *arg, long fail_at, enum mode mode,
+                           int *hit)
+{
+    json_malloc_t old_malloc;
+    json_free_t old_free;
+    json_get_alloc_funcs(&old_malloc, &old_free);
+    int (*old_hook)(void) = espi_alloc_should_fail;
+
+    state.seen = 0;
+    state.fail_at = fail_at;
+    state.mode = mode;
+    state.failed = 0;
+    json_set_alloc_funcs(json_malloc_or_fail, free);
+    espi_alloc_should_fail = should_fail;
+    esp_status status = fn(arg);
+    espi_alloc_should_fail = old_hook;
+    json_set_alloc_funcs(old_malloc, old_free);
+    *hit = state.failed;
+    return status;
+}
+
+static int wrong(long at, enum mode mode, esp_status got, esp_status want)
+{
+    fprintf(stderr,
+            "alloc_fail_each: with allocation %ld%s failing: \"%s\", not \"%s\"\n", at,
+            mode == FAIL_ONE ? "" : " and later ones", esp_status_text(got),
+            esp_status_text(want));
+    return -1;
+}
+
+int alloc_fail_each(alloc_fail_fn fn, void *arg)
+{
+    for (long at = 1;; at++) {
+        for (enum mode mode = FAIL_ONE; mode < MODES; mode++) {
+            int hit;
+            esp_status status = run_once(fn, arg, at, mode, &hit);
+            esp_status want = hit ? ESP_ENOMEM : ESP_OK;
+            if (status != want)
+                return wrong(at, mode, status, want);
+            if (hit)
+                continue;
+            if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check())
+                return -1;
+            return (int)(at - 1);
+        }
+    }
+}
