@@ -48,6 +48,20 @@ static esp_status never_works(void *arg)
     return ESP_ENOMEM;
 }
 
+static void *kept[16];
+static int n_kept;
+
+static esp_status leaks(void *arg)
+{
+    (void)arg;
+    void *a = espi_malloc(10);
+    if (a && n_kept < 16)
+        kept[n_kept++] = a;
+    void *b = espi_malloc(10);
+    espi_free(b);
+    return a && b ? ESP_OK : ESP_ENOMEM;
+}
+
 static void counts_allocations(void **state)
 {
     (void)state;
@@ -64,11 +78,25 @@ static void reports_bad_work(void **state)
     assert_int_equal(alloc_fail_each(never_works, NULL), -1);
 }
 
+static void sees_leaks_under_sanitizers(void **state)
+{
+    (void)state;
+    int got = alloc_fail_each(leaks, NULL);
+    while (n_kept > 0)
+        espi_free(kept[--n_kept]);
+#ifdef __SANITIZE_ADDRESS__
+    assert_int_equal(got, -1);
+#else
+    assert_int_equal(got, 2);
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_allocations),
         cmocka_unit_test(reports_bad_work),
+        cmocka_unit_test(sees_leaks_under_sanitizers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
