@@ -1,0 +1,41 @@
+# What `make install` puts where.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY include/espalier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+
+# Two export sets: users of the shared library need none of the packages that the static
+# one makes them link.
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/espalier)
+foreach(kind shared static)
+  install(TARGETS espalier_${kind} EXPORT espalier_${kind}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT espalier_${kind} NAMESPACE espalier:: DESTINATION ${package_dir}
+          FILE espalier_${kind}.cmake)
+endforeach()
+configure_package_config_file(cmake/espalierConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/espalierConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/espalierConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/espalierConfig.cmake
+        ${PROJECT_BINARY_DIR}/espalierConfigVersion.cmake DESTINATION ${package_dir})
+
+# Relative to the file itself, so that an installed tree can be moved.
+file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+     ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/espalier.pc.in espalier.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/espalier.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+file(GLOB man_pages CONFIGURE_DEPENDS man/*.[1-8])
+foreach(page ${man_pages})
+  string(REGEX REPLACE ".*\\." "" section ${page})
+  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
+if(EXISTS ${PROJECT_SOURCE_DIR}/completions/espalier.bash)
+  install(FILES completions/espalier.bash
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME espalier)
+endif()
