@@ -11,10 +11,7 @@
 extern "C" {
 #endif
 
-typedef enum esp_op {
-    ESP_OP_BCAST,
-    ESP_OP_COUNT
-} esp_op;
+typedef enum esp_op { ESP_OP_BCAST, ESP_OP_COUNT } esp_op;
 
 ESP_API const char *esp_op_name(esp_op op);
 ESP_API int esp_op_parse(const char *text, esp_op *op); /* 0, or -1 */
@@ -22,7 +19,7 @@ ESP_API int esp_op_parse(const char *text, esp_op *op); /* 0, or -1 */
 /* One transfer of a tree: the data goes from the first host of the path to the last,
  * forwarded by the nodes between. Most paths are one link. */
 struct esp_edge {
-    int from, to;         /* nodes */
+    int from, to;          /* nodes */
     int first_hop, n_hops; /* links: tree->hops[first_hop .. first_hop + n_hops) */
 };
 
@@ -66,7 +63,8 @@ ESP_API esp_status esp_plan_add_simple_tree(struct esp_plan *plan,
 
 /* Is the plan one that can run on this platform? Checks that every tree reaches every
  * host exactly once from the root, in an order in which each sender has the data, over
- * paths of links that exist, that switches only forward, and that the weights sum to 1. */
+ * paths of links that exist, that switches only forward, and that the weights sum to 1.
+ */
 ESP_API esp_status esp_plan_check(const struct esp_plan *plan,
                                   const struct esp_platform *p, struct esp_err *err);
 

@@ -95,7 +95,8 @@ ESP_API int esp_platform_find_link(const struct esp_platform *p, int from, int t
 ESP_API double esp_platform_link_time_s(const struct esp_platform *p, int link,
                                         double bytes);
 
-/* Are all hosts reachable from root? ESP_EINPUT and a sentence naming some that are not. */
+/* Are all hosts reachable from root? ESP_EINPUT and a sentence naming some that are not.
+ */
 ESP_API esp_status esp_platform_check_root(const struct esp_platform *p, int root,
                                            struct esp_err *err);
 
@@ -122,7 +123,7 @@ ESP_API int esp_format_parse(const char *text, esp_format *format); /* 0, or -1 
 struct esp_read_options {
     esp_format format;
     const char *bandwidth_path; /* ESP_FORMAT_MATRIX: the second file */
-    esp_model model;            /* for formats that do not say; ESP_MODEL_COUNT: default */
+    esp_model model; /* for formats that do not say; ESP_MODEL_COUNT: default */
 };
 
 /* Reads a platform from a file; "-" is standard input. options may be NULL. */
@@ -143,7 +144,8 @@ ESP_API esp_status esp_platform_write_stream(const struct esp_platform *p, FILE 
                                              struct esp_err *err);
 
 /* Same nodes, links, resources and values, in the same order. */
-ESP_API int esp_platform_equal(const struct esp_platform *a, const struct esp_platform *b);
+ESP_API int esp_platform_equal(const struct esp_platform *a,
+                               const struct esp_platform *b);
 
 #ifdef __cplusplus
 }

@@ -41,12 +41,17 @@ esp_status espi_err(struct esp_err *err, esp_status status, const char *fmt, ...
 esp_status espi_err_prefix(struct esp_err *err, esp_status status, const char *prefix)
 {
     if (err) {
-        char old[ESP_ERR_TEXT_MAX];
-        memcpy(old, err->text, sizeof old);
-        old[sizeof old - 1] = '\0';
-        int n = snprintf(err->text, sizeof err->text, "%s: ", prefix);
-        if (n > 0 && (size_t)n < sizeof err->text)
-            snprintf(err->text + n, sizeof err->text - (size_t)n, "%s", old);
+        /* Move the text, dropping what no longer fits at its end. */
+        size_t head = strlen(prefix) + 2, room = sizeof err->text - 1;
+        if (head > room / 2)
+            return status;
+        size_t tail = strlen(err->text);
+        if (tail > room - head)
+            tail = room - head;
+        memmove(err->text + head, err->text, tail);
+        memcpy(err->text, prefix, head - 2);
+        memcpy(err->text + head - 2, ": ", 2);
+        err->text[head + tail] = '\0';
         err->status = status;
     }
     return status;

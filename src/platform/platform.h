@@ -4,6 +4,8 @@
 
 #include <espalier/platform.h>
 
+#include "platform/names.h"
+
 /* Lists of ints, one after the other: row i is item[start[i] .. start[i+1]). */
 struct espi_rows {
     int *start;
@@ -14,34 +16,33 @@ struct esp_platform {
     char *name;
     esp_model model;
     int n_nodes, n_hosts, n_links, n_shared, n_sites;
-
-    char *text; /* all names, one after the other, each ended by '\0' */
+    struct espi_names nodes, sites, cables;
 
     /* nodes */
-    size_t *node_name; /* offset in text */
-    unsigned char *node_kind;
-    int *node_site; /* -1: none */
-    double *send_s, *recv_s; /* NULL when no node has one; ESP_UNSET where absent */
-    int *name_slot; /* open-addressing hash of names -> node, -1 empty */
-    unsigned name_mask;
-
-    size_t *site_name; /* offset in text; sites in order of first use */
+    unsigned char *node_kind; /* esp_node_kind */
+    int *node_site;           /* -1: none */
+    double *send_s, *recv_s;  /* ESP_UNSET where absent */
+    int has_send, has_recv;   /* does any node have one? */
 
     /* links, in the order they were added */
     int *tail, *head;
     double *latency_s, *bandwidth_Bps;
-    struct espi_rows out, in; /* node -> links, by link number */
+    struct espi_rows out, in; /* node -> links, ascending */
 
     /* cables that links share */
-    size_t *shared_name;
     double *shared_Bps;
-    struct espi_rows shared_links; /* shared -> links */
-    struct espi_rows link_shared;  /* link -> shared; start is NULL when n_shared == 0 */
+    struct espi_rows shared_links; /* cable -> links */
+    struct espi_rows link_shared;  /* link -> cables; start is NULL when n_shared == 0 */
 };
 
 static inline const char *espi_node_name(const struct esp_platform *p, int node)
 {
-    return p->text + p->node_name[node];
+    return espi_names_text(&p->nodes, node);
+}
+
+static inline const char *espi_shared_name(const struct esp_platform *p, int cable)
+{
+    return espi_names_text(&p->cables, cable);
 }
 
 static inline int espi_is_switch(const struct esp_platform *p, int node)
@@ -49,9 +50,14 @@ static inline int espi_is_switch(const struct esp_platform *p, int node)
     return p->node_kind[node] == ESP_NODE_SWITCH;
 }
 
-static inline double espi_link_time_s(const struct esp_platform *p, int link, double bytes)
+static inline double espi_link_time_s(const struct esp_platform *p, int link,
+                                      double bytes)
 {
     return p->latency_s[link] + bytes / p->bandwidth_Bps[link];
 }
+
+/* Rows by counting sort: row k lists, ascending, the i with keys[i] == k. start has
+ * n_rows + 1 zeroed entries, item has n_items. */
+void espi_rows_fill(struct espi_rows *rows, const int *keys, int n_items, int n_rows);
 
 #endif

@@ -1,0 +1,93 @@
+#include "base/json_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+
+void espi_json_put_string(FILE *out, const char *text)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            putc('\\', out);
+        if (c < 0x20)
+            fprintf(out, "\\u%04x", c);
+        else
+            putc(c, out);
+    }
+    putc('"', out);
+}
+
+static esp_status io_error(struct esp_err *err, const char *path, int code)
+{
+    char shown[200];
+    return espi_err(err, ESP_EIO, "cannot write %s: %s",
+                    espi_quote(shown, sizeof shown, path), strerror(code));
+}
+
+/* Opens path.XXXXXX; *temp is the name, to be freed. */
+static esp_status open_temp(const char *path, char **temp, FILE **out,
+                            struct esp_err *err)
+{
+    size_t n = strlen(path);
+    char *name = espi_malloc(n + 8);
+    if (!name)
+        return espi_err_nomem(err);
+    memcpy(name, path, n);
+    memcpy(name + n, ".XXXXXX", 8);
+    int fd = mkstemp(name);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!f) {
+        int code = errno;
+        if (fd >= 0)
+            close(fd), unlink(name);
+        espi_free(name);
+        return io_error(err, path, code);
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    *temp = name;
+    *out = f;
+    return ESP_OK;
+}
+
+esp_status espi_write_file(const char *path,
+                           esp_status (*write)(const void *what, FILE *out,
+                                               struct esp_err *err),
+                           const void *what, struct esp_err *err)
+{
+    struct stat info;
+    if (!strcmp(path, "-"))
+        return write(what, stdout, err);
+    /* Devices and pipes cannot be renamed over: write to them as they are. */
+    if (!stat(path, &info) && !S_ISREG(info.st_mode)) {
+        FILE *f = fopen(path, "w");
+        if (!f)
+            return io_error(err, path, errno);
+        esp_status st = write(what, f, err);
+        if (fclose(f) && !st)
+            st = io_error(err, path, errno);
+        return st;
+    }
+    char *temp = NULL;
+    FILE *f = NULL;
+    esp_status st = open_temp(path, &temp, &f, err);
+    if (st)
+        return st;
+    st = write(what, f, err);
+    if (fclose(f) && !st)
+        st = io_error(err, path, errno);
+    if (!st && rename(temp, path))
+        st = io_error(err, path, errno);
+    if (st)
+        unlink(temp);
+    espi_free(temp);
+    return st;
+}

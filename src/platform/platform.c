@@ -1,0 +1,309 @@
+/* Looking at platforms. */
+#include "platform/platform.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+
+static const char *const model_names[ESP_MODEL_COUNT] = {
+    [ESP_MODEL_ONE_PORT] = "one-port",
+    [ESP_MODEL_HALF_DUPLEX] = "half-duplex",
+    [ESP_MODEL_MULTI_PORT] = "multi-port",
+    [ESP_MODEL_CAPACITY] = "capacity",
+};
+
+const char *esp_model_name(esp_model model)
+{
+    return (unsigned)model < ESP_MODEL_COUNT ? model_names[model] : "?";
+}
+
+int esp_model_parse(const char *text, esp_model *model)
+{
+    for (int i = 0; i < ESP_MODEL_COUNT; i++)
+        if (!strcmp(text, model_names[i])) {
+            *model = (esp_model)i;
+            return 0;
+        }
+    return -1;
+}
+
+void espi_rows_fill(struct espi_rows *rows, const int *keys, int n_items, int n_rows)
+{
+    int *start = rows->start;
+    for (int i = 0; i < n_items; i++)
+        start[keys[i] + 1]++;
+    for (int k = 0; k < n_rows; k++)
+        start[k + 1] += start[k];
+    for (int i = 0; i < n_items; i++)
+        rows->item[start[keys[i]]++] = i;
+    memmove(start + 1, start, (size_t)n_rows * sizeof *start);
+    start[0] = 0;
+}
+
+void esp_platform_free(struct esp_platform *p)
+{
+    if (!p)
+        return;
+    espi_free(p->name);
+    espi_names_done(&p->nodes);
+    espi_names_done(&p->sites);
+    espi_names_done(&p->cables);
+    espi_free(p->node_kind);
+    espi_free(p->node_site);
+    espi_free(p->send_s);
+    espi_free(p->recv_s);
+    espi_free(p->tail);
+    espi_free(p->head);
+    espi_free(p->latency_s);
+    espi_free(p->bandwidth_Bps);
+    espi_free(p->out.start);
+    espi_free(p->out.item);
+    espi_free(p->in.start);
+    espi_free(p->in.item);
+    espi_free(p->shared_Bps);
+    espi_free(p->shared_links.start);
+    espi_free(p->shared_links.item);
+    espi_free(p->link_shared.start);
+    espi_free(p->link_shared.item);
+    espi_free(p);
+}
+
+const char *esp_platform_name(const struct esp_platform *p)
+{
+    return p->name;
+}
+
+esp_model esp_platform_model(const struct esp_platform *p)
+{
+    return p->model;
+}
+
+int esp_platform_node_count(const struct esp_platform *p)
+{
+    return p->n_nodes;
+}
+
+int esp_platform_host_count(const struct esp_platform *p)
+{
+    return p->n_hosts;
+}
+
+int esp_platform_link_count(const struct esp_platform *p)
+{
+    return p->n_links;
+}
+
+int esp_platform_shared_count(const struct esp_platform *p)
+{
+    return p->n_shared;
+}
+
+const char *esp_platform_node_name(const struct esp_platform *p, int node)
+{
+    return espi_node_name(p, node);
+}
+
+const char *esp_platform_node_site(const struct esp_platform *p, int node)
+{
+    int site = p->node_site[node];
+    return site < 0 ? NULL : espi_names_text(&p->sites, site);
+}
+
+esp_node_kind esp_platform_node_kind(const struct esp_platform *p, int node)
+{
+    return (esp_node_kind)p->node_kind[node];
+}
+
+double esp_platform_node_send_s(const struct esp_platform *p, int node)
+{
+    return p->send_s[node];
+}
+
+double esp_platform_node_recv_s(const struct esp_platform *p, int node)
+{
+    return p->recv_s[node];
+}
+
+int esp_platform_find_node(const struct esp_platform *p, const char *name)
+{
+    return espi_names_find(&p->nodes, name);
+}
+
+int esp_platform_link_from(const struct esp_platform *p, int link)
+{
+    return p->tail[link];
+}
+
+int esp_platform_link_to(const struct esp_platform *p, int link)
+{
+    return p->head[link];
+}
+
+double esp_platform_link_latency_s(const struct esp_platform *p, int link)
+{
+    return p->latency_s[link];
+}
+
+double esp_platform_link_bandwidth_Bps(const struct esp_platform *p, int link)
+{
+    return p->bandwidth_Bps[link];
+}
+
+int esp_platform_find_link(const struct esp_platform *p, int from, int to)
+{
+    /* Scan the shorter list: hubs have long ones. */
+    int outs = p->out.start[from + 1] - p->out.start[from];
+    int ins = p->in.start[to + 1] - p->in.start[to];
+    if (outs <= ins) {
+        for (int k = p->out.start[from]; k < p->out.start[from + 1]; k++)
+            if (p->head[p->out.item[k]] == to)
+                return p->out.item[k];
+        return -1;
+    }
+    for (int k = p->in.start[to]; k < p->in.start[to + 1]; k++)
+        if (p->tail[p->in.item[k]] == from)
+            return p->in.item[k];
+    return -1;
+}
+
+double esp_platform_link_time_s(const struct esp_platform *p, int link, double bytes)
+{
+    return espi_link_time_s(p, link, bytes);
+}
+
+/* Marks what root reaches; returns the number of hosts reached, -1 when out of memory. */
+static int reach_hosts(const struct esp_platform *p, int root, unsigned char *seen)
+{
+    int *queue = ESPI_NEW(int, p->n_nodes);
+    if (!queue)
+        return -1;
+    int size = 0, hosts = 0;
+    queue[size++] = root;
+    seen[root] = 1;
+    for (int i = 0; i < size; i++) {
+        int u = queue[i];
+        hosts += !espi_is_switch(p, u);
+        for (int k = p->out.start[u]; k < p->out.start[u + 1]; k++) {
+            int v = p->head[p->out.item[k]];
+            if (!seen[v])
+                seen[v] = 1, queue[size++] = v;
+        }
+    }
+    espi_free(queue);
+    return hosts;
+}
+
+static esp_status tell_unreached(const struct esp_platform *p, int root,
+                                 const unsigned char *seen, int missing,
+                                 struct esp_err *err)
+{
+    char list[256] = "", shown[48], root_shown[48];
+    size_t used = 0;
+    int named = 0;
+    for (int v = 0; v < p->n_nodes && named < 5; v++) {
+        if (seen[v] || espi_is_switch(p, v))
+            continue;
+        int n = snprintf(list + used, sizeof list - used, "%s%s", named ? ", " : "",
+                         espi_quote(shown, sizeof shown, espi_node_name(p, v)));
+        used += (size_t)n;
+        named++;
+    }
+    return espi_err(err, ESP_EINPUT, "%d of %d hosts cannot be reached from %s: %s%s",
+                    missing, p->n_hosts,
+                    espi_quote(root_shown, sizeof root_shown, espi_node_name(p, root)),
+                    list, missing > named ? ", ..." : "");
+}
+
+esp_status esp_platform_check_root(const struct esp_platform *p, int root,
+                                   struct esp_err *err)
+{
+    if (root < 0 || root >= p->n_nodes)
+        return espi_err(err, ESP_EUSAGE, "no node number %d", root);
+    if (espi_is_switch(p, root)) {
+        char shown[64];
+        return espi_err(err, ESP_EINPUT, "%s is a switch and cannot be the root",
+                        espi_quote(shown, sizeof shown, espi_node_name(p, root)));
+    }
+    unsigned char *seen = espi_calloc((size_t)p->n_nodes, 1);
+    int hosts = seen ? reach_hosts(p, root, seen) : -1;
+    esp_status st = ESP_OK;
+    if (hosts < 0)
+        st = espi_err_nomem(err);
+    else if (hosts < p->n_hosts)
+        st = tell_unreached(p, root, seen, p->n_hosts - hosts, err);
+    espi_free(seen);
+    return st;
+}
+
+/* Feeds a whole platform into a builder. */
+static esp_status copy_into(const struct esp_platform *p, struct esp_builder *b,
+                            struct esp_err *err)
+{
+    esp_status st = esp_builder_set_name(b, p->name, err);
+    for (int i = 0; i < p->n_nodes && !st; i++) {
+        struct esp_node_spec spec = {espi_node_name(p, i), esp_platform_node_site(p, i),
+                                     (esp_node_kind)p->node_kind[i], p->send_s[i],
+                                     p->recv_s[i]};
+        st = esp_builder_add_node(b, &spec, NULL, err);
+    }
+    for (int e = 0; e < p->n_links && !st; e++)
+        st = esp_builder_add_link(b, p->tail[e], p->head[e], p->latency_s[e],
+                                  p->bandwidth_Bps[e], NULL, err);
+    for (int s = 0; s < p->n_shared && !st; s++)
+        st = esp_builder_add_shared(
+            b, espi_shared_name(p, s), p->shared_Bps[s],
+            p->shared_links.item + p->shared_links.start[s],
+            p->shared_links.start[s + 1] - p->shared_links.start[s], err);
+    return st;
+}
+
+esp_status esp_platform_with_model(const struct esp_platform *p, esp_model model,
+                                   struct esp_platform **out, struct esp_err *err)
+{
+    struct esp_builder *b;
+    esp_status st = esp_builder_create(&b, err);
+    if (st)
+        return st;
+    st = copy_into(p, b, err);
+    esp_builder_set_model(b, model);
+    if (!st)
+        st = esp_builder_build(b, out, err);
+    esp_builder_free(b);
+    return st;
+}
+
+static int same_ints(const int *a, const int *b, int n)
+{
+    return n == 0 || !memcmp(a, b, (size_t)n * sizeof *a);
+}
+
+static int same_doubles(const double *a, const double *b, int n)
+{
+    return n == 0 || !memcmp(a, b, (size_t)n * sizeof *a);
+}
+
+static int same_names(const struct espi_names *a, const struct espi_names *b)
+{
+    return a->n == b->n && a->text_size == b->text_size &&
+           (a->n == 0 || !memcmp(a->text, b->text, a->text_size));
+}
+
+int esp_platform_equal(const struct esp_platform *a, const struct esp_platform *b)
+{
+    int n = a->n_nodes, m = a->n_links, s = a->n_shared;
+    return a->model == b->model && m == b->n_links && !strcmp(a->name, b->name) &&
+           same_names(&a->nodes, &b->nodes) && same_names(&a->sites, &b->sites) &&
+           same_names(&a->cables, &b->cables) &&
+           !memcmp(a->node_kind, b->node_kind, (size_t)n) &&
+           same_ints(a->node_site, b->node_site, n) &&
+           same_doubles(a->send_s, b->send_s, n) &&
+           same_doubles(a->recv_s, b->recv_s, n) && same_ints(a->tail, b->tail, m) &&
+           same_ints(a->head, b->head, m) &&
+           same_doubles(a->latency_s, b->latency_s, m) &&
+           same_doubles(a->bandwidth_Bps, b->bandwidth_Bps, m) &&
+           same_doubles(a->shared_Bps, b->shared_Bps, s) &&
+           same_ints(a->shared_links.start, b->shared_links.start, s + 1) &&
+           same_ints(a->shared_links.item, b->shared_links.item,
+                     a->shared_links.start[s]);
+}

@@ -1,0 +1,115 @@
+/* Writes the native format, espalier-platform/1, straight to the stream: a million links
+ * need no memory. Numbers are printed so that they read back bit for bit. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/json_text.h"
+#include "base/number.h"
+#include "platform/platform.h"
+
+static void put_number(FILE *out, const char *key, double value)
+{
+    char text[ESPI_NUMBER_MAX];
+    espi_number_print(text, value);
+    fprintf(out, ", \"%s\": %s", key, text);
+}
+
+static void put_text(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, "\"%s\": ", key);
+    espi_json_put_string(out, text);
+}
+
+static void put_node(const struct esp_platform *p, int i, FILE *out)
+{
+    fputs(i ? ",\n    {" : "\n    {", out);
+    put_text(out, "name", espi_node_name(p, i));
+    if (p->node_site[i] >= 0) {
+        fputs(", ", out);
+        put_text(out, "site", esp_platform_node_site(p, i));
+    }
+    if (espi_is_switch(p, i))
+        fputs(", \"kind\": \"switch\"", out);
+    if (p->send_s[i] != ESP_UNSET)
+        put_number(out, "send_s", p->send_s[i]);
+    if (p->recv_s[i] != ESP_UNSET)
+        put_number(out, "recv_s", p->recv_s[i]);
+    fputs("}", out);
+}
+
+/* Is link e + 1 the exact opposite of link e? Then one entry stands for both. */
+static int is_duplex(const struct esp_platform *p, int e)
+{
+    return e + 1 < p->n_links && p->tail[e] == p->head[e + 1] &&
+           p->head[e] == p->tail[e + 1] && p->latency_s[e] == p->latency_s[e + 1] &&
+           p->bandwidth_Bps[e] == p->bandwidth_Bps[e + 1];
+}
+
+static void put_links(const struct esp_platform *p, FILE *out)
+{
+    for (int e = 0; e < p->n_links; e++) {
+        int duplex = is_duplex(p, e);
+        fputs(e ? ",\n    {" : "\n    {", out);
+        put_text(out, "from", espi_node_name(p, p->tail[e]));
+        fputs(", ", out);
+        put_text(out, "to", espi_node_name(p, p->head[e]));
+        put_number(out, "latency_s", p->latency_s[e]);
+        put_number(out, "bandwidth_Bps", p->bandwidth_Bps[e]);
+        fputs(duplex ? ", \"duplex\": true}" : "}", out);
+        e += duplex;
+    }
+}
+
+static void put_cable(const struct esp_platform *p, int s, FILE *out)
+{
+    const struct espi_rows *rows = &p->shared_links;
+    fputs(s ? ",\n    {" : "\n    {", out);
+    put_text(out, "name", espi_shared_name(p, s));
+    put_number(out, "bandwidth_Bps", p->shared_Bps[s]);
+    fputs(", \"links\": [", out);
+    for (int k = rows->start[s]; k < rows->start[s + 1]; k++) {
+        int e = rows->item[k];
+        fputs(k > rows->start[s] ? ", [" : "[", out);
+        espi_json_put_string(out, espi_node_name(p, p->tail[e]));
+        fputs(", ", out);
+        espi_json_put_string(out, espi_node_name(p, p->head[e]));
+        fputs("]", out);
+    }
+    fputs("]}", out);
+}
+
+esp_status esp_platform_write_stream(const struct esp_platform *p, FILE *out,
+                                     struct esp_err *err)
+{
+    fputs("{\n  \"format\": \"espalier-platform/1\",\n  ", out);
+    put_text(out, "name", p->name);
+    fprintf(out, ",\n  \"model\": \"%s\",\n  \"nodes\": [", esp_model_name(p->model));
+    for (int i = 0; i < p->n_nodes; i++)
+        put_node(p, i, out);
+    fputs("\n  ],\n  \"links\": [", out);
+    put_links(p, out);
+    fputs("\n  ]", out);
+    if (p->n_shared) {
+        fputs(",\n  \"shared\": [", out);
+        for (int s = 0; s < p->n_shared; s++)
+            put_cable(p, s, out);
+        fputs("\n  ]", out);
+    }
+    fputs("\n}\n", out);
+    if (fflush(out) || ferror(out))
+        return espi_err(err, ESP_EIO, "cannot write the platform: %s", strerror(errno));
+    return ESP_OK;
+}
+
+static esp_status write_platform(const void *what, FILE *out, struct esp_err *err)
+{
+    return esp_platform_write_stream(what, out, err);
+}
+
+esp_status esp_platform_write(const struct esp_platform *p, const char *path,
+                              struct esp_err *err)
+{
+    return espi_write_file(path, write_platform, p, err);
+}
