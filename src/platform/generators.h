@@ -1,6 +1,6 @@
 /* The list of generators with their parameters. The command line, the documentation and
- * the checks of the options are derived from these descriptions, which stand in the
- * generators' own files.
+ * the checks of the options are derived from it: one table in
+ * generators.c.
  *
  * To run one by name: find it, take options of options_size bytes, fill them with
  * espi_generator_defaults, apply a preset, write parameters at their offsets, run. */
@@ -52,6 +52,14 @@ const struct espi_generator *espi_generators(int *count);
 const struct espi_generator *espi_generator_find(const char *name); /* or NULL */
 const struct espi_param *espi_param_find(const struct espi_generator *g,
                                          const char *name); /* or NULL */
+
+/* The value of a parameter; a seed loses bits as a double and so has its own way out. */
+double espi_param_value(const struct espi_param *p, const void *options);
+uint64_t espi_param_seed(const struct espi_param *p, const void *options);
+
+/* Writes a parameter; a value without its type's range is the caller's mistake. Seeds
+ * beyond 2^53 are to be copied to the offset instead. */
+void espi_param_set(const struct espi_param *p, void *options, double value);
 
 void espi_generator_defaults(const struct espi_generator *g, void *options);
 
