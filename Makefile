@@ -1,7 +1,43 @@
-# A thin face over CMake.
-BUILD ?= build
-all: build
-build:
-	cmake -S . -B $(BUILD) -G Ninja
-	ninja -C $(BUILD)
-.PHONY: all build
+# A thin face over CMake and tools/. `make help` lists what there is.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 600
+JOBS ?= $(shell nproc)
+BUILD = build/release
+
+build: ## build the library, the program and the tests (the default)
+	@tools/setup build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+
+demo: build ## build, then run the main job end to end
+	@tools/demo $(BUILD)/espalier
+
+check: ## install what is missing, build, and run every test and check
+	@tools/setup
+	@tools/check
+
+fuzz: ## fuzz every reader for FUZZ_SECONDS each (600)
+	@tools/setup
+	@tools/check-fuzz $(FUZZ_SECONDS)
+
+bench: build ## run the benchmarks
+	@tools/bench $(BUILD)
+
+coverage: ## measure which lines the tests reach: build/coverage/report
+	@tools/setup build check coverage
+	@tools/coverage
+
+format: ## put all C files into the project's layout
+	@tools/setup check
+	@tools/check-format --fix
+
+install: build ## install under PREFIX (/usr/local)
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean: ## remove all that was built
+	rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: build demo check fuzz bench coverage format install clean help
