@@ -26,7 +26,7 @@ const char *esp_version(void)
     return ESPALIER_VERSION;
 }
 
-esp_status espi_err(struct esp_err *err, esp_status status, const char *fmt, ...)
+void espi_err_fill(struct esp_err *err, esp_status status, const char *fmt, ...)
 {
     if (err) {
         va_list ap;
@@ -35,16 +35,15 @@ esp_status espi_err(struct esp_err *err, esp_status status, const char *fmt, ...
         va_end(ap);
         err->status = status;
     }
-    return status;
 }
 
-esp_status espi_err_prefix(struct esp_err *err, esp_status status, const char *prefix)
+void espi_err_prepend(struct esp_err *err, esp_status status, const char *prefix)
 {
     if (err) {
         /* Move the text, dropping what no longer fits at its end. */
         size_t head = strlen(prefix) + 2, room = sizeof err->text - 1;
         if (head > room / 2)
-            return status;
+            return;
         size_t tail = strlen(err->text);
         if (tail > room - head)
             tail = room - head;
@@ -54,12 +53,6 @@ esp_status espi_err_prefix(struct esp_err *err, esp_status status, const char *p
         err->text[head + tail] = '\0';
         err->status = status;
     }
-    return status;
-}
-
-esp_status espi_err_nomem(struct esp_err *err)
-{
-    return espi_err(err, ESP_ENOMEM, "out of memory");
 }
 
 const char *espi_quote(char *out, unsigned long out_size, const char *text)
