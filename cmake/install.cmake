@@ -29,13 +29,7 @@ configure_file(cmake/espalier.pc.in espalier.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/espalier.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-file(GLOB man_pages CONFIGURE_DEPENDS man/*.[1-8])
-foreach(page ${man_pages})
-  string(REGEX REPLACE ".*\\." "" section ${page})
-  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
-endforeach()
-if(EXISTS ${PROJECT_SOURCE_DIR}/completions/espalier.bash)
-  install(FILES completions/espalier.bash
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-          RENAME espalier)
-endif()
+# Made by the program when it is built, see src/CMakeLists.txt.
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_BINARY_DIR}/espalier.bash
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME espalier)
