@@ -67,7 +67,9 @@ struct esp_tiers_options {
     int sw, sm, sl; /* nodes of a WAN, of a MAN, of a LAN */
     int rw, rm, rl; /* redundancy within a WAN, a MAN, a LAN; 1: a tree */
     int rmw, rlm;   /* links of a MAN to the WAN, of a LAN to its MAN */
-    int classes;    /* bandwidths and delays of Tiers instead of the next two */
+    /* Drawn again until arcs / (n (n - 1)) lies between these; 0 and 1: any will do. */
+    double density_min, density_max;
+    int classes; /* bandwidths and delays of Tiers instead of the next two */
     struct esp_gaussian bandwidth;
     double latency_s;
     uint64_t seed;

@@ -40,6 +40,7 @@ enum level { WAN, MAN, LAN };
 static const int grid_units[] = {40, 8, 2};
 #define GRID      100
 #define NODES_MAX 10e6
+#define ATTEMPTS  100 /* to draw a platform of the density asked for */
 
 /* By the sum of the levels of a link's ends: WW, WM, MM, ML, LL. */
 static const struct link_class {
@@ -99,6 +100,17 @@ static esp_status check_sizes(const struct tiers *t)
             "most %.0f",
             count_nodes(o), NODES_MAX);
     return espi_gen_check_links(t->g, 2 * links);
+}
+
+static esp_status check_density(const struct tiers *t)
+{
+    const struct esp_tiers_options *o = &t->o;
+    if (o->density_min <= o->density_max)
+        return ESP_OK;
+    return espi_err(
+        t->g->err, ESP_EUSAGE,
+        "tiers: density-min is %g, but must not be larger than density-max, %g",
+        o->density_min, o->density_max);
 }
 
 /* ---- links ---- */
@@ -233,12 +245,23 @@ static esp_status add_networks(struct tiers *t)
     return status;
 }
 
+/* Options first: the table of parameters looks there. */
+struct attempt {
+    struct esp_tiers_options options;
+    int number;
+};
+
 static esp_status draw(struct espi_gen *g, const void *options)
 {
-    struct tiers t = {.g = g, .o = *(const struct esp_tiers_options *)options};
+    const struct attempt *a = options;
+    struct tiers t = {.g = g, .o = a->options};
+    if (a->number > 0) /* a stream of its own; the first is that of the seed */
+        espi_rng_seed(&g->rng, t.o.seed ^ ((uint64_t)a->number << 40));
     esp_status status = choose_sizes(&t.o, g->err);
     if (status == ESP_OK)
         status = check_sizes(&t);
+    if (status == ESP_OK)
+        status = check_density(&t);
     if (status != ESP_OK)
         return status;
     t.x = ESPI_ARENA_NEW(&g->arena, int, count_nodes(&t.o));
@@ -249,5 +272,23 @@ static esp_status draw(struct espi_gen *g, const void *options)
 esp_status esp_generate_tiers(const struct esp_tiers_options *options,
                               struct esp_platform **out, struct esp_err *err)
 {
-    return espi_generate("tiers", options, draw, out, err);
+    struct attempt a = {.options = *options};
+    struct esp_platform *p;
+    double density = 0;
+    for (; a.number < ATTEMPTS; a.number++) {
+        esp_status status = espi_generate("tiers", &a, draw, &p, err);
+        if (status != ESP_OK)
+            return status;
+        double n = esp_platform_node_count(p);
+        density = n > 1 ? esp_platform_link_count(p) / (n * (n - 1)) : 0;
+        if (density >= options->density_min && density <= options->density_max) {
+            *out = p;
+            return ESP_OK;
+        }
+        esp_platform_free(p);
+    }
+    return espi_err(err, ESP_EUSAGE,
+                    "tiers: no draw of %d had a density between density-min, %g, and "
+                    "density-max, %g; the last one had %g",
+                    ATTEMPTS, options->density_min, options->density_max, density);
 }

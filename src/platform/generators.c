@@ -71,6 +71,10 @@ static const struct espi_param tiers_params[] = {
     N(rl, 2, 1, 100, "redundancy within a LAN: its hubs (1: a star)"),
     N(rmw, 2, 1, 100, "links of each MAN to the WAN"),
     N(rlm, 2, 1, 100, "links of each LAN to its MAN"),
+    PARAM(DOUBLE, T, "density-min", density_min, 0, 0, 1,
+          "draw again until at least this part of all node pairs is linked"),
+    PARAM(DOUBLE, T, "density-max", density_max, 1, 0, 1,
+          "draw again until at most this part of all node pairs is linked"),
     FLAG(T, "classes", classes, "bandwidths and delays of Tiers itself"),
     GAUSSIAN(T),
     SEED(T),
@@ -134,6 +138,8 @@ static void set_tiers(void *options, const int *sizes)
                            &o->rw, &o->rm, &o->rl, &o->rmw, &o->rlm};
     for (int i = 0; i < COUNT(fields); i++)
         *fields[i] = sizes[i];
+    o->density_min = 0.05; /* the range that the broadcast paper gives */
+    o->density_max = 0.15;
 }
 
 /* nm nl sw sm sl / rw rm rl rmw rlm */
