@@ -1,11 +1,54 @@
-/* The readers, one a format; esp_platform_read picks. `where` names the text in messages.
- */
+/* The readers behind esp_platform_read: one file a format, each from text in memory to a
+ * platform. */
 #ifndef ESPI_PLATFORM_READERS_H
 #define ESPI_PLATFORM_READERS_H
 
+#include <stddef.h>
+
 #include <espalier/platform.h>
+
+struct espi_source {
+    const char *text;
+    size_t length;
+    const char *where; /* for messages; its base name becomes the platform's name */
+    esp_model model;   /* ESP_MODEL_COUNT: the format's default */
+};
 
 esp_status espi_read_json(const char *text, size_t length, const char *where,
                           struct esp_platform **out, struct esp_err *err);
+
+/* Two matrices of the same nodes; the model is that of the first. */
+esp_status espi_read_matrix(const struct espi_source *latency,
+                            const struct espi_source *bandwidth,
+                            struct esp_platform **out, struct esp_err *err);
+esp_status espi_read_edges(const struct espi_source *source, struct esp_platform **out,
+                           struct esp_err *err);
+esp_status espi_read_tiers(const struct espi_source *source, struct esp_platform **out,
+                           struct esp_err *err);
+esp_status espi_read_graphml(const struct espi_source *source, struct esp_platform **out,
+                             struct esp_err *err);
+
+/* libsimgrid reads the file itself, in a process of its own. */
+esp_status espi_read_simgrid(const char *path, const char *where, esp_model model,
+                             struct esp_platform **out, struct esp_err *err);
+
+/* What that process printed, to a platform. */
+esp_status espi_read_simgrid_dump(const struct espi_source *source,
+                                  struct esp_platform **out, struct esp_err *err);
+
+/* ---- what the readers share ---- */
+
+/* A builder with the source's name and model. */
+esp_status espi_reader_begin(const struct espi_source *source, esp_model default_model,
+                             struct esp_builder **b, struct esp_err *err);
+
+/* Builds when status is ESP_OK, frees the builder in any case, gives the status. */
+esp_status espi_reader_end(const struct espi_source *source, struct esp_builder *b,
+                           esp_status status, struct esp_platform **out,
+                           struct esp_err *err);
+
+/* A host without site and overheads. */
+esp_status espi_reader_add_host(struct esp_builder *b, const char *name, int *node,
+                                struct esp_err *err);
 
 #endif

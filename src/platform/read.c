@@ -1,0 +1,245 @@
+/* Reads platforms: finds out which format a text has and hands it to the format's reader.
+ * What the text says counts more than what the file is called. */
+#include <string.h>
+#include <strings.h>
+
+#include "base/err.h"
+#include "base/input.h"
+#include "base/scan.h"
+#include "platform/readers.h"
+
+static const char *const format_names[ESP_FORMAT_COUNT] = {
+    [ESP_FORMAT_AUTO] = "auto",       [ESP_FORMAT_JSON] = "json",
+    [ESP_FORMAT_MATRIX] = "matrix",   [ESP_FORMAT_EDGES] = "edges",
+    [ESP_FORMAT_TIERS] = "tiers",     [ESP_FORMAT_SIMGRID] = "simgrid",
+    [ESP_FORMAT_GRAPHML] = "graphml",
+};
+
+const char *esp_format_name(esp_format format)
+{
+    return (unsigned)format < ESP_FORMAT_COUNT ? format_names[format] : "unknown";
+}
+
+int esp_format_parse(const char *text, esp_format *format)
+{
+    for (int i = 0; i < ESP_FORMAT_COUNT; i++)
+        if (strcmp(text, format_names[i]) == 0) {
+            *format = (esp_format)i;
+            return 0;
+        }
+    return -1;
+}
+
+/* ---- which format is it? ---- */
+
+#define LOOK_AT 65536 /* bytes: comments may stand before what tells */
+
+static int has_ending(const char *where, const char *ending)
+{
+    size_t n = strlen(where), m = strlen(ending);
+    return n > m && strcasecmp(where + n - m, ending) == 0;
+}
+
+static esp_format detect_xml(const char *text, size_t length, const char *where)
+{
+    const char *graphml = memmem(text, length, "<graphml", 8);
+    const char *platform = memmem(text, length, "<platform", 9);
+    if (graphml && (!platform || graphml < platform))
+        return ESP_FORMAT_GRAPHML;
+    if (platform)
+        return ESP_FORMAT_SIMGRID;
+    return has_ending(where, ".graphml") || memmem(text, length, "graphml", 7)
+               ? ESP_FORMAT_GRAPHML
+               : ESP_FORMAT_SIMGRID;
+}
+
+static int is_tiers_comment(struct espi_span line)
+{
+    static const char head[] = "Parameters for Network Model";
+    struct espi_span s = espi_trim((struct espi_span){line.text + 1, line.length - 1});
+    return espi_span_is(s, "NODES") ||
+           (s.length >= sizeof head - 1 && memcmp(s.text, head, sizeof head - 1) == 0);
+}
+
+/* Tiers, matrix or edge list: by the comments at the head or the first line of data. */
+static esp_format detect_lines(const char *text, size_t length, const char *where)
+{
+    struct espi_lines lines;
+    struct espi_span line;
+    espi_lines_init(&lines, text, length, where, 0);
+    while (espi_lines_next(&lines, &line, NULL) > 0) {
+        line = espi_trim(line);
+        if (line.length == 0)
+            continue;
+        if (line.text[0] == '#') {
+            if (is_tiers_comment(line))
+                return ESP_FORMAT_TIERS;
+            continue;
+        }
+        if (memchr(line.text, ',', line.length) || memchr(line.text, ';', line.length))
+            return ESP_FORMAT_MATRIX;
+        break;
+    }
+    if (has_ending(where, ".csv") || has_ending(where, ".tsv"))
+        return ESP_FORMAT_MATRIX;
+    return has_ending(where, ".tiers") ? ESP_FORMAT_TIERS : ESP_FORMAT_EDGES;
+}
+
+static esp_format detect(const char *text, size_t length, const char *where)
+{
+    length = length < LOOK_AT ? length : LOOK_AT;
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
+        text += 3, length -= 3;
+    while (length && strchr(" \t\r\n", *text) && *text)
+        text++, length--;
+    if (length && (*text == '{' || *text == '['))
+        return ESP_FORMAT_JSON;
+    if (length && *text == '<')
+        return detect_xml(text, length, where);
+    return detect_lines(text, length, where);
+}
+
+static esp_format choose(const char *text, size_t length, const char *where,
+                         const struct esp_read_options *options)
+{
+    if (options && options->format != ESP_FORMAT_AUTO)
+        return options->format;
+    if (options && options->bandwidth_path)
+        return ESP_FORMAT_MATRIX;
+    return detect(text, length, where);
+}
+
+/* ---- reading ---- */
+
+static esp_status read_matrix_pair(const struct espi_source *latency,
+                                   const char *bandwidth_path, struct esp_platform **out,
+                                   struct esp_err *err)
+{
+    if (!bandwidth_path)
+        return espi_err(err, ESP_EUSAGE,
+                        "%s: a matrix of latencies needs a second file, with the "
+                        "bandwidths",
+                        latency->where);
+    struct espi_input in;
+    esp_status status = espi_input_read(&in, bandwidth_path, err);
+    if (status)
+        return status;
+    struct espi_source bandwidth = {in.text, in.length, in.where, latency->model};
+    status = espi_read_matrix(latency, &bandwidth, out, err);
+    espi_input_done(&in);
+    return status;
+}
+
+/* All but SimGrid, which is not read from memory. */
+static esp_status read_text(esp_format format, const struct espi_source *source,
+                            const struct esp_read_options *options,
+                            struct esp_platform **out, struct esp_err *err)
+{
+    switch (format) {
+    case ESP_FORMAT_JSON:
+        return espi_read_json(source->text, source->length, source->where, out, err);
+    case ESP_FORMAT_MATRIX:
+        return read_matrix_pair(source, options ? options->bandwidth_path : NULL, out,
+                                err);
+    case ESP_FORMAT_EDGES:
+        return espi_read_edges(source, out, err);
+    case ESP_FORMAT_TIERS:
+        return espi_read_tiers(source, out, err);
+    case ESP_FORMAT_GRAPHML:
+        return espi_read_graphml(source, out, err);
+    case ESP_FORMAT_SIMGRID:
+        return espi_err(err, ESP_EUSAGE, "%s: SimGrid platforms are read from files only",
+                        source->where);
+    default:
+        return espi_err(err, ESP_EUSAGE, "%s: there is no format %d", source->where,
+                        (int)format);
+    }
+}
+
+static esp_model model_of(const struct esp_read_options *options)
+{
+    return options ? options->model : ESP_MODEL_COUNT;
+}
+
+esp_status esp_platform_parse(const char *text, size_t length, const char *where,
+                              const struct esp_read_options *options,
+                              struct esp_platform **out, struct esp_err *err)
+{
+    char shown[160];
+    espi_input_where(shown, sizeof shown, where);
+    if (length == 0)
+        return espi_err(err, ESP_EINPUT, "%s: is empty", shown);
+    struct espi_source source = {text, length, shown, model_of(options)};
+    return read_text(choose(text, length, shown, options), &source, options, out, err);
+}
+
+esp_status esp_platform_read(const char *path, const struct esp_read_options *options,
+                             struct esp_platform **out, struct esp_err *err)
+{
+    struct espi_input in;
+    esp_status status = espi_input_read(&in, path, err);
+    if (status)
+        return status;
+    struct espi_source source = {in.text, in.length, in.where, model_of(options)};
+    esp_format format = choose(in.text, in.length, in.where, options);
+    if (format == ESP_FORMAT_SIMGRID && strcmp(path, "-") != 0)
+        status = espi_read_simgrid(path, in.where, source.model, out, err);
+    else
+        status = read_text(format, &source, options, out, err);
+    espi_input_done(&in);
+    return status;
+}
+
+/* ---- what the readers share ---- */
+
+/* "grid" for "data/grid.tiers". */
+static void base_name(const char *where, char *out, size_t out_size)
+{
+    const char *slash = strrchr(where, '/');
+    espi_quote(out, out_size, slash ? slash + 1 : where);
+    char *dot = strrchr(out, '.');
+    if (dot && dot != out)
+        *dot = '\0';
+    if (!espi_is_printable(out, strlen(out)))
+        out[0] = '\0';
+}
+
+esp_status espi_reader_begin(const struct espi_source *source, esp_model default_model,
+                             struct esp_builder **b, struct esp_err *err)
+{
+    struct esp_builder *builder;
+    esp_status status = esp_builder_create(&builder, err);
+    if (status)
+        return status;
+    char name[160];
+    base_name(source->where, name, sizeof name);
+    status = esp_builder_set_name(builder, name, err);
+    if (status) {
+        esp_builder_free(builder);
+        return status;
+    }
+    esp_builder_set_model(builder, source->model != ESP_MODEL_COUNT ? source->model
+                                                                    : default_model);
+    *b = builder;
+    return ESP_OK;
+}
+
+esp_status espi_reader_end(const struct espi_source *source, struct esp_builder *b,
+                           esp_status status, struct esp_platform **out,
+                           struct esp_err *err)
+{
+    if (!status) {
+        status = esp_builder_build(b, out, err);
+        if (status && status != ESP_ENOMEM)
+            espi_err_prefix(err, status, source->where);
+    }
+    esp_builder_free(b);
+    return status;
+}
+
+esp_status espi_reader_add_host(struct esp_builder *b, const char *name, int *node,
+                                struct esp_err *err)
+{
+    struct esp_node_spec spec = {name, NULL, ESP_NODE_HOST, ESP_UNSET, ESP_UNSET};
+    return esp_builder_add_node(b, &spec, node, err);
+}
