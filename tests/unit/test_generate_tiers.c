@@ -117,6 +117,21 @@ static void test_spanning_tree(void **state)
     espi_arena_done(&arena);
 }
 
+/* Where all distances are equal the lower numbers come first. */
+static void test_ties(void **state)
+{
+    (void)state;
+    int x[6] = {0}, y[6] = {0}, pairs[6 * 3][2];
+    struct espi_points p = {x, y, 6};
+    struct espi_arena arena;
+    espi_arena_init(&arena);
+    assert_int_equal(espi_points_connect(&p, 2, 1, &arena, pairs), 5 + 4);
+    const int expected[][2] = {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5},
+                               {1, 2}, {3, 1}, {4, 1}, {5, 1}};
+    assert_memory_equal(pairs, expected, sizeof expected);
+    espi_arena_done(&arena);
+}
+
 /* Replays the redundant pairs: each must belong to the first node that has too few, and
  * go to its nearest node apart, of equal ones the first. */
 static void check_redundancy(const struct cloud *c, int (*pairs)[2], int n_pairs,
@@ -258,7 +273,7 @@ static void check_structure(const struct esp_platform *p,
 {
     int n = esp_platform_node_count(p), lan_inside = 0;
     int *inner = calloc((size_t)n, sizeof *inner); /* links within the network */
-    int man_up[16] = {0}, lan_up[256] = {0};
+    int man_up[16] = {0}, lan_up[256] = {0}, hub_up[256] = {0};
     assert_int_equal(n, o->sw + o->nm * o->sm + o->nm * o->nl * o->sl);
     for (int e = 0; e < esp_platform_link_count(p); e++) {
         int u = esp_platform_link_from(p, e), v = esp_platform_link_to(p, e);
@@ -272,6 +287,8 @@ static void check_structure(const struct esp_platform *p,
         man_up[a.man < 0 ? 0 : a.man] += a.level == 1 && b.level == 0;
         if (a.level == 2)
             lan_up[a.man * o->nl + a.lan] += b.level == 1;
+        if (a.level == 2)
+            hub_up[a.index] += b.level == 1;
     }
     int hubs = smaller(o->rl, o->sl); /* all pairs with a hub */
     assert_int_equal(lan_inside, o->nm * o->nl * hubs * (2 * o->sl - hubs - 1));
@@ -279,6 +296,10 @@ static void check_structure(const struct esp_platform *p,
         int level = place_of(o, v).level;
         int least = level == 0 ? smaller(o->rw, o->sw - 1) : smaller(o->rm, o->sm - 1);
         assert_true(level == 2 || inner[v] >= least);
+    }
+    for (int h = 0; h < hubs; h++) { /* hubs take turns */
+        int links = smaller(o->rlm, o->sm);
+        assert_int_equal(hub_up[h], o->nm * o->nl * ((links - h + hubs - 1) / hubs));
     }
     for (int i = 0; i < o->nm; i++)
         assert_int_equal(man_up[i], smaller(o->rmw, o->sw));
@@ -432,6 +453,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spanning_tree),
+        cmocka_unit_test(test_ties),
         cmocka_unit_test(test_redundancy),
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_structure),
