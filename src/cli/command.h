@@ -39,6 +39,7 @@ struct cli_option {
     enum cli_kind kind;
     const char *value;          /* its word in the help ("FILE"); NULL: by kind */
     const char *const *choices; /* CLI_CHOICE: ended by NULL */
+    bool explained;             /* the help names the choices by itself */
     const char *fallback;       /* the default, as one would type it; NULL: none */
     bool limited;               /* numbers: min <= value <= max */
     double min, max;
@@ -100,6 +101,10 @@ struct command {
 
 /* ---- the commands ---- */
 
+#define COMMAND(name) extern const struct command cli_command_##name;
+#include "cli/command_list.def"
+#undef COMMAND
+
 /* All of the first level, ended by NULL. */
 const struct command *const *cli_commands(void);
 const struct command *cli_find_command(const struct command *const *list,
@@ -159,7 +164,10 @@ void cli_synopsis(const struct command *c, char *out, size_t size);
 const char *cli_value_word(const struct cli_option *o);
 /* The help of an option with its choices and default. */
 void cli_option_text(const struct cli_option *o, char *out, size_t size);
-const char *cli_group_title(enum cli_group group);
+/* Calls title for each group of commands that is not empty, and entry for each command
+ * in it; the hidden ones are left out. */
+void cli_each_group(FILE *out, void (*title)(FILE *, const char *),
+                    void (*entry)(FILE *, const struct command *));
 extern const char *const cli_exit_text[]; /* of 0, 1, 2, 3 */
 
 /* ---- messages ---- */

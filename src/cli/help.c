@@ -20,11 +20,6 @@ static const char *const group_titles[CLI_GROUP_COUNT] = {
     [CLI_GROUP_ABOUT] = "About espalier",
 };
 
-const char *cli_group_title(enum cli_group group)
-{
-    return group_titles[group];
-}
-
 const char *cli_value_word(const struct cli_option *o)
 {
     static const char *const words[] = {
@@ -103,7 +98,7 @@ void cli_option_text(const struct cli_option *o, char *out, size_t size)
 {
     size_t at = (size_t)snprintf(out, size, "%s", o->help);
 
-    if (o->kind == CLI_CHOICE && at < size) {
+    if (o->kind == CLI_CHOICE && !o->explained && at < size) {
         at += (size_t)snprintf(out + at, size - at, " One of");
         for (int i = 0; o->choices[i] && at < size; i++)
             at += (size_t)snprintf(out + at, size - at, "%s %s", i ? "," : "",
@@ -195,21 +190,39 @@ void cli_print_help(const struct command *c)
         printf("\n'%s NAME --help' tells more about one of them.\n", name);
 }
 
-void cli_print_overview(void)
+void cli_each_group(FILE *out, void (*title)(FILE *, const char *),
+                    void (*entry_of)(FILE *, const struct command *))
 {
-    printf("espalier plans collective communication for networks whose machines are not "
-           "equal.\n\nUsage: espalier COMMAND [OPTION]... [ARGUMENT]...\n");
     for (int g = 0; g < CLI_GROUP_HIDDEN; g++) {
         bool first = true;
         for (const struct command *const *c = cli_commands(); *c; c++) {
             if ((int)(*c)->group != g)
                 continue;
             if (first)
-                heading(group_titles[g]);
+                title(out, group_titles[g]);
             first = false;
-            entry((*c)->name, (*c)->summary, 14);
+            entry_of(out, *c);
         }
     }
+}
+
+static void overview_title(FILE *out, const char *title)
+{
+    (void)out;
+    heading(title);
+}
+
+static void overview_entry(FILE *out, const struct command *c)
+{
+    (void)out;
+    entry(c->name, c->summary, 14);
+}
+
+void cli_print_overview(void)
+{
+    printf("espalier plans collective communication for networks whose machines are not "
+           "equal.\n\nUsage: espalier COMMAND [OPTION]... [ARGUMENT]...\n");
+    cli_each_group(stdout, overview_title, overview_entry);
     printf("\nA first walk:\n"
            "    espalier generate tiers --preset 30 -o p.json\n"
            "    espalier info p.json\n"

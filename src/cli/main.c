@@ -10,10 +10,6 @@
 #include "cli/output.h"
 #include "cli/term.h"
 
-#define COMMAND(name) extern const struct command cli_command_##name;
-#include "cli/command_list.def"
-#undef COMMAND
-
 static const struct command *const commands[] = {
 #define COMMAND(name) &cli_command_##name,
 #include "cli/command_list.def"
@@ -38,6 +34,7 @@ int cli_error(int code, const char *fmt, ...)
 {
     va_list ap;
 
+    cli_progress_end();
     fflush(stdout);
     fputs("espalier: ", stderr);
     va_start(ap, fmt);

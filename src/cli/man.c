@@ -160,20 +160,15 @@ static void command_page(FILE *out, const struct command *c)
     fputc('\n', out);
 }
 
-static void list_commands(FILE *out)
+static void group_title(FILE *out, const char *text)
 {
-    for (int g = 0; g < CLI_GROUP_HIDDEN; g++) {
-        bool first = true;
-        for (const struct command *const *c = cli_commands(); *c; c++) {
-            if ((int)(*c)->group != g)
-                continue;
-            if (first)
-                fprintf(out, ".SS %s\n", cli_group_title((enum cli_group)g));
-            first = false;
-            fprintf(out, ".TP\n.BR espalier\\-%s (1)\n", (*c)->name);
-            roff_line(out, (*c)->summary);
-        }
-    }
+    fprintf(out, ".SS %s\n", text);
+}
+
+static void group_entry(FILE *out, const struct command *c)
+{
+    fprintf(out, ".TP\n.BR espalier\\-%s (1)\n", c->name);
+    roff_line(out, c->summary);
 }
 
 static void main_page(FILE *out)
@@ -192,7 +187,7 @@ static void main_page(FILE *out)
           out);
     paragraphs(out, about);
     fputs(".SH COMMANDS\n", out);
-    list_commands(out);
+    cli_each_group(out, group_title, group_entry);
     fputs(".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nList the commands, or "
           "after a command tell more about it.\n"
           ".TP\n\\fB\\-V\\fR, \\fB\\-\\-version\\fR\nPrint the version.\n"

@@ -134,8 +134,8 @@ static int check_limits(const struct cli_option *o, const struct cli_given *g, c
     if (!o->limited || (g->number >= o->min && g->number <= o->max))
         return 0;
     if (isinf(o->max))
-        return refuse(why, size, g->text, "must be at least %g", o->min);
-    return refuse(why, size, g->text, "must lie between %g and %g", o->min, o->max);
+        return refuse(why, size, g->text, "must be at least %.15g", o->min);
+    return refuse(why, size, g->text, "must lie between %.15g and %.15g", o->min, o->max);
 }
 
 static int parse_int(struct cli_given *g, char *why, size_t size)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/json_text.h"
 #include "base/number.h"
 
@@ -48,7 +49,13 @@ int cli_write(const char *path,
     char *real = realpath(path, NULL);
     esp_status status = espi_write_file(real ? real : path, write, what, &err);
     free(real);
-    return status == ESP_OK ? CLI_OK : cli_error(CLI_FAILED, "%s", err.text);
+    if (status == ESP_OK)
+        return CLI_OK;
+    if (strstr(err.text, path))
+        return cli_error(CLI_FAILED, "%s", err.text);
+    char quoted[256];
+    return cli_error(CLI_FAILED, "%s: %s", espi_quote(quoted, sizeof quoted, path),
+                     err.text);
 }
 
 /* ---- JSON ---- */

@@ -1,50 +1,51 @@
-/* A progress bar on stderr, for work that takes more than a second. Any thread may
- * report; whoever finds the bar due, and nobody else drawing it, draws it. */
+/* A progress bar on stderr, for work that takes more than a second. The work only stores
+ * how far it is, from any thread; a thread of the bar's own draws, so that work which
+ * cannot tell how far it is shows signs of life, too. */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "cli/term.h"
 
 #define FIRST_MS  1000
-#define REDRAW_MS 100
+#define REDRAW_MS 200
 #define BAR_WIDTH 30
 
 static struct {
-    const char *label;
+    char label[80];
     long long total;
-    long long start_ms;
-    bool active;
-    atomic_llong next_ms;
-    atomic_flag drawing;
-    atomic_bool drawn;
-} bar = {.drawing = ATOMIC_FLAG_INIT};
+    atomic_llong done;
+    struct timespec start;
+    bool active, drawn;
+    bool stop; /* with lock held */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+} bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static long long now_ms(void)
+static struct timespec after_start(long long ms)
 {
-    struct timespec t;
+    struct timespec t = bar.start;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += ms % 1000 * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
 }
 
-void cli_progress_start(long long total, const char *label)
+static void draw(double elapsed_s)
 {
-    bar.active = isatty(STDERR_FILENO) == 1;
-    bar.label = label;
-    bar.total = total;
-    bar.start_ms = now_ms();
-    atomic_store(&bar.next_ms, bar.start_ms + FIRST_MS);
-    atomic_store(&bar.drawn, false);
-}
-
-static void draw(long long done, long long elapsed_ms)
-{
+    long long done = atomic_load(&bar.done);
     char filled[BAR_WIDTH + 1];
 
     if (bar.total <= 0) {
-        fprintf(stderr, "\r%s: %lld (%.0f s)\033[K", bar.label, done, elapsed_ms / 1e3);
+        fprintf(stderr, "\r%s, %.0f s\033[K", bar.label, elapsed_s);
         return;
     }
     double part = (double)done / (double)bar.total;
@@ -55,29 +56,71 @@ static void draw(long long done, long long elapsed_ms)
     filled[BAR_WIDTH] = '\0';
     fprintf(stderr, "\r%s [%s] %3.0f%%", bar.label, filled, 100 * part);
     if (part > 0)
-        fprintf(stderr, " %.0f s left", (double)elapsed_ms / 1e3 * (1 / part - 1));
+        fprintf(stderr, ", %.0f s left", elapsed_s * (1 / part - 1));
     fputs("\033[K", stderr);
+}
+
+static void *keep_drawing(void *unused)
+{
+    long long ms = FIRST_MS;
+
+    pthread_mutex_lock(&bar.lock);
+    for (; !bar.stop; ms += REDRAW_MS) {
+        struct timespec next = after_start(ms);
+        while (!bar.stop && pthread_cond_timedwait(&bar.wake, &bar.lock, &next) == 0)
+            continue;
+        if (!bar.stop) {
+            draw((double)ms / 1e3);
+            bar.drawn = true;
+        }
+    }
+    pthread_mutex_unlock(&bar.lock);
+    return unused;
+}
+
+/* Waits by the clock that nobody sets. */
+static int init_wake(void)
+{
+    pthread_condattr_t attributes;
+
+    if (pthread_condattr_init(&attributes))
+        return -1;
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    int bad = pthread_cond_init(&bar.wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return bad ? -1 : 0;
+}
+
+void cli_progress_start(long long total, const char *label)
+{
+    atomic_store(&bar.done, 0);
+    if (bar.active || !isatty(STDERR_FILENO) || init_wake())
+        return;
+    espi_quote(bar.label, sizeof bar.label, label);
+    bar.total = total;
+    bar.stop = bar.drawn = false;
+    clock_gettime(CLOCK_MONOTONIC, &bar.start);
+    bar.active = pthread_create(&bar.thread, NULL, keep_drawing, NULL) == 0;
+    if (!bar.active)
+        pthread_cond_destroy(&bar.wake);
 }
 
 void cli_progress_update(long long done)
 {
-    if (!bar.active)
-        return;
-    long long now = now_ms();
-    if (now < atomic_load(&bar.next_ms) || atomic_flag_test_and_set(&bar.drawing))
-        return;
-    atomic_store(&bar.next_ms, now + REDRAW_MS);
-    atomic_store(&bar.drawn, true);
-    draw(done, now - bar.start_ms);
-    fflush(stderr);
-    atomic_flag_clear(&bar.drawing);
+    atomic_store_explicit(&bar.done, done, memory_order_relaxed);
 }
 
 void cli_progress_end(void)
 {
-    if (bar.active && atomic_load(&bar.drawn)) {
+    if (!bar.active)
+        return;
+    pthread_mutex_lock(&bar.lock);
+    bar.stop = true;
+    pthread_cond_signal(&bar.wake);
+    pthread_mutex_unlock(&bar.lock);
+    pthread_join(bar.thread, NULL);
+    pthread_cond_destroy(&bar.wake);
+    if (bar.drawn)
         fputs("\r\033[K", stderr);
-        fflush(stderr);
-    }
     bar.active = false;
 }

@@ -52,38 +52,43 @@ static int column_width(const struct cli_table *t, int column)
     return width;
 }
 
-static void print_cell(const struct cli_table *t, FILE *out, int column, int width,
-                       const char *text)
+/* Cells of one row; nothing is printed after the last one that is not empty. */
+static void print_row(const struct cli_table *t, FILE *out, const int *widths,
+                      const char *const *cells)
 {
-    int pad = width - cli_text_width(text);
-    bool last = column == t->n_columns - 1;
+    int n = t->n_columns;
 
-    if (t->columns[column].right)
-        fprintf(out, "%*s%s", pad, "", text);
-    else
-        fprintf(out, "%s%*s", text, last ? 0 : pad, "");
-    fputs(last ? "" : "  ", out);
+    while (n > 0 && !*cells[n - 1])
+        n--;
+    for (int c = 0; c < n; c++) {
+        int pad = widths[c] - cli_text_width(cells[c]);
+        bool right = t->columns[c].right;
+        fprintf(out, "%*s%s", right ? pad : 0, "", cells[c]);
+        if (c < n - 1)
+            fprintf(out, "%*s", (right ? 0 : pad) + 2, "");
+    }
 }
 
 int cli_table_print(const struct cli_table *t, FILE *out, int indent)
 {
-    int widths[16];
-    int n = t->n_columns < 16 ? t->n_columns : 16;
+    const char *titles[CLI_COLUMNS_MAX];
+    int widths[CLI_COLUMNS_MAX];
+    size_t n = (size_t)t->n_columns;
 
-    if (t->failed)
+    if (t->failed || n > CLI_COLUMNS_MAX)
         return -1;
-    for (int c = 0; c < n; c++)
+    for (int c = 0; c < t->n_columns; c++) {
         widths[c] = column_width(t, c);
-    if (t->columns[0].title) {
+        titles[c] = t->columns[c].title;
+    }
+    if (titles[0]) {
         fprintf(out, "%*s%s", indent, "", cli_bold(out));
-        for (int c = 0; c < n; c++)
-            print_cell(t, out, c, widths[c], t->columns[c].title);
+        print_row(t, out, widths, titles);
         fprintf(out, "%s\n", cli_plain(out));
     }
-    for (size_t i = 0; i + (size_t)n <= t->n_cells; i += (size_t)n) {
+    for (size_t i = 0; i + n <= t->n_cells; i += n) {
         fprintf(out, "%*s", indent, "");
-        for (int c = 0; c < n; c++)
-            print_cell(t, out, c, widths[c], t->cells[i + (size_t)c]);
+        print_row(t, out, widths, (const char *const *)t->cells + i);
         fputc('\n', out);
     }
     return 0;

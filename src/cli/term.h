@@ -27,6 +27,8 @@ int cli_text_width(const char *text);
 void cli_wrap(FILE *out, const char *text, int column, int indent, int width);
 
 /* ---- tables ---- */
+enum { CLI_COLUMNS_MAX = 16 };
+
 struct cli_column {
     const char *title;
     bool right; /* numbers */
@@ -49,8 +51,9 @@ void cli_table_add(struct cli_table *t, const char *fmt, ...)
 int cli_table_print(const struct cli_table *t, FILE *out, int indent);
 
 /* ---- progress, on stderr, when it is a terminal and after the first second ---- */
-void cli_progress_start(long long total, const char *label); /* total 0: unknown */
-void cli_progress_update(long long done);                    /* from any thread */
+/* One at a time. total 0: nobody knows, the seconds are shown. */
+void cli_progress_start(long long total, const char *label);
+void cli_progress_update(long long done); /* from any thread */
 void cli_progress_end(void);
 
 #endif
