@@ -296,11 +296,11 @@ static esp_status check_shared_once(const struct esp_platform *p, struct esp_err
 /* rows of `keys` by counting sort: row k lists, in order, the i with keys[i] == k. */
 static int make_rows(struct espi_rows *rows, const int *keys, int n_items, int n_rows)
 {
-    rows->start = espi_calloc((size_t)n_rows + 1, sizeof(int));
+    rows->start = ESPI_NEW(int, (size_t)n_rows + 1);
     rows->item = ESPI_NEW(int, n_items);
     if (!rows->start || !rows->item)
         return -1;
-    espi_rows_fill(rows, keys, n_items, n_rows);
+    espi_rows_fill(rows, n_rows, n_items, keys);
     return 0;
 }
 

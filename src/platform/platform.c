@@ -28,19 +28,6 @@ int esp_model_parse(const char *text, esp_model *model)
     return -1;
 }
 
-void espi_rows_fill(struct espi_rows *rows, const int *keys, int n_items, int n_rows)
-{
-    int *start = rows->start;
-    for (int i = 0; i < n_items; i++)
-        start[keys[i] + 1]++;
-    for (int k = 0; k < n_rows; k++)
-        start[k + 1] += start[k];
-    for (int i = 0; i < n_items; i++)
-        rows->item[start[keys[i]]++] = i;
-    memmove(start + 1, start, (size_t)n_rows * sizeof *start);
-    start[0] = 0;
-}
-
 void esp_platform_free(struct esp_platform *p)
 {
     if (!p)

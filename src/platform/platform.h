@@ -4,13 +4,8 @@
 
 #include <espalier/platform.h>
 
+#include "graph/csr.h"
 #include "platform/names.h"
-
-/* Lists of ints, one after the other: row i is item[start[i] .. start[i+1]). */
-struct espi_rows {
-    int *start;
-    int *item;
-};
 
 struct esp_platform {
     char *name;
@@ -55,9 +50,5 @@ static inline double espi_link_time_s(const struct esp_platform *p, int link,
 {
     return p->latency_s[link] + bytes / p->bandwidth_Bps[link];
 }
-
-/* Rows by counting sort: row k lists, ascending, the i with keys[i] == k. start has
- * n_rows + 1 zeroed entries, item has n_items. */
-void espi_rows_fill(struct espi_rows *rows, const int *keys, int n_items, int n_rows);
 
 #endif

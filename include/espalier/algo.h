@@ -1,0 +1,41 @@
+/* Algorithms: from a platform to a plan. */
+#ifndef ESPALIER_ALGO_H
+#define ESPALIER_ALGO_H
+
+#include <stdint.h>
+
+#include <espalier/plan.h>
+#include <espalier/platform.h>
+#include <espalier/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is asked for. esp_request_init sets everything but the root to a sensible value.
+ */
+struct esp_request {
+    esp_op op;
+    int root;
+    const char *algo;   /* a name, perhaps with options: "look-ahead:variant=avg" */
+    double size_bytes;  /* of the message */
+    double slice_bytes; /* at most this much travels at once; 0: the whole message */
+    uint64_t seed;      /* of algorithms that draw lots */
+    double budget_s;    /* for algorithms that search as long as they may; 0: their own */
+};
+
+ESP_API void esp_request_init(struct esp_request *request, int root);
+
+/* Makes a plan, checks it, and computes what it costs. */
+ESP_API esp_status esp_plan_make(const struct esp_platform *p,
+                                 const struct esp_request *request, struct esp_plan **out,
+                                 struct esp_err *err);
+
+/* Fills in throughput and makespan of a plan for its size_bytes and slice_bytes. */
+ESP_API esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,
+                                     struct esp_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,67 @@
+/* The registry of algorithms. An algorithm is one file with one `const struct espi_algo`
+ * and one line in algo_list.def; the command line, the documentation, `compare` and the
+ * sweep tests read the registry. */
+#ifndef ESPI_ALGO_ALGO_H
+#define ESPI_ALGO_ALGO_H
+
+#include <espalier/algo.h>
+
+#include "base/arena.h"
+#include "cost/cost.h"
+#include "platform/view.h"
+
+enum { ESPI_ALGO_OPTIONS_MAX = 8 };
+
+/* An option of an algorithm: a number, or one of some words. */
+struct espi_algo_option {
+    const char *name;
+    const char *choices; /* "min|avg|set": the value is the index; NULL: a number */
+    double standard;
+    double min, max; /* of a number */
+    const char *meaning;
+};
+
+/* What an algorithm gets to work with. */
+struct espi_task {
+    const struct esp_platform *p;
+    const struct esp_request *request;
+    const struct espi_view *view;         /* for the slice, or for the whole message */
+    int root;                             /* a host of the view */
+    struct espi_slices slices;            /* how the message is cut */
+    double option[ESPI_ALGO_OPTIONS_MAX]; /* in the order of the table */
+    struct espi_arena *arena;             /* scratch memory, freed by the caller */
+};
+
+#define ESPI_MODEL_BIT(model) (1u << (model))
+#define ESPI_ALL_MODELS       (ESPI_MODEL_BIT(ESP_MODEL_COUNT) - 1)
+
+struct espi_algo {
+    const char *name;   /* as after --algo */
+    const char *family; /* the folder: atomic, pipelined, search, ... */
+    esp_op op;
+    unsigned models;   /* ESPI_MODEL_BIT of those it is meant for */
+    int whole_message; /* it looks at the time of the whole message, not of a slice */
+    int max_hosts;     /* 0: any number */
+    const char *paper; /* where it comes from */
+    const char *complexity;
+    const char *summary;                    /* one line */
+    const struct espi_algo_option *options; /* ends with a NULL name; or NULL */
+    /* Adds the trees to the plan. ESP_EUNSUPPORTED with a sentence when the platform is
+     * not one it can work on. */
+    esp_status (*run)(const struct espi_task *task, struct esp_plan *plan,
+                      struct esp_err *err);
+};
+
+const struct espi_algo *const *espi_algos(int *count);
+
+/* By name (without options); NULL: none. */
+const struct espi_algo *espi_algo_find(const char *name, size_t length);
+
+/* Splits "name:option=value,option=value"; values has room for ESPI_ALGO_OPTIONS_MAX. */
+esp_status espi_algo_parse(const char *text, const struct espi_algo **algo,
+                           double *values, struct esp_err *err);
+
+/* Can the algorithm be tried on this platform at all? */
+int espi_algo_applies(const struct espi_algo *algo, const struct esp_platform *p);
+
+#endif

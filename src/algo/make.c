@@ -1,0 +1,127 @@
+/* From a request to a plan that is checked and costed: what all algorithms share. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "algo/algo.h"
+#include "base/err.h"
+
+void esp_request_init(struct esp_request *request, int root)
+{
+    *request = (struct esp_request){
+        .op = ESP_OP_BCAST,
+        .root = root,
+        .algo = "flat",
+        .size_bytes = 64e6,
+        .slice_bytes = 65536,
+        .seed = 1,
+    };
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static esp_status check_request(const struct esp_platform *p,
+                                const struct esp_request *request, struct esp_err *err)
+{
+    if (!(request->size_bytes > 0 && isfinite(request->size_bytes)))
+        return espi_err(err, ESP_EUSAGE, "the message needs a positive size");
+    if (!(request->slice_bytes >= 0 && isfinite(request->slice_bytes)))
+        return espi_err(err, ESP_EUSAGE, "the slice size must not be negative");
+    return esp_platform_check_root(p, request->root, err);
+}
+
+static esp_status check_applies(const struct espi_algo *algo,
+                                const struct esp_platform *p, struct esp_err *err)
+{
+    if (algo->max_hosts && p->n_hosts > algo->max_hosts)
+        return espi_err(err, ESP_EUNSUPPORTED, "%s works on at most %d hosts, not on %d",
+                        algo->name, algo->max_hosts, p->n_hosts);
+    if (!espi_algo_applies(algo, p))
+        return espi_err(err, ESP_EUNSUPPORTED, "%s is not defined for the %s model",
+                        algo->name, esp_model_name(p->model));
+    return ESP_OK;
+}
+
+/* Runs the algorithm on a fresh view; the plan gets its trees. */
+static esp_status run(const struct espi_algo *algo, struct espi_task *task,
+                      struct esp_plan *plan, struct esp_err *err)
+{
+    struct espi_view view;
+    double bytes = algo->whole_message ? task->request->size_bytes : task->slices.bytes;
+    esp_status st = espi_view_init(&view, task->p, bytes, task->arena, err);
+    if (st)
+        return st;
+    task->view = &view;
+    task->root = view.host[task->request->root];
+    if (view.g.n == 1) /* nobody to send to */
+        return espi_plan_add_arcs(plan, &view, 1, NULL, 0, task->arena, err);
+    return algo->run(task, plan, err);
+}
+
+esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,
+                             struct esp_err *err)
+{
+    struct espi_arena arena;
+    struct espi_cost cost;
+    espi_arena_init(&arena);
+    esp_status st =
+        espi_plan_cost(p, plan, plan->size_bytes, plan->slice_bytes, &arena, &cost, err);
+    espi_arena_done(&arena);
+    if (st)
+        return st;
+    plan->throughput_Bps = cost.throughput_Bps;
+    plan->makespan_s = cost.makespan_s;
+    return ESP_OK;
+}
+
+/* A plan of ours that does not pass the checker is our bug, not the user's. */
+static esp_status check_ours(const struct esp_plan *plan, const struct esp_platform *p,
+                             struct esp_err *err)
+{
+    struct esp_err why;
+    esp_status st = esp_plan_check(plan, p, &why);
+    if (st == ESP_EINPUT)
+        return espi_err(err, ESP_EINTERNAL, "algorithm %s made a wrong plan: %s",
+                        plan->algo, why.text);
+    return st ? espi_err_nomem(err) : ESP_OK;
+}
+
+esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request *request,
+                         struct esp_plan **out, struct esp_err *err)
+{
+    double start_s = now_s();
+    const struct espi_algo *algo;
+    struct espi_arena arena;
+    struct espi_task task = {.p = p, .request = request, .arena = &arena};
+    struct esp_plan *plan = NULL;
+    esp_status st = espi_algo_parse(request->algo, &algo, task.option, err);
+    if (!st)
+        st = check_request(p, request, err);
+    if (!st)
+        st = check_applies(algo, p, err);
+    if (!st)
+        st = esp_plan_create(request->op, request->root, request->algo, &plan, err);
+    if (st)
+        return st;
+    task.slices = espi_slices(request->size_bytes, request->slice_bytes);
+    plan->size_bytes = request->size_bytes;
+    plan->slice_bytes = task.slices.bytes;
+    espi_arena_init(&arena);
+    st = run(algo, &task, plan, err);
+    espi_arena_done(&arena);
+    if (!st)
+        st = check_ours(plan, p, err);
+    if (!st)
+        st = esp_plan_evaluate(plan, p, err);
+    plan->plan_s = now_s() - start_s;
+    if (st)
+        esp_plan_free(plan);
+    else
+        *out = plan;
+    return st;
+}

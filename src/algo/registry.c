@@ -1,0 +1,114 @@
+#include <string.h>
+
+#include "algo/algo.h"
+#include "base/err.h"
+#include "base/units.h"
+
+#define ALGO(id) extern const struct espi_algo espi_algo_##id;
+#include "algo/algo_list.def"
+#undef ALGO
+
+static const struct espi_algo *const algos[] = {
+#define ALGO(id) &espi_algo_##id,
+#include "algo/algo_list.def"
+#undef ALGO
+};
+
+enum { N_ALGOS = sizeof algos / sizeof *algos };
+
+const struct espi_algo *const *espi_algos(int *count)
+{
+    *count = N_ALGOS;
+    return algos;
+}
+
+const struct espi_algo *espi_algo_find(const char *name, size_t length)
+{
+    for (int i = 0; i < N_ALGOS; i++)
+        if (strlen(algos[i]->name) == length && !memcmp(algos[i]->name, name, length))
+            return algos[i];
+    return NULL;
+}
+
+int espi_algo_applies(const struct espi_algo *algo, const struct esp_platform *p)
+{
+    return (algo->models & ESPI_MODEL_BIT(p->model)) &&
+           (!algo->max_hosts || p->n_hosts <= algo->max_hosts);
+}
+
+/* The index of the word in "a|b|c", or -1. */
+static int choice_index(const char *choices, const char *word, size_t length)
+{
+    for (int i = 0; *choices; i++) {
+        size_t n = strcspn(choices, "|");
+        if (n == length && !memcmp(choices, word, n))
+            return i;
+        choices += n + (choices[n] == '|');
+    }
+    return -1;
+}
+
+static esp_status parse_value(const struct espi_algo_option *option, const char *text,
+                              size_t length, double *value, struct esp_err *err)
+{
+    char word[64], shown[64];
+    snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), text);
+    espi_quote(shown, sizeof shown, word);
+    if (option->choices) {
+        int i = choice_index(option->choices, text, length);
+        if (i < 0)
+            return espi_err(err, ESP_EUSAGE, "option %s is one of %s, not '%s'",
+                            option->name, option->choices, shown);
+        *value = i;
+        return ESP_OK;
+    }
+    double x;
+    if (espi_parse_number(text, length, &x) || x < option->min || x > option->max)
+        return espi_err(err, ESP_EUSAGE, "option %s is a number from %g to %g, not '%s'",
+                        option->name, option->min, option->max, shown);
+    *value = x;
+    return ESP_OK;
+}
+
+static esp_status parse_option(const struct espi_algo *algo, const char *text,
+                               size_t length, double *values, struct esp_err *err)
+{
+    const char *equals = memchr(text, '=', length);
+    size_t n = equals ? (size_t)(equals - text) : length;
+    for (int i = 0; algo->options && algo->options[i].name; i++) {
+        const char *name = algo->options[i].name;
+        if (strlen(name) == n && !memcmp(name, text, n) && equals)
+            return parse_value(&algo->options[i], equals + 1, length - n - 1, &values[i],
+                               err);
+    }
+    char word[64], shown[64];
+    snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), text);
+    return espi_err(err, ESP_EUSAGE,
+                    "algorithm %s has no option '%s' (write name:option=value; "
+                    "`espalier algorithms %s` lists them)",
+                    algo->name, espi_quote(shown, sizeof shown, word), algo->name);
+}
+
+esp_status espi_algo_parse(const char *text, const struct espi_algo **algo,
+                           double *values, struct esp_err *err)
+{
+    size_t n = strcspn(text, ":");
+    const struct espi_algo *found = espi_algo_find(text, n);
+    char shown[64];
+    if (!found)
+        return espi_err(err, ESP_EUSAGE,
+                        "no algorithm '%s' (`espalier algorithms` lists them)",
+                        espi_quote(shown, sizeof shown, text));
+    for (int i = 0; found->options && found->options[i].name; i++)
+        values[i] = found->options[i].standard;
+    const char *at = text + n + (text[n] == ':');
+    while (*at) {
+        size_t length = strcspn(at, ",");
+        esp_status st = parse_option(found, at, length, values, err);
+        if (st)
+            return st;
+        at += length + (at[length] == ',');
+    }
+    *algo = found;
+    return ESP_OK;
+}

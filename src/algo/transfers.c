@@ -1,0 +1,101 @@
+#include "algo/transfers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+
+esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task *task,
+                               espi_route route, struct esp_err *err)
+{
+    int n = task->view->g.n;
+    struct espi_arena *a = task->arena;
+    *t = (struct espi_transfers){.task = task, .route = route, .source = -1};
+    t->distance = ESPI_ARENA_NEW(a, double, n);
+    t->last_arc = ESPI_ARENA_NEW(a, int, n);
+    t->path = ESPI_ARENA_NEW(a, int, n);
+    t->start = ESPI_ARENA_NEW(a, int, n);
+    if (!t->distance || !t->last_arc || !t->path || !t->start ||
+        espi_dijkstra_init(&t->work, n, a))
+        return espi_err_nomem(err);
+    t->start[0] = 0;
+    return ESP_OK;
+}
+
+static int find_arc(const struct espi_digraph *g, int from, int to)
+{
+    for (int k = g->out.start[from]; k < g->out.start[from + 1]; k++)
+        if (g->head[g->out.item[k]] == to)
+            return g->out.item[k];
+    return -1;
+}
+
+static int more_hops(struct espi_transfers *t, int need)
+{
+    if ((size_t)(t->n_hops + need) <= t->hops_cap)
+        return 0;
+    size_t cap = 2 * t->hops_cap + (size_t)need + 64;
+    int *fresh = ESPI_ARENA_NEW(t->task->arena, int, cap);
+    if (!fresh)
+        return -1;
+    if (t->n_hops)
+        memcpy(fresh, t->hops, (size_t)t->n_hops * sizeof *fresh);
+    t->hops = fresh;
+    t->hops_cap = cap;
+    return 0;
+}
+
+static int add_arc(struct espi_transfers *t, int arc)
+{
+    const struct espi_view *v = t->task->view;
+    int first = v->hop_start[arc], count = v->hop_start[arc + 1] - first;
+    if (more_hops(t, count))
+        return -1;
+    memcpy(t->hops + t->n_hops, v->hops + first, (size_t)count * sizeof *t->hops);
+    t->n_hops += count;
+    return 0;
+}
+
+static esp_status add_path(struct espi_transfers *t, int from, int to,
+                           struct esp_err *err)
+{
+    const struct espi_view *v = t->task->view;
+    if (t->source != from) {
+        struct espi_dijkstra_query q = {v->time_s, &from, 1, NULL};
+        espi_dijkstra(&t->work, &v->g, &q, t->distance, t->last_arc);
+        t->source = from;
+    }
+    if (!isfinite(t->distance[to])) {
+        char a[64], b[64];
+        return espi_err(err, ESP_EUNSUPPORTED, "no path leads from %s to %s",
+                        espi_quote(a, sizeof a, espi_node_name(v->p, v->node[from])),
+                        espi_quote(b, sizeof b, espi_node_name(v->p, v->node[to])));
+    }
+    int length = 0;
+    for (int x = to; x != from; x = v->g.tail[t->last_arc[x]])
+        t->path[length++] = t->last_arc[x];
+    while (length > 0)
+        if (add_arc(t, t->path[--length]))
+            return espi_err_nomem(err);
+    return ESP_OK;
+}
+
+esp_status espi_transfers_add(struct espi_transfers *t, int from, int to,
+                              struct esp_err *err)
+{
+    int arc = t->route == ESPI_ROUTE_DIRECT ? find_arc(&t->task->view->g, from, to) : -1;
+    esp_status st = ESP_OK;
+    if (arc < 0)
+        st = add_path(t, from, to, err);
+    else if (add_arc(t, arc))
+        st = espi_err_nomem(err);
+    if (!st)
+        t->start[++t->n] = t->n_hops;
+    return st;
+}
+
+esp_status espi_transfers_plan(struct espi_transfers *t, struct esp_plan *plan,
+                               struct esp_err *err)
+{
+    return esp_plan_add_tree(plan, t->task->p, 1, t->n, t->start, t->hops, err);
+}

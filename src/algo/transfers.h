@@ -1,0 +1,41 @@
+/* Trees given as transfers between any two hosts, whether linked or not: where there is
+ * no arc (or always, if so asked) a transfer goes over a shortest path, and the hosts on
+ * the way forward it, each time they are on one. */
+#ifndef ESPI_ALGO_TRANSFERS_H
+#define ESPI_ALGO_TRANSFERS_H
+
+#include "algo/algo.h"
+#include "graph/dijkstra.h"
+
+typedef enum espi_route {
+    ESPI_ROUTE_DIRECT,   /* the arc where there is one, else a shortest path */
+    ESPI_ROUTE_SHORTEST, /* always a shortest path */
+} espi_route;
+
+struct espi_transfers {
+    const struct espi_task *task;
+    espi_route route;
+    struct espi_dijkstra work;
+    double *distance;
+    int *last_arc, *path;
+    int source; /* of the distances, -1: none yet */
+    int n;
+    int *start;        /* transfer -> hops */
+    int *hops, n_hops; /* links */
+    size_t hops_cap;
+};
+
+esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task *task,
+                               espi_route route, struct esp_err *err);
+
+/* Adds the transfer from -> to (hosts); add those of one sender in its send order, and a
+ * sender's after the one that brings it the data. One Dijkstra run for each run of equal
+ * senders. */
+esp_status espi_transfers_add(struct espi_transfers *t, int from, int to,
+                              struct esp_err *err);
+
+/* Puts the transfers into the plan as its one tree. */
+esp_status espi_transfers_plan(struct espi_transfers *t, struct esp_plan *plan,
+                               struct esp_err *err);
+
+#endif

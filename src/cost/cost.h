@@ -1,0 +1,85 @@
+/* Closed-form cost of a plan: what it yields in the long run, and when a message of a
+ * given size has arrived everywhere.
+ *
+ * Period: each slice of the message loads each resource by the times of its uses; the
+ * most loaded resource sets the pace. With several trees the loads count by weight.
+ *
+ * Finish of one tree: node v gets slice i at a(v) + i * pace(v), where a(v) is the time
+ * of the first slice (senders serve their children in the order of the plan) and pace(v)
+ * is the largest load of a resource on the way from the root to v. In the one-port model
+ * without shared cables this is exact, not a bound: by induction along the path, arrivals
+ * at u every pace(u) leave u every max(pace(u), load of u).
+ *
+ * Finish of several trees: the latest first slice plus (slices - 1) periods, an estimate.
+ */
+#ifndef ESPI_COST_COST_H
+#define ESPI_COST_COST_H
+
+#include <espalier/plan.h>
+
+#include "base/arena.h"
+#include "platform/view.h"
+
+struct espi_cost {
+    double period_s;       /* per slice of the message, in the steady state */
+    double throughput_Bps; /* slice / period */
+    double fill_s;         /* until the first slice has arrived everywhere */
+    double makespan_s;     /* until the whole message has */
+    int bottleneck;        /* the resource that sets the pace */
+};
+
+/* How a message is cut: into equal slices, as few as none is larger than asked. A slice
+ * of 0, or one larger than the message, means one slice. */
+struct espi_slices {
+    double count, bytes;
+};
+
+struct espi_slices espi_slices(double size_bytes, double slice_bytes);
+
+/* The cost of a checked plan. slice_bytes and size_bytes as in espi_slices. */
+esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *plan,
+                          double size_bytes, double slice_bytes, struct espi_arena *arena,
+                          struct espi_cost *out, struct esp_err *err);
+
+/* ---- the same on a view, for the inner loops of algorithms ---- */
+
+/* Adds the loads of one slice over the arc (sign +1) or takes them away (-1). */
+static inline void espi_load_arc(const struct espi_view *v, int arc, double sign,
+                                 double *load)
+{
+    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
+        load[v->use_resource[k]] += sign * v->use_s[k];
+}
+
+/* Period of the tree given by the arc into each host (-1 for the root); load has room for
+ * v->links.n doubles and holds the loads afterwards. */
+double espi_tree_period_s(const struct espi_view *v, const int *parent_arc, double *load);
+
+/* Orders the arcs of a tree so that the first slice is everywhere as early as it can be
+ * on this tree: a sender serves first the child behind which most remains to be done
+ * (Jackson's rule, optimal for a fixed tree: what remains is the child's own fill plus
+ * the part of the transfer that does not hold the sender). Fills arcs[n - 1], senders
+ * before their receivers; *fill_s (may be NULL) gets the fill. 0, or -1 when out of
+ * memory. O(n log n). */
+int espi_order_tree(const struct espi_view *v, int root, const int *parent_arc,
+                    struct espi_arena *arena, int *arcs, double *fill_s);
+
+/* Finish of one tree on the view, its arcs in send order; scratch from the arena. */
+struct espi_tree_cost {
+    double period_s, fill_s, makespan_s;
+};
+
+int espi_tree_cost(const struct espi_view *v, int root, const int *arcs, double count,
+                   struct espi_arena *arena, struct espi_tree_cost *out);
+
+/* Adds a tree given by arcs of a view, in send order. */
+esp_status espi_plan_add_arcs(struct esp_plan *plan, const struct espi_view *v,
+                              double weight, const int *arcs, int n_arcs,
+                              struct espi_arena *arena, struct esp_err *err);
+
+/* Adds a tree given by the arc into each host, children in the best order. */
+esp_status espi_plan_add_parents(struct esp_plan *plan, const struct espi_view *v,
+                                 int root, double weight, const int *parent_arc,
+                                 struct espi_arena *arena, struct esp_err *err);
+
+#endif

@@ -1,0 +1,107 @@
+/* The cost of a plan as it stands in a file: transfers over paths of links. */
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cost/cost.h"
+
+struct espi_slices espi_slices(double size_bytes, double slice_bytes)
+{
+    struct espi_slices s = {1, size_bytes};
+    if (slice_bytes > 0 && slice_bytes < size_bytes) {
+        s.count = ceil(size_bytes / slice_bytes * (1 - 1e-12));
+        s.bytes = size_bytes / s.count;
+    }
+    return s;
+}
+
+struct evaluation {
+    const struct esp_platform *p;
+    const struct esp_plan *plan;
+    struct espi_slices slices;
+    struct espi_resources res;
+    double *load;
+    double *first_s, *pace_s, *next_send_s; /* by node */
+};
+
+static int evaluation_init(struct evaluation *ev, struct espi_arena *a)
+{
+    int n = ev->p->n_nodes;
+    if (espi_resources_init(&ev->res, ev->p, ev->slices.bytes, a))
+        return -1;
+    ev->load = ESPI_ARENA_ZNEW(a, double, ev->res.n);
+    ev->first_s = ESPI_ARENA_NEW(a, double, n);
+    ev->pace_s = ESPI_ARENA_NEW(a, double, n);
+    ev->next_send_s = ESPI_ARENA_NEW(a, double, n);
+    return ev->load && ev->first_s && ev->pace_s && ev->next_send_s ? 0 : -1;
+}
+
+static void add_loads(struct evaluation *ev)
+{
+    const struct espi_resources *r = &ev->res;
+    for (int t = 0; t < ev->plan->n_trees; t++) {
+        const struct esp_tree *tree = &ev->plan->trees[t];
+        for (int h = 0; h < tree->n_hops; h++)
+            for (int k = r->start[tree->hops[h]]; k < r->start[tree->hops[h] + 1]; k++)
+                ev->load[r->resource[k]] += tree->weight * r->time_s[k];
+    }
+}
+
+/* The largest load of a resource that the transfer uses. */
+static double edge_load_s(const struct evaluation *ev, const int *hops, int n_hops)
+{
+    const struct espi_resources *r = &ev->res;
+    double most = 0;
+    for (int h = 0; h < n_hops; h++)
+        for (int k = r->start[hops[h]]; k < r->start[hops[h] + 1]; k++)
+            most = fmax(most, ev->load[r->resource[k]]);
+    return most;
+}
+
+/* Arrivals along one tree; gives the last arrival of slice 0 and of slice `count - 1`. */
+static void run_tree(struct evaluation *ev, const struct esp_tree *tree, double *fill_s,
+                     double *finish_s)
+{
+    int root = ev->plan->root;
+    ev->first_s[root] = ev->pace_s[root] = ev->next_send_s[root] = 0;
+    for (int i = 0; i < tree->n_edges; i++) {
+        const struct esp_edge *e = &tree->edges[i];
+        const int *hops = tree->hops + e->first_hop;
+        struct espi_path_time t =
+            espi_path_time(ev->p, ev->slices.bytes, hops, e->n_hops);
+        double at = ev->next_send_s[e->from] + t.lag_s;
+        ev->next_send_s[e->from] += t.hold_s;
+        ev->first_s[e->to] = ev->next_send_s[e->to] = at;
+        ev->pace_s[e->to] = fmax(ev->pace_s[e->from], edge_load_s(ev, hops, e->n_hops));
+        *fill_s = fmax(*fill_s, at);
+        *finish_s = fmax(*finish_s, at + (ev->slices.count - 1) * ev->pace_s[e->to]);
+    }
+}
+
+esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *plan,
+                          double size_bytes, double slice_bytes, struct espi_arena *arena,
+                          struct espi_cost *out, struct esp_err *err)
+{
+    struct evaluation ev = {.p = p, .plan = plan};
+    if (!(size_bytes > 0 && isfinite(size_bytes)) || !(slice_bytes >= 0))
+        return espi_err(err, ESP_EUSAGE, "a message needs a positive size");
+    ev.slices = espi_slices(size_bytes, slice_bytes);
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    if (evaluation_init(&ev, arena))
+        return espi_err_nomem(err);
+    struct espi_cost cost = {0};
+    add_loads(&ev);
+    for (int r = 0; r < ev.res.n; r++)
+        if (ev.load[r] > cost.period_s) {
+            cost.period_s = ev.load[r];
+            cost.bottleneck = r;
+        }
+    for (int t = 0; t < plan->n_trees; t++)
+        run_tree(&ev, &plan->trees[t], &cost.fill_s, &cost.makespan_s);
+    if (plan->n_trees > 1)
+        cost.makespan_s = cost.fill_s + (ev.slices.count - 1) * cost.period_s;
+    cost.throughput_Bps = cost.period_s > 0 ? ev.slices.bytes / cost.period_s : 0;
+    espi_arena_release(arena, mark);
+    *out = cost;
+    return ESP_OK;
+}

@@ -1,0 +1,58 @@
+/* Shortest paths on non-negative weights.
+ *
+ * Reference: E. W. Dijkstra, A note on two problems in connexion with graphs, 1959.
+ * Complexity: O((n + m) log n) with the indexed binary heap.
+ * Choice: a tie replaces the last arc only while the node is not settled. After that it
+ * could close a cycle of arcs of weight zero. */
+#include "graph/dijkstra.h"
+
+#include <math.h>
+#include <string.h>
+
+int espi_dijkstra_init(struct espi_dijkstra *w, int n, struct espi_arena *arena)
+{
+    w->settled = ESPI_ARENA_NEW(arena, unsigned char, n);
+    return w->settled ? espi_heap_init(&w->heap, arena, n) : -1;
+}
+
+static void leave(struct espi_dijkstra *w, const struct espi_digraph *g, int u,
+                  const double *weight, double *distance, int *last_arc)
+{
+    for (int k = g->out.start[u]; k < g->out.start[u + 1]; k++) {
+        int arc = g->out.item[k], v = g->head[arc];
+        double d = distance[u] + weight[arc];
+        if (w->settled[v])
+            continue;
+        if (d < distance[v]) {
+            distance[v] = d;
+            last_arc[v] = arc;
+            espi_heap_set(&w->heap, v, d);
+        } else if (d == distance[v] && last_arc[v] >= 0 && u < g->tail[last_arc[v]]) {
+            last_arc[v] = arc;
+        }
+    }
+}
+
+int espi_dijkstra(struct espi_dijkstra *w, const struct espi_digraph *g,
+                  const struct espi_dijkstra_query *query, double *distance,
+                  int *last_arc)
+{
+    memset(w->settled, 0, (size_t)g->n);
+    for (int v = 0; v < g->n; v++) {
+        distance[v] = INFINITY;
+        last_arc[v] = -1;
+    }
+    for (int i = 0; i < query->n_sources; i++) {
+        distance[query->source[i]] = 0;
+        espi_heap_set(&w->heap, query->source[i], 0);
+    }
+    int reached = 0;
+    while (w->heap.size > 0) {
+        int u = espi_heap_pop(&w->heap);
+        w->settled[u] = 1;
+        reached++;
+        if (last_arc[u] < 0 || !query->may_pass || query->may_pass[u])
+            leave(w, g, u, query->weight, distance, last_arc);
+    }
+    return reached;
+}

@@ -1,0 +1,119 @@
+/* Plans: making and freeing them. */
+#include <espalier/plan.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "platform/platform.h"
+
+static const char *const op_names[ESP_OP_COUNT] = {
+    [ESP_OP_BCAST] = "bcast",
+};
+
+const char *esp_op_name(esp_op op)
+{
+    return (unsigned)op < ESP_OP_COUNT ? op_names[op] : "?";
+}
+
+int esp_op_parse(const char *text, esp_op *op)
+{
+    for (int i = 0; i < ESP_OP_COUNT; i++)
+        if (!strcmp(text, op_names[i])) {
+            *op = (esp_op)i;
+            return 0;
+        }
+    return -1;
+}
+
+esp_status esp_plan_create(esp_op op, int root, const char *algo, struct esp_plan **out,
+                           struct esp_err *err)
+{
+    struct esp_plan *plan = espi_calloc(1, sizeof *plan);
+    char *name = espi_strdup(algo);
+    if (!plan || !name) {
+        espi_free(plan);
+        espi_free(name);
+        return espi_err_nomem(err);
+    }
+    plan->op = op;
+    plan->root = root;
+    plan->algo = name;
+    *out = plan;
+    return ESP_OK;
+}
+
+void esp_plan_free(struct esp_plan *plan)
+{
+    if (!plan)
+        return;
+    for (int t = 0; t < plan->n_trees; t++) {
+        espi_free(plan->trees[t].edges);
+        espi_free(plan->trees[t].hops);
+    }
+    espi_free(plan->trees);
+    espi_free(plan->algo);
+    espi_free(plan);
+}
+
+static esp_status check_hops(const struct esp_platform *p, int n_edges,
+                             const int *hop_start, const int *hops, struct esp_err *err)
+{
+    for (int i = 0; i < n_edges; i++) {
+        if (hop_start[i + 1] <= hop_start[i])
+            return espi_err(err, ESP_EUSAGE, "transfer %d has no links", i);
+        for (int k = hop_start[i]; k < hop_start[i + 1]; k++) {
+            if (hops[k] < 0 || hops[k] >= p->n_links)
+                return espi_err(err, ESP_EUSAGE, "transfer %d: no link %d", i, hops[k]);
+            if (k > hop_start[i] && p->tail[hops[k]] != p->head[hops[k - 1]])
+                return espi_err(err, ESP_EUSAGE, "transfer %d: its links do not join", i);
+        }
+    }
+    return ESP_OK;
+}
+
+esp_status esp_plan_add_tree(struct esp_plan *plan, const struct esp_platform *p,
+                             double weight, int n_edges, const int *hop_start,
+                             const int *hops, struct esp_err *err)
+{
+    esp_status st = check_hops(p, n_edges, hop_start, hops, err);
+    if (st)
+        return st;
+    int n_hops = n_edges ? hop_start[n_edges] - hop_start[0] : 0;
+    struct esp_tree *trees =
+        espi_realloc(plan->trees, ((size_t)plan->n_trees + 1) * sizeof *trees);
+    if (!trees)
+        return espi_err_nomem(err);
+    plan->trees = trees;
+    struct esp_tree tree = {.weight = weight, .n_edges = n_edges, .n_hops = n_hops};
+    tree.edges = ESPI_NEW(struct esp_edge, n_edges);
+    tree.hops = ESPI_NEW(int, n_hops);
+    if (!tree.edges || !tree.hops) {
+        espi_free(tree.edges);
+        espi_free(tree.hops);
+        return espi_err_nomem(err);
+    }
+    for (int i = 0; i < n_edges; i++) {
+        int first = hop_start[i], last = hop_start[i + 1] - 1;
+        tree.edges[i] = (struct esp_edge){p->tail[hops[first]], p->head[hops[last]],
+                                          first - hop_start[0], last - first + 1};
+    }
+    if (n_hops)
+        memcpy(tree.hops, hops + hop_start[0], (size_t)n_hops * sizeof *hops);
+    plan->trees[plan->n_trees++] = tree;
+    return ESP_OK;
+}
+
+esp_status esp_plan_add_simple_tree(struct esp_plan *plan, const struct esp_platform *p,
+                                    double weight, int n_links, const int *links,
+                                    struct esp_err *err)
+{
+    int *start = ESPI_NEW(int, (size_t)n_links + 1);
+    if (!start)
+        return espi_err_nomem(err);
+    for (int i = 0; i <= n_links; i++)
+        start[i] = i;
+    esp_status st = esp_plan_add_tree(plan, p, weight, n_links, start, links, err);
+    espi_free(start);
+    return st;
+}

@@ -1,0 +1,89 @@
+/* Writes plans, format espalier-plan/1. */
+#include <errno.h>
+#include <string.h>
+
+#include <espalier/plan.h>
+
+#include "base/err.h"
+#include "base/json_text.h"
+#include "base/number.h"
+#include "platform/platform.h"
+
+static void put_number(FILE *out, const char *key, double value)
+{
+    char text[ESPI_NUMBER_MAX];
+    espi_number_print(text, value);
+    fprintf(out, ",\n  \"%s\": %s", key, text);
+}
+
+/* An edge is the list of the nodes of its path: two, or more when others forward. */
+static void put_edge(const struct esp_platform *p, const struct esp_tree *t, int i,
+                     FILE *out)
+{
+    const struct esp_edge *e = &t->edges[i];
+    fputs(i ? ", [" : "[", out);
+    espi_json_put_string(out, espi_node_name(p, e->from));
+    for (int k = 0; k < e->n_hops; k++) {
+        fputs(", ", out);
+        espi_json_put_string(out, espi_node_name(p, p->head[t->hops[e->first_hop + k]]));
+    }
+    putc(']', out);
+}
+
+static void put_tree(const struct esp_platform *p, const struct esp_tree *t, FILE *out)
+{
+    char text[ESPI_NUMBER_MAX];
+    espi_number_print(text, t->weight);
+    fprintf(out, "\n    {\"weight\": %s, \"edges\": [", text);
+    for (int i = 0; i < t->n_edges; i++)
+        put_edge(p, t, i, out);
+    fputs("]}", out);
+}
+
+esp_status esp_plan_write_stream(const struct esp_plan *plan,
+                                 const struct esp_platform *p, FILE *out,
+                                 struct esp_err *err)
+{
+    fprintf(out, "{\n  \"format\": \"espalier-plan/1\",\n  \"op\": \"%s\",\n  \"root\": ",
+            esp_op_name(plan->op));
+    espi_json_put_string(out, espi_node_name(p, plan->root));
+    fputs(",\n  \"algo\": ", out);
+    espi_json_put_string(out, plan->algo);
+    put_number(out, "size_bytes", plan->size_bytes);
+    put_number(out, "slice_bytes", plan->slice_bytes);
+    put_number(out, "throughput_Bps", plan->throughput_Bps);
+    put_number(out, "makespan_s", plan->makespan_s);
+    if (plan->bound_Bps > 0) {
+        put_number(out, "bound_Bps", plan->bound_Bps);
+        put_number(out, "ratio", plan->throughput_Bps / plan->bound_Bps);
+    }
+    put_number(out, "plan_s", plan->plan_s);
+    fputs(",\n  \"trees\": [", out);
+    for (int t = 0; t < plan->n_trees; t++) {
+        if (t)
+            putc(',', out);
+        put_tree(p, &plan->trees[t], out);
+    }
+    fputs("\n  ]\n}\n", out);
+    if (fflush(out) || ferror(out))
+        return espi_err(err, ESP_EIO, "cannot write the plan: %s", strerror(errno));
+    return ESP_OK;
+}
+
+struct pair {
+    const struct esp_plan *plan;
+    const struct esp_platform *p;
+};
+
+static esp_status write_pair(const void *what, FILE *out, struct esp_err *err)
+{
+    const struct pair *pair = what;
+    return esp_plan_write_stream(pair->plan, pair->p, out, err);
+}
+
+esp_status esp_plan_write(const struct esp_plan *plan, const struct esp_platform *p,
+                          const char *path, struct esp_err *err)
+{
+    struct pair pair = {plan, p};
+    return espi_write_file(path, write_pair, &pair, err);
+}

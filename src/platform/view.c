@@ -1,0 +1,316 @@
+#include "platform/view.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "graph/dijkstra.h"
+
+/* More pairs of hosts than this are not a platform but a mistake (and 8 GB). */
+enum { MAX_ARCS = 1 << 27 };
+
+static int number_hosts(struct espi_view *v, struct espi_arena *a)
+{
+    const struct esp_platform *p = v->p;
+    int n = 0;
+    v->node = ESPI_ARENA_NEW(a, int, p->n_hosts);
+    v->host = ESPI_ARENA_NEW(a, int, p->n_nodes);
+    if (!v->node || !v->host)
+        return -1;
+    for (int i = 0; i < p->n_nodes; i++) {
+        v->host[i] = espi_is_switch(p, i) ? -1 : n;
+        if (v->host[i] >= 0)
+            v->node[n++] = i;
+    }
+    return 0;
+}
+
+/* No switches: arcs are links, and share their arrays. */
+static int arcs_are_links(struct espi_view *v, struct espi_arena *a)
+{
+    const struct esp_platform *p = v->p;
+    int m = p->n_links;
+    v->g = (struct espi_digraph){p->n_nodes, m, p->tail, p->head, p->out, p->in};
+    v->latency_s = p->latency_s;
+    v->bandwidth_Bps = p->bandwidth_Bps;
+    v->hop_start = ESPI_ARENA_NEW(a, int, (size_t)m + 1);
+    v->hops = ESPI_ARENA_NEW(a, int, m);
+    v->time_s = ESPI_ARENA_NEW(a, double, m);
+    if (!v->hop_start || !v->hops || !v->time_s)
+        return -1;
+    for (int e = 0; e < m; e++) {
+        v->hop_start[e] = v->hops[e] = e;
+        v->time_s[e] = espi_link_time_s(p, e, v->slice_bytes);
+    }
+    v->hop_start[m] = m;
+    v->use_start = v->links.start;
+    v->use_resource = v->links.resource;
+    v->use_s = v->links.time_s;
+    return 0;
+}
+
+/* ---- with switches: shortest paths between hosts ---- */
+
+struct closure {
+    struct espi_view *v;
+    struct espi_arena *arena;
+    struct espi_digraph links;
+    struct espi_dijkstra work;
+    double *weight, *distance;
+    int *last_arc;
+    unsigned char *is_switch;
+    /* what is found, growing */
+    int m, n_hops;
+    int *tail, *head, *start, *hops;
+    int hop_cap, arc_cap;
+};
+
+static int grow_ints(struct closure *c, int **array, int used, int cap)
+{
+    int *fresh = ESPI_ARENA_NEW(c->arena, int, cap);
+    if (!fresh)
+        return -1;
+    if (used)
+        memcpy(fresh, *array, (size_t)used * sizeof *fresh);
+    *array = fresh;
+    return 0;
+}
+
+static int more_arcs(struct closure *c)
+{
+    if (c->m < c->arc_cap)
+        return 0;
+    int cap = c->arc_cap ? 2 * c->arc_cap : 1024;
+    if (grow_ints(c, &c->tail, c->m, cap) || grow_ints(c, &c->head, c->m, cap) ||
+        grow_ints(c, &c->start, c->m + (c->m > 0), cap + 1))
+        return -1;
+    c->arc_cap = cap;
+    return 0;
+}
+
+static int more_hops(struct closure *c, int need)
+{
+    if (c->n_hops + need <= c->hop_cap)
+        return 0;
+    int cap = 2 * c->hop_cap + need + 1024;
+    if (grow_ints(c, &c->hops, c->n_hops, cap))
+        return -1;
+    c->hop_cap = cap;
+    return 0;
+}
+
+/* The path that Dijkstra found from `from` to node `to`. */
+static int add_path(struct closure *c, int from, int to)
+{
+    const struct esp_platform *p = c->v->p;
+    int length = 0;
+    for (int x = to; x != from; x = p->tail[c->last_arc[x]])
+        length++;
+    if (more_arcs(c) || more_hops(c, length))
+        return -1;
+    c->tail[c->m] = c->v->host[from];
+    c->head[c->m] = c->v->host[to];
+    c->start[c->m] = c->n_hops;
+    c->n_hops += length;
+    int at = c->n_hops;
+    for (int x = to; x != from; x = p->tail[c->last_arc[x]])
+        c->hops[--at] = c->last_arc[x];
+    c->start[++c->m] = c->n_hops;
+    return 0;
+}
+
+static int closure_init(struct closure *c)
+{
+    const struct esp_platform *p = c->v->p;
+    struct espi_arena *a = c->arena;
+    c->links =
+        (struct espi_digraph){p->n_nodes, p->n_links, p->tail, p->head, p->out, p->in};
+    c->weight = ESPI_ARENA_NEW(a, double, p->n_links);
+    c->distance = ESPI_ARENA_NEW(a, double, p->n_nodes);
+    c->last_arc = ESPI_ARENA_NEW(a, int, p->n_nodes);
+    c->is_switch = ESPI_ARENA_NEW(a, unsigned char, p->n_nodes);
+    if (!c->weight || !c->distance || !c->last_arc || !c->is_switch ||
+        espi_dijkstra_init(&c->work, p->n_nodes, a))
+        return -1;
+    for (int e = 0; e < p->n_links; e++)
+        c->weight[e] = espi_link_time_s(p, e, c->v->slice_bytes);
+    for (int i = 0; i < p->n_nodes; i++)
+        c->is_switch[i] = (unsigned char)espi_is_switch(p, i);
+    return 0;
+}
+
+/* A direct link stands beside no path through switches: the cheaper of the two is taken,
+ * which is what shortest paths do. */
+static esp_status find_paths(struct closure *c, struct esp_err *err)
+{
+    const struct espi_view *v = c->v;
+    for (int h = 0; h < v->p->n_hosts; h++) {
+        int from = v->node[h];
+        struct espi_dijkstra_query q = {c->weight, &from, 1, c->is_switch};
+        espi_dijkstra(&c->work, &c->links, &q, c->distance, c->last_arc);
+        for (int to = 0; to < v->p->n_nodes; to++) {
+            if (to == from || v->host[to] < 0 || !isfinite(c->distance[to]))
+                continue;
+            if (c->m >= MAX_ARCS)
+                return espi_err(err, ESP_EUNSUPPORTED,
+                                "too many pairs of hosts are joined through switches");
+            if (add_path(c, from, to))
+                return espi_err_nomem(err);
+        }
+    }
+    return ESP_OK;
+}
+
+/* Uses of an arc: those of its links, the times of equal resources added up. */
+static int gather_uses(struct espi_view *v, struct espi_arena *a)
+{
+    const struct espi_resources *r = &v->links;
+    size_t most = 0;
+    for (int k = 0; k < v->hop_start[v->g.m]; k++)
+        most += (size_t)(r->start[v->hops[k] + 1] - r->start[v->hops[k]]);
+    v->use_start = ESPI_ARENA_NEW(a, int, (size_t)v->g.m + 1);
+    v->use_resource = ESPI_ARENA_NEW(a, int, most);
+    v->use_s = ESPI_ARENA_NEW(a, double, most);
+    int *last_use = ESPI_ARENA_NEW(a, int, r->n);
+    if (!v->use_start || !v->use_resource || !v->use_s || !last_use || most > INT32_MAX)
+        return -1;
+    for (int i = 0; i < r->n; i++)
+        last_use[i] = -1;
+    int at = 0;
+    for (int e = 0; e < v->g.m; e++) {
+        v->use_start[e] = at;
+        for (int h = v->hop_start[e]; h < v->hop_start[e + 1]; h++)
+            for (int k = r->start[v->hops[h]]; k < r->start[v->hops[h] + 1]; k++) {
+                int resource = r->resource[k];
+                if (last_use[resource] < v->use_start[e]) {
+                    last_use[resource] = at;
+                    v->use_resource[at] = resource;
+                    v->use_s[at++] = 0;
+                }
+                v->use_s[last_use[resource]] += r->time_s[k];
+            }
+    }
+    v->use_start[v->g.m] = at;
+    return 0;
+}
+
+/* A slice goes through switches without being stored: latencies add up, the slowest link
+ * sets the pace. */
+static int measure_arcs(struct espi_view *v, struct espi_arena *a)
+{
+    int m = v->g.m;
+    v->time_s = ESPI_ARENA_NEW(a, double, m);
+    v->latency_s = ESPI_ARENA_NEW(a, double, m);
+    v->bandwidth_Bps = ESPI_ARENA_NEW(a, double, m);
+    if (!v->time_s || !v->latency_s || !v->bandwidth_Bps)
+        return -1;
+    for (int e = 0; e < m; e++) {
+        double latency_s = 0, bandwidth_Bps = INFINITY;
+        for (int k = v->hop_start[e]; k < v->hop_start[e + 1]; k++) {
+            latency_s += v->p->latency_s[v->hops[k]];
+            bandwidth_Bps = fmin(bandwidth_Bps, v->p->bandwidth_Bps[v->hops[k]]);
+        }
+        v->latency_s[e] = latency_s;
+        v->bandwidth_Bps[e] = bandwidth_Bps;
+        v->time_s[e] = latency_s + v->slice_bytes / bandwidth_Bps;
+    }
+    return 0;
+}
+
+static esp_status arcs_through_switches(struct espi_view *v, struct espi_arena *a,
+                                        struct esp_err *err)
+{
+    struct closure c = {.v = v, .arena = a};
+    if (closure_init(&c) || more_arcs(&c))
+        return espi_err_nomem(err);
+    c.start[0] = 0;
+    esp_status st = find_paths(&c, err);
+    if (st)
+        return st;
+    v->hop_start = c.start;
+    v->hops = c.hops;
+    if (espi_digraph_init(&v->g, v->p->n_hosts, c.m, c.tail, c.head, a) ||
+        measure_arcs(v, a) || gather_uses(v, a))
+        return espi_err_nomem(err);
+    return ESP_OK;
+}
+
+/* Time of a slice over a stretch of links with only switches between. */
+static double stretch_time_s(const struct esp_platform *p, double slice_bytes,
+                             const int *hops, int n_hops)
+{
+    double latency_s = 0, bandwidth_Bps = INFINITY;
+    for (int k = 0; k < n_hops; k++) {
+        latency_s += p->latency_s[hops[k]];
+        bandwidth_Bps = fmin(bandwidth_Bps, p->bandwidth_Bps[hops[k]]);
+    }
+    return latency_s + slice_bytes / bandwidth_Bps;
+}
+
+static double overhead_s(const struct esp_platform *p, int node, double slice_bytes)
+{
+    if (p->model != ESP_MODEL_MULTI_PORT)
+        return 0;
+    return espi_send_overhead_s(p, node, slice_bytes);
+}
+
+struct espi_path_time espi_path_time(const struct esp_platform *p, double slice_bytes,
+                                     const int *hops, int n_hops)
+{
+    struct espi_path_time t = {0, 0};
+    for (int first = 0, k = 1; k <= n_hops; k++) {
+        if (k < n_hops && espi_is_switch(p, p->tail[hops[k]]))
+            continue;
+        t.lag_s += overhead_s(p, p->tail[hops[first]], slice_bytes) +
+                   stretch_time_s(p, slice_bytes, hops + first, k - first);
+        first = k;
+    }
+    if (p->model == ESP_MODEL_MULTI_PORT)
+        t.hold_s = overhead_s(p, p->tail[hops[0]], slice_bytes);
+    else if (p->model != ESP_MODEL_CAPACITY)
+        t.hold_s = espi_link_time_s(p, hops[0], slice_bytes);
+    return t;
+}
+
+/* What espi_path_time says of each arc; overheads are looked up once a host, not once an
+ * arc, since a look-up may scan the host's links. */
+static int time_sends(struct espi_view *v, struct espi_arena *a)
+{
+    const struct esp_platform *p = v->p;
+    int multi = p->model == ESP_MODEL_MULTI_PORT;
+    v->send_s = ESPI_ARENA_ZNEW(a, double, p->n_hosts);
+    v->hold_s = ESPI_ARENA_NEW(a, double, v->g.m);
+    v->lag_s = ESPI_ARENA_NEW(a, double, v->g.m);
+    if (!v->send_s || !v->hold_s || !v->lag_s)
+        return -1;
+    for (int h = 0; h < p->n_hosts; h++)
+        v->send_s[h] = overhead_s(p, v->node[h], v->slice_bytes);
+    for (int e = 0; e < v->g.m; e++) {
+        v->hold_s[e] = v->send_s[v->g.tail[e]];
+        v->lag_s[e] = v->hold_s[e] + v->time_s[e];
+        if (!multi && p->model != ESP_MODEL_CAPACITY)
+            v->hold_s[e] = espi_link_time_s(p, v->hops[v->hop_start[e]], v->slice_bytes);
+    }
+    return 0;
+}
+
+esp_status espi_view_init(struct espi_view *v, const struct esp_platform *p,
+                          double slice_bytes, struct espi_arena *arena,
+                          struct esp_err *err)
+{
+    memset(v, 0, sizeof *v);
+    v->p = p;
+    v->slice_bytes = slice_bytes;
+    if (!(slice_bytes > 0 && isfinite(slice_bytes)))
+        return espi_err(err, ESP_EUSAGE, "a slice needs a positive size");
+    if (number_hosts(v, arena) || espi_resources_init(&v->links, p, slice_bytes, arena))
+        return espi_err_nomem(err);
+    esp_status st = ESP_OK;
+    if (p->n_hosts < p->n_nodes)
+        st = arcs_through_switches(v, arena, err);
+    else if (arcs_are_links(v, arena))
+        st = espi_err_nomem(err);
+    if (!st && time_sends(v, arena))
+        st = espi_err_nomem(err);
+    return st;
+}
