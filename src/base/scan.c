@@ -52,15 +52,15 @@ int espi_lines_next_data(struct espi_lines *lines, struct espi_span *line,
     }
 }
 
-esp_status espi_lines_err(const struct espi_lines *lines, struct esp_err *err,
-                          const char *fmt, ...)
+void espi_lines_fill(const struct espi_lines *lines, struct esp_err *err, const char *fmt,
+                     ...)
 {
     char text[384];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return espi_err(err, ESP_EINPUT, "%s:%zu: %s", lines->where, lines->number, text);
+    espi_err_fill(err, ESP_EINPUT, "%s:%zu: %s", lines->where, lines->number, text);
 }
 
 static int is_blank(char c)

@@ -7,6 +7,7 @@
 
 #include <espalier/status.h>
 
+#include "base/err.h"
 #include "base/units.h"
 
 struct espi_span {
@@ -37,9 +38,12 @@ int espi_lines_next(struct espi_lines *lines, struct espi_span *line,
 int espi_lines_next_data(struct espi_lines *lines, struct espi_span *line,
                          struct esp_err *err);
 
-/* ESP_EINPUT and "WHERE:LINE: ...". */
-esp_status espi_lines_err(const struct espi_lines *lines, struct esp_err *err,
-                          const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Fills err (if any) with "WHERE:LINE: ...". */
+void espi_lines_fill(const struct espi_lines *lines, struct esp_err *err, const char *fmt,
+                     ...) __attribute__((format(printf, 3, 4)));
+/* The same, and gives ESP_EINPUT. */
+#define espi_lines_err(lines, err, ...)                                                  \
+    (espi_lines_fill((lines), (err), __VA_ARGS__), espi_err_status(ESP_EINPUT))
 
 struct espi_span espi_trim(struct espi_span s);
 int espi_span_is(struct espi_span s, const char *text);

@@ -34,8 +34,8 @@ static const char *const same[] = {
     "0\t1ms\t2ms\n3ms\t\t4ms\n5ms\t6ms\t\n=\n\t10\t\n30\t\t40\n\t60\t\n",
     "p0,p1,p2\n0,1ms,2ms\n3ms,0,4ms\n5ms,6ms,0\n=\n,10,\n30,,40\n,60,\n",
     ",p0,p1,p2\np0,0,1ms,2ms\np1,3ms,0,4ms\np2,5ms,6ms,0\n=\n,10,\n30,,40\n,60,\n",
-    "p0,p1,p2\np0,0,1ms,2ms\np1,3ms,0,4ms\np2,5ms,6ms,0\n=\n"
-    "name,\"p0\",\"p1\" , p2\n\"p0\",,10,\np1,30,,40\np2,,60,\n",
+    ("p0,p1,p2\np0,0,1ms,2ms\np1,3ms,0,4ms\np2,5ms,6ms,0\n=\n"
+     "name,\"p0\",\"p1\" , p2\n\"p0\",,10,\np1,30,,40\np2,,60,\n"),
     "0 1ms 2ms\r\n3ms 0 4ms\r\n5ms 6ms 0\r\n=\np0,0,10,0\np1,30,0,40\np2,-,60,0",
 };
 
