@@ -59,8 +59,11 @@ static esp_status run(const struct espi_algo *algo, struct espi_task *task,
     task->view = &view;
     task->root = view.host[task->request->root];
     if (view.g.n == 1) /* nobody to send to */
-        return espi_plan_add_arcs(plan, &view, 1, NULL, 0, task->arena, err);
-    return algo->run(task, plan, err);
+        st = espi_plan_add_arcs(plan, &view, 1, NULL, 0, task->arena, err);
+    else
+        st = algo->run(task, plan, err);
+    task->view = NULL; /* it ends here */
+    return st;
 }
 
 esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,
