@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-static int count_slots(struct espi_maxflow *w, const struct espi_digraph *g)
+static void count_slots(struct espi_maxflow *w, const struct espi_digraph *g)
 {
     memset(w->start, 0, ((size_t)g->n + 1) * sizeof *w->start);
     for (int a = 0; a < g->m; a++)
@@ -28,7 +28,6 @@ static int count_slots(struct espi_maxflow *w, const struct espi_digraph *g)
         w->start[v + 1] += w->start[v];
         w->next[v] = w->start[v];
     }
-    return w->start[g->n];
 }
 
 static void fill_slots(struct espi_maxflow *w, const struct espi_digraph *g)
