@@ -75,7 +75,7 @@ int cli_table_print(const struct cli_table *t, FILE *out, int indent)
     int widths[CLI_COLUMNS_MAX];
     size_t n = (size_t)t->n_columns;
 
-    if (t->failed || n > CLI_COLUMNS_MAX)
+    if (t->failed || n == 0 || n > CLI_COLUMNS_MAX)
         return -1;
     for (int c = 0; c < t->n_columns; c++) {
         widths[c] = column_width(t, c);
