@@ -1,12 +1,12 @@
 /* Deleting arcs from a graph as long as every node stays reachable from the root.
  *
  * No search from scratch for each deletion: a spanning tree of the arcs still there is
- * kept as the certificate that all is reachable. An arc outside the tree goes for nothing.
- * When the tree arc into v is to go, v needs a detour: a search from v against the arcs,
- * which ends at the first node that does not hang below v in the tree. (Whether a node
- * does is found by climbing the tree; what was climbed is remembered for the search.) The
- * nodes of the detour then hang on it, and everything else stays where it is. Without a
- * detour the arc cannot go, now or later.
+ * kept as the certificate that all is reachable. An arc outside the tree goes for
+ * nothing. When the tree arc into v is to go, v needs a detour: a search from v against
+ * the arcs, which ends at the first node that does not hang below v in the tree. (Whether
+ * a node does is found by climbing the tree; what was climbed is remembered for the
+ * search.) The nodes of the detour then hang on it, and everything else stays where it
+ * is. Without a detour the arc cannot go, now or later.
  *
  * A deletion costs O(1) off the tree, and on it what the search meets: usually a few arcs
  * and one climb, at worst O(n + m). */

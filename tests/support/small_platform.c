@@ -1,0 +1,65 @@
+#include "support/small_platform.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void must(esp_status status)
+{
+    if (status)
+        abort();
+}
+
+static struct esp_builder *hosts(esp_model model, int n)
+{
+    struct esp_builder *b = NULL;
+    must(esp_builder_create(&b, NULL));
+    esp_builder_set_model(b, model);
+    for (int i = 0; i < n; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "p%d", i);
+        struct esp_node_spec spec = {name, NULL, ESP_NODE_HOST, ESP_UNSET, ESP_UNSET};
+        must(esp_builder_add_node(b, &spec, NULL, NULL));
+    }
+    return b;
+}
+
+static struct esp_platform *built(struct esp_builder *b)
+{
+    struct esp_platform *p = NULL;
+    must(esp_builder_build(b, &p, NULL));
+    esp_builder_free(b);
+    return p;
+}
+
+struct esp_platform *small_platform(esp_model model, int n, const struct small_arc *arcs,
+                                    int m)
+{
+    struct esp_builder *b = hosts(model, n);
+    for (int i = 0; i < m; i++)
+        must(esp_builder_add_link(b, arcs[i].from, arcs[i].to, arcs[i].time_s, 1e300,
+                                  NULL, NULL));
+    return built(b);
+}
+
+struct esp_platform *small_random(struct espi_rng *rng, const struct small_options *o)
+{
+    struct esp_builder *b = hosts(o->model, o->n);
+    int *parent = calloc((size_t)o->n, sizeof *parent);
+    if (!parent)
+        abort();
+    for (int v = 1; v < o->n; v++)
+        parent[v] = (int)espi_rng_below(rng, (uint32_t)v);
+    for (int u = 0; u < o->n; u++)
+        for (int v = 0; v < o->n; v++) {
+            int tree = v > 0 && parent[v] == u;
+            if (u == v || (!tree && espi_rng_uniform(rng) >= o->density))
+                continue;
+            double time_s = o->whole ? 1 + espi_rng_below(rng, (uint32_t)o->whole)
+                                     : espi_rng_range(rng, 1, 10);
+            int real = o->model == ESP_MODEL_CAPACITY;
+            must(esp_builder_add_link(b, u, v, real ? 0.5 : time_s,
+                                      real ? 1 / time_s : 1e300, NULL, NULL));
+        }
+    free(parent);
+    return built(b);
+}
