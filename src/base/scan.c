@@ -79,7 +79,8 @@ struct espi_span espi_trim(struct espi_span s)
 
 int espi_span_is(struct espi_span s, const char *text)
 {
-    return strlen(text) == s.length && memcmp(text, s.text, s.length) == 0;
+    return strlen(text) == s.length &&
+           (s.length == 0 || memcmp(text, s.text, s.length) == 0);
 }
 
 int espi_next_field(struct espi_span *rest, struct espi_span *field)
@@ -192,7 +193,8 @@ const char *espi_span_quote(char *out, size_t out_size, struct espi_span s)
 {
     char copy[256];
     size_t n = s.length < sizeof copy - 1 ? s.length : sizeof copy - 1;
-    memcpy(copy, s.text, n);
+    if (n)
+        memcpy(copy, s.text, n);
     copy[n] = '\0';
     return espi_quote(out, out_size, copy);
 }

@@ -234,7 +234,8 @@ const char *espi_quantity_complaint(char *out, size_t out_size, enum espi_quanti
 {
     char copy[64], quoted[48];
     size_t n = length < sizeof copy - 1 ? length : sizeof copy - 1;
-    memcpy(copy, text, n);
+    if (n)
+        memcpy(copy, text, n);
     copy[n] = '\0';
     espi_quote(quoted, sizeof quoted, copy);
     double ignored;

@@ -1,0 +1,24 @@
+/* Running another program: its output in memory, no shell, no longer than it may. */
+#ifndef ESPI_BASE_CHILD_H
+#define ESPI_BASE_CHILD_H
+
+#include <stddef.h>
+
+#include <espalier/status.h>
+
+struct espi_child {
+    char *out; /* what it wrote to standard output; espi_free */
+    size_t out_length;
+    char last_words[256]; /* the last line of its standard error, fit for a message */
+    int exit_code;        /* -1 when a signal ended it */
+    int signal;           /* 0: none */
+    int timed_out;
+};
+
+/* Runs argv[0] (a path) with standard input from /dev/null and waits for its end, which
+ * comes by force after timeout_s. ESP_OK whatever the program's exit code is. */
+esp_status espi_child_run(const char *const *argv, double timeout_s,
+                          struct espi_child *child, struct esp_err *err);
+void espi_child_done(struct espi_child *child);
+
+#endif
