@@ -14,9 +14,10 @@ struct espi_arborescence {
     /* arcs into each node, self-loops left out */
     int *start, *arc, *tail;
     /* live[start[v] .. start[v] + n_live[v]): once v is contracted, the arcs into it that
-     * may still be chosen, as a heap */
+     * may still be chosen, the cheapest first; is_heap[v]: as a binary heap */
     struct espi_arb_arc *live;
     int *n_live;
+    unsigned char *is_heap;
     struct espi_arb_heap_node *heap;
     /* 0..n-1 are nodes, from n on contracted cycles */
     int *set, *part_of, *top, *chosen, *path, *seen;
