@@ -117,6 +117,8 @@ const struct command cli_command_version = {
     .group = CLI_GROUP_ABOUT,
     .summary = "print the version",
     .about = (const char *const[]){"The same as espalier --version.", NULL},
+    .examples =
+        (const struct cli_example[]){{"For a script:", "espalier version --json"}, {0}},
     .run = run_version,
 };
 

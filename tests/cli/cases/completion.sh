@@ -10,9 +10,9 @@ printf '%s\n' "${COMPREPLY[@]}" | sort
 END
 touch one.json two.json
 
-bash complete ''
+bash complete '' | grep inf
 
-bash complete i
+bash complete imp
 
 bash complete generate t
 

@@ -1,6 +1,6 @@
-espalier
+espalier | sed -n '1,3p; /^  info/p; /^A first/,$p'
 
-espalier --help
+espalier > overview; espalier --help | cmp - overview
 
 espalier --version | sed 's/[0-9.]*$/VERSION/'
 
