@@ -8,9 +8,8 @@
  * bounded as in exact arithmetic, whatever the magnitudes. No arc carries more than the
  * value, so that errors are relative to the value, not to the largest capacity.
  * Choice: first-in first-out push-relabel with gap and global relabelling found the value
- * in 0.6 to 0.9 of the time (65 to 2000 nodes, six arcs a node), but gives a preflow: the
- * flow on the arcs and the cut at the source need a second phase, and it cannot stop at
- * a limit, because it has no flow before the end.
+ * in 0.6 to 0.9 of the time (65 to 2000 nodes, six arcs a node), but ends in a preflow:
+ * the flow on the arcs and the cut at the source need a second phase, not in that time.
  * Departure: levels count from the sink, so that the search from the source never enters
  * a node that does not lead to the sink, and it stops at the level of the source. After
  * a path is filled the search resumes at the first arc it closed, not at the source. */
