@@ -118,7 +118,7 @@ static esp_status read_matrix_pair(const struct espi_source *latency,
     if (!bandwidth_path)
         return espi_err(err, ESP_EUSAGE,
                         "%s: a matrix of latencies needs a second file, with the "
-                        "bandwidths",
+                        "bandwidths (--bandwidth FILE)",
                         latency->where);
     struct espi_input in;
     esp_status status = espi_input_read(&in, bandwidth_path, err);
