@@ -73,11 +73,11 @@ int cli_table_print(const struct cli_table *t, FILE *out, int indent)
 {
     const char *titles[CLI_COLUMNS_MAX];
     int widths[CLI_COLUMNS_MAX];
-    size_t n = (size_t)t->n_columns;
+    int columns = t->n_columns;
 
-    if (t->failed || n == 0 || n > CLI_COLUMNS_MAX)
+    if (t->failed || columns < 1 || columns > CLI_COLUMNS_MAX)
         return -1;
-    for (int c = 0; c < t->n_columns; c++) {
+    for (int c = 0; c < columns; c++) {
         widths[c] = column_width(t, c);
         titles[c] = t->columns[c].title;
     }
@@ -86,6 +86,7 @@ int cli_table_print(const struct cli_table *t, FILE *out, int indent)
         print_row(t, out, widths, titles);
         fprintf(out, "%s\n", cli_plain(out));
     }
+    size_t n = (size_t)columns;
     for (size_t i = 0; i + n <= t->n_cells; i += n) {
         fprintf(out, "%*s", indent, "");
         print_row(t, out, widths, (const char *const *)t->cells + i);
