@@ -71,7 +71,7 @@ static void print_row(const struct cli_table *t, FILE *out, const int *widths,
 
 int cli_table_print(const struct cli_table *t, FILE *out, int indent)
 {
-    const char *titles[CLI_COLUMNS_MAX];
+    const char *titles[CLI_COLUMNS_MAX] = {NULL};
     int widths[CLI_COLUMNS_MAX];
     int columns = t->n_columns;
 
