@@ -10,24 +10,33 @@ esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task 
 {
     int n = task->view->g.n;
     struct espi_arena *a = task->arena;
-    *t = (struct espi_transfers){.task = task, .route = route, .source = -1};
+    *t = (struct espi_transfers){.task = task, .route = route, .source = -1, .row = -1};
     t->distance = ESPI_ARENA_NEW(a, double, n);
     t->last_arc = ESPI_ARENA_NEW(a, int, n);
     t->path = ESPI_ARENA_NEW(a, int, n);
     t->start = ESPI_ARENA_NEW(a, int, n);
-    if (!t->distance || !t->last_arc || !t->path || !t->start ||
-        espi_dijkstra_init(&t->work, n, a))
+    t->arc_to = ESPI_ARENA_NEW(a, int, n);
+    t->arc_row = ESPI_ARENA_NEW(a, int, n);
+    if (!t->distance || !t->last_arc || !t->path || !t->start || !t->arc_to ||
+        !t->arc_row || espi_dijkstra_init(&t->work, n, a) ||
+        espi_router_init(&t->router, &task->view->g, task->view->time_s, a))
         return espi_err_nomem(err);
+    for (int h = 0; h < n; h++)
+        t->arc_row[h] = -1;
     t->start[0] = 0;
     return ESP_OK;
 }
 
-static int find_arc(const struct espi_digraph *g, int from, int to)
+static int find_arc(struct espi_transfers *t, int from, int to)
 {
-    for (int k = g->out.start[from]; k < g->out.start[from + 1]; k++)
-        if (g->head[g->out.item[k]] == to)
-            return g->out.item[k];
-    return -1;
+    const struct espi_digraph *g = &t->task->view->g;
+    for (int k = g->out.start[from]; t->row != from && k < g->out.start[from + 1]; k++) {
+        int arc = g->out.item[k];
+        t->arc_to[g->head[arc]] = arc;
+        t->arc_row[g->head[arc]] = from;
+    }
+    t->row = from;
+    return t->arc_row[to] == from ? t->arc_to[to] : -1;
 }
 
 static int more_hops(struct espi_transfers *t, int need)
@@ -56,26 +65,45 @@ static int add_arc(struct espi_transfers *t, int arc)
     return 0;
 }
 
+/* All distances of a sender pay off when it has many receivers. */
+enum { FEW_PATHS = 4 };
+
+/* Puts a shortest path into t->path and gives its length; -1: there is none. */
+static int find_path(struct espi_transfers *t, int from, int to)
+{
+    const struct espi_view *v = t->task->view;
+    struct espi_dijkstra_query q = {v->time_s, &from, 1, NULL};
+    t->asked = t->source == from ? t->asked + 1 : 1;
+    t->source = from;
+    if (t->asked <= FEW_PATHS)
+        return espi_route_between(&t->router, from, to, t->path);
+    if (t->asked == FEW_PATHS + 1)
+        espi_dijkstra_start(&t->work, &v->g, &q, t->distance, t->last_arc);
+    espi_dijkstra_reach(&t->work, &v->g, &q, to, t->distance, t->last_arc);
+    if (!isfinite(t->distance[to]))
+        return -1;
+    int length = 0, at;
+    for (int x = to; x != from; x = v->g.tail[t->last_arc[x]])
+        length++;
+    at = length;
+    for (int x = to; x != from; x = v->g.tail[t->last_arc[x]])
+        t->path[--at] = t->last_arc[x];
+    return length;
+}
+
 static esp_status add_path(struct espi_transfers *t, int from, int to,
                            struct esp_err *err)
 {
     const struct espi_view *v = t->task->view;
-    if (t->source != from) {
-        struct espi_dijkstra_query q = {v->time_s, &from, 1, NULL};
-        espi_dijkstra(&t->work, &v->g, &q, t->distance, t->last_arc);
-        t->source = from;
-    }
-    if (!isfinite(t->distance[to])) {
+    int length = find_path(t, from, to);
+    if (length < 0) {
         char a[64], b[64];
         return espi_err(err, ESP_EUNSUPPORTED, "no path leads from %s to %s",
                         espi_quote(a, sizeof a, espi_node_name(v->p, v->node[from])),
                         espi_quote(b, sizeof b, espi_node_name(v->p, v->node[to])));
     }
-    int length = 0;
-    for (int x = to; x != from; x = v->g.tail[t->last_arc[x]])
-        t->path[length++] = t->last_arc[x];
-    while (length > 0)
-        if (add_arc(t, t->path[--length]))
+    for (int i = 0; i < length; i++)
+        if (add_arc(t, t->path[i]))
             return espi_err_nomem(err);
     return ESP_OK;
 }
@@ -83,7 +111,7 @@ static esp_status add_path(struct espi_transfers *t, int from, int to,
 esp_status espi_transfers_add(struct espi_transfers *t, int from, int to,
                               struct esp_err *err)
 {
-    int arc = t->route == ESPI_ROUTE_DIRECT ? find_arc(&t->task->view->g, from, to) : -1;
+    int arc = t->route == ESPI_ROUTE_DIRECT ? find_arc(t, from, to) : -1;
     esp_status st = ESP_OK;
     if (arc < 0)
         st = add_path(t, from, to, err);

@@ -6,6 +6,7 @@
 
 #include "algo/algo.h"
 #include "graph/dijkstra.h"
+#include "graph/router.h"
 
 typedef enum espi_route {
     ESPI_ROUTE_DIRECT,   /* the arc where there is one, else a shortest path */
@@ -15,10 +16,14 @@ typedef enum espi_route {
 struct espi_transfers {
     const struct espi_task *task;
     espi_route route;
-    struct espi_dijkstra work;
+    struct espi_router router; /* for the first few paths of a sender ... */
+    struct espi_dijkstra work; /* ... and for more, from all of its distances */
     double *distance;
     int *last_arc, *path;
-    int source; /* of the distances, -1: none yet */
+    int source, asked; /* sender of the last paths, -1: none yet; how many */
+    int *arc_to;       /* host -> the arc to it from ... */
+    int *arc_row;      /* ... the host in arc_row, if that is the sender */
+    int row;           /* the sender whose arcs are in arc_to, -1: none yet */
     int n;
     int *start;        /* transfer -> hops */
     int *hops, n_hops; /* links */
@@ -29,8 +34,8 @@ esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task 
                                espi_route route, struct esp_err *err);
 
 /* Adds the transfer from -> to (hosts); add those of one sender in its send order, and a
- * sender's after the one that brings it the data. One Dijkstra run for each run of equal
- * senders. */
+ * sender's after the one that brings it the data, and in one run if you can: its arcs are
+ * looked through once a run, and there is at most one Dijkstra run for it. */
 esp_status espi_transfers_add(struct espi_transfers *t, int from, int to,
                               struct esp_err *err);
 

@@ -27,6 +27,12 @@ static inline int espi_heap_init(struct espi_heap *h, struct espi_arena *a, int 
     return 0;
 }
 
+static inline void espi_heap_clear(struct espi_heap *h)
+{
+    while (h->size > 0)
+        h->place[h->item[--h->size]] = -1;
+}
+
 static inline int espi_heap_before(const struct espi_heap *h, int a, int b)
 {
     return h->key[a] < h->key[b] || (h->key[a] == h->key[b] && a < b);

@@ -33,26 +33,49 @@ static void leave(struct espi_dijkstra *w, const struct espi_digraph *g, int u,
     }
 }
 
-int espi_dijkstra(struct espi_dijkstra *w, const struct espi_digraph *g,
-                  const struct espi_dijkstra_query *query, double *distance,
-                  int *last_arc)
+void espi_dijkstra_start(struct espi_dijkstra *w, const struct espi_digraph *g,
+                         const struct espi_dijkstra_query *query, double *distance,
+                         int *last_arc)
 {
     memset(w->settled, 0, (size_t)g->n);
     for (int v = 0; v < g->n; v++) {
         distance[v] = INFINITY;
         last_arc[v] = -1;
     }
+    espi_heap_clear(&w->heap);
     for (int i = 0; i < query->n_sources; i++) {
         distance[query->source[i]] = 0;
         espi_heap_set(&w->heap, query->source[i], 0);
     }
+}
+
+/* Settles the nearest node and gives it. */
+static int settle(struct espi_dijkstra *w, const struct espi_digraph *g,
+                  const struct espi_dijkstra_query *query, double *distance,
+                  int *last_arc)
+{
+    int u = espi_heap_pop(&w->heap);
+    w->settled[u] = 1;
+    if (last_arc[u] < 0 || !query->may_pass || query->may_pass[u])
+        leave(w, g, u, query->weight, distance, last_arc);
+    return u;
+}
+
+int espi_dijkstra(struct espi_dijkstra *w, const struct espi_digraph *g,
+                  const struct espi_dijkstra_query *query, double *distance,
+                  int *last_arc)
+{
     int reached = 0;
-    while (w->heap.size > 0) {
-        int u = espi_heap_pop(&w->heap);
-        w->settled[u] = 1;
-        reached++;
-        if (last_arc[u] < 0 || !query->may_pass || query->may_pass[u])
-            leave(w, g, u, query->weight, distance, last_arc);
-    }
+    espi_dijkstra_start(w, g, query, distance, last_arc);
+    for (; w->heap.size > 0; reached++)
+        settle(w, g, query, distance, last_arc);
     return reached;
+}
+
+void espi_dijkstra_reach(struct espi_dijkstra *w, const struct espi_digraph *g,
+                         const struct espi_dijkstra_query *query, int node,
+                         double *distance, int *last_arc)
+{
+    while (w->heap.size > 0 && !w->settled[node])
+        settle(w, g, query, distance, last_arc);
 }

@@ -29,4 +29,13 @@ int espi_dijkstra(struct espi_dijkstra *w, const struct espi_digraph *g,
                   const struct espi_dijkstra_query *query, double *distance,
                   int *last_arc);
 
+/* The same in parts: start, then ask for one node after the other. When a node was asked
+ * for, what is known of it and of the path to it is final; the rest may not be. */
+void espi_dijkstra_start(struct espi_dijkstra *w, const struct espi_digraph *g,
+                         const struct espi_dijkstra_query *query, double *distance,
+                         int *last_arc);
+void espi_dijkstra_reach(struct espi_dijkstra *w, const struct espi_digraph *g,
+                         const struct espi_dijkstra_query *query, int node,
+                         double *distance, int *last_arc);
+
 #endif
