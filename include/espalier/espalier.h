@@ -6,6 +6,7 @@
 #include <espalier/status.h>
 #include <espalier/platform.h>
 #include <espalier/plan.h>
+#include <espalier/simulate.h>
 #include <espalier/algo.h>
 #include <espalier/generate.h>
 

@@ -1,0 +1,86 @@
+/* Simulation: what a plan would do, on the platform it was made for or on another. */
+#ifndef ESPALIER_SIMULATE_H
+#define ESPALIER_SIMULATE_H
+
+#include <stdint.h>
+
+#include <espalier/plan.h>
+#include <espalier/platform.h>
+#include <espalier/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How transfers that meet on a resource share it. */
+typedef enum esp_sharing {
+    ESP_SHARING_EXCLUSIVE, /* one after the other: what the models of the papers say */
+    ESP_SHARING_FLUID, /* all at once, each with its max-min fair part: what TCP does */
+} esp_sharing;
+
+/* From at_s on, a link or cable runs at factor times its bandwidth; 0: it is down. */
+struct esp_rate_change {
+    double at_s;
+    int is_cable;
+    int id; /* of the link or cable, in the reality */
+    double factor;
+};
+
+/* From at_s on, a node neither sends nor receives. */
+struct esp_node_stop {
+    double at_s;
+    int node; /* in the reality */
+};
+
+/* One transfer of one slice, as it happened. */
+struct esp_sim_transfer {
+    int from, to; /* nodes of the plan's platform */
+    int tree;
+    int64_t slice;
+    double start_s, end_s; /* of the slice's arrival */
+    int lost;              /* it never arrived: a node stopped or a link went down */
+};
+
+struct esp_sim_options {
+    /* What the network really is; NULL: what the plan was made for. Nodes are matched by
+     * name, and every link the plan uses must be there. */
+    const struct esp_platform *reality;
+    double size_bytes, slice_bytes; /* 0: those of the plan */
+    esp_sharing sharing;
+    const struct esp_rate_change *changes;
+    int n_changes;
+    const struct esp_node_stop *stops;
+    int n_stops;
+    /* Called for each transfer in the order of their starts (exclusive) or ends (fluid);
+     * may be NULL. */
+    void (*on_transfer)(void *arg, const struct esp_sim_transfer *transfer);
+    void *arg;
+};
+
+struct esp_sim_resource {
+    char *text;         /* "the send port of n17" */
+    double busy_s;      /* how long it was held */
+    double utilisation; /* of the makespan */
+};
+
+struct esp_sim_result {
+    double makespan_s;     /* when the last node that got everything had it */
+    double throughput_Bps; /* size / makespan */
+    int n_nodes;
+    double *delivered_s; /* by node of the plan's platform: when it had the whole message;
+                            infinity: never; switches: 0 */
+    int lost;            /* hosts that never had it, those that stopped not counted */
+    uint64_t events, transfers;
+    int n_resources;
+    struct esp_sim_resource *resources; /* those that were used, busiest first */
+};
+
+ESP_API esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *plan,
+                                const struct esp_sim_options *options,
+                                struct esp_sim_result **out, struct esp_err *err);
+ESP_API void esp_sim_result_free(struct esp_sim_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

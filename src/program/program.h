@@ -1,0 +1,98 @@
+/* Programs: the steps of each rank, compiled from a plan and, if there is one, its
+ * schedule. The simulator and the executor run the same program, so that what was
+ * simulated is what runs.
+ *
+ * The message is cut into slices, the slices into rounds of `slots` slices each. A stream
+ * carries the slices of one tree from one rank to another; a rank's list of sends says in
+ * which order it serves its streams in a round, and its list of receives likewise. The
+ * lists stand for all rounds: a step with lag d handles in round j the slice of round
+ * j - d. So a program is as long as the plan, however long the message. */
+#ifndef ESPI_PROGRAM_PROGRAM_H
+#define ESPI_PROGRAM_PROGRAM_H
+
+#include <espalier/plan.h>
+
+#include "base/arena.h"
+#include "platform/platform.h"
+
+struct espi_stream {
+    int from, to; /* ranks */
+    int tree;
+    int source;            /* the stream that brings `from` the data; -1: it has them */
+    int keeps;             /* does `to` keep the data, or does it only forward them? */
+    int first_hop, n_hops; /* links of the platform, with only switches between */
+    int first_state;       /* number of its first (stream, slot) pair */
+};
+
+struct espi_step {
+    int stream;
+    int slot;  /* 0..slots-1: which slice of the round */
+    int state; /* number of the (stream, slot) pair */
+    int lag;   /* rounds behind the first */
+};
+
+struct espi_program {
+    const struct esp_platform *p;
+    int n_ranks, root;
+    int *node; /* rank -> node */
+    int *rank; /* node -> rank, -1 for switches */
+    double size_bytes;
+    int64_t n_slices;
+    int slots;      /* slices in a round */
+    int64_t rounds; /* the last one may be short */
+    int max_lag;
+    int n_trees;
+    int *slot_tree;  /* slot -> tree */
+    int *slot_index; /* slot -> how many slots of its tree come before it in the round */
+    int n_streams, n_states;
+    struct espi_stream *streams;
+    int *hops;
+    int *send_start, *recv_start; /* rank -> steps, as rows */
+    struct espi_step *sends, *recvs;
+    int ordered; /* receives must happen in the order of the list */
+};
+
+/* How many slices of a round each tree gets. */
+struct espi_round {
+    int slots;
+    int *count; /* by tree; sums to slots */
+};
+
+/* Chooses the shortest round, up to max_slots and up to the number of slices, in which no
+ * tree's share is off its weight by more than the tolerance (in parts of the whole); when
+ * none is that short, the best one. -1 when out of memory. */
+int espi_round_choose(const struct esp_plan *plan, int64_t n_slices, int max_slots,
+                      double tolerance, struct espi_arena *arena, struct espi_round *out);
+
+struct espi_compile_options {
+    double size_bytes, slice_bytes; /* 0: those of the plan */
+    int max_slots;                  /* 0: 1024 */
+};
+
+/* Compiles a checked plan; everything lives in the arena, the platform must outlive it.
+ */
+esp_status espi_program_compile(const struct esp_platform *p, const struct esp_plan *plan,
+                                const struct espi_compile_options *options,
+                                struct espi_arena *arena, struct espi_program *out,
+                                struct esp_err *err);
+
+/* The slice that a step handles in a round; -1: none. */
+static inline int64_t espi_step_slice(const struct espi_program *prog,
+                                      const struct espi_step *step, int64_t round)
+{
+    int64_t batch = round - step->lag;
+    if (batch < 0 || batch >= prog->rounds)
+        return -1;
+    int64_t slice = batch * prog->slots + step->slot;
+    return slice < prog->n_slices ? slice : -1;
+}
+
+/* Byte ranges of slices: they differ by at most one byte and tile the message. */
+static inline uint64_t espi_slice_offset(uint64_t size, int64_t n_slices, int64_t slice)
+{
+    uint64_t n = (uint64_t)n_slices, i = (uint64_t)slice, whole = size / n,
+             rest = size % n;
+    return i * whole + (i < rest ? i : rest);
+}
+
+#endif

@@ -1,0 +1,361 @@
+/* The exclusive simulator: a transfer starts when its slice is there, its turn has come
+ * and all its resources are free, and holds each of them for that resource's time.
+ *
+ * Each rank works through its list of sends in order, one at a time. A rank that must
+ * wait stands in the queue of one busy resource (by the time of its wish, then by number)
+ * and is woken when that is free; no event is spent on waiting. Two events a transfer,
+ * each O(log ranks). Memory: a few numbers for each (stream, slot) pair and each rank,
+ * whatever the number of slices. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "sim/sim.h"
+
+/* At equal times arrivals come before wake-ups, so that who wakes sees what is there. */
+enum { ARRIVAL, WAKE_UP };
+
+struct event {
+    double at_s;
+    int kind;
+    int id;     /* state (ARRIVAL) or resource (WAKE_UP) */
+    int stream; /* ARRIVAL */
+};
+
+enum { RUNNING, WAITS_FOR_DATA, WAITS_FOR_TURN, QUEUED, DONE };
+
+struct engine {
+    struct espi_scene *scene;
+    const struct espi_program *prog;
+    double now_s;
+    /* ranks */
+    int64_t *send_round, *recv_round;
+    int *send_at, *recv_at; /* step within the round */
+    unsigned char *status;
+    double *wish_s; /* since when it wants to send */
+    int *next;      /* in the queue of a resource */
+    /* resources */
+    double *free_s;
+    int *queue;
+    unsigned char *will_wake; /* a wake-up is among the events */
+    /* (stream, slot) pairs: rounds that have arrived */
+    int64_t *arrived;
+    /* events, a binary heap */
+    struct event *heap;
+    size_t heap_size, heap_cap;
+    int out_of_memory;
+};
+
+/* ---- the event heap ---- */
+
+static int before(const struct event *a, const struct event *b)
+{
+    if (a->at_s != b->at_s)
+        return a->at_s < b->at_s;
+    if (a->kind != b->kind)
+        return a->kind < b->kind;
+    return a->id < b->id;
+}
+
+static void push(struct engine *g, struct event e)
+{
+    if (espi_grow((void **)&g->heap, &g->heap_cap, g->heap_size + 1, sizeof *g->heap)) {
+        g->out_of_memory = 1;
+        return;
+    }
+    size_t at = g->heap_size++;
+    while (at > 0 && before(&e, &g->heap[(at - 1) / 2])) {
+        g->heap[at] = g->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    g->heap[at] = e;
+}
+
+static struct event pop(struct engine *g)
+{
+    struct event top = g->heap[0], last = g->heap[--g->heap_size];
+    size_t at = 0;
+    for (;;) {
+        size_t kid = 2 * at + 1;
+        if (kid >= g->heap_size)
+            break;
+        if (kid + 1 < g->heap_size && before(&g->heap[kid + 1], &g->heap[kid]))
+            kid++;
+        if (!before(&g->heap[kid], &last))
+            break;
+        g->heap[at] = g->heap[kid];
+        at = kid;
+    }
+    g->heap[at] = last;
+    return top;
+}
+
+/* ---- cursors over the lists of steps ---- */
+
+/* Moves to the next step that handles a slice; NULL at the end. */
+static const struct espi_step *current(const struct espi_program *prog,
+                                       const struct espi_step *steps, int n_steps,
+                                       int64_t *round, int *at)
+{
+    for (;;) {
+        if (*at == n_steps) {
+            *at = 0;
+            ++*round;
+        }
+        if (n_steps == 0 || *round >= prog->rounds + prog->max_lag)
+            return NULL;
+        if (espi_step_slice(prog, &steps[*at], *round) >= 0)
+            return &steps[*at];
+        ++*at;
+    }
+}
+
+static const struct espi_step *current_send(struct engine *g, int rank)
+{
+    const struct espi_program *prog = g->prog;
+    int first = prog->send_start[rank];
+    return current(prog, prog->sends + first, prog->send_start[rank + 1] - first,
+                   &g->send_round[rank], &g->send_at[rank]);
+}
+
+/* Can this stream still bring anything? Not once one of its ends has stopped. */
+static int dead(const struct engine *g, int stream)
+{
+    const struct espi_stream *s = &g->prog->streams[stream];
+    return g->scene->stop_s[s->from] <= g->now_s || g->scene->stop_s[s->to] <= g->now_s;
+}
+
+/* The step that the rank expects to receive next, when receives are ordered. */
+static const struct espi_step *current_recv(struct engine *g, int rank)
+{
+    const struct espi_program *prog = g->prog;
+    int first = prog->recv_start[rank], n = prog->recv_start[rank + 1] - first;
+    for (;;) {
+        const struct espi_step *step = current(prog, prog->recvs + first, n,
+                                               &g->recv_round[rank], &g->recv_at[rank]);
+        if (!step || !dead(g, step->stream))
+            return step;
+        g->recv_at[rank]++;
+    }
+}
+
+/* ---- starting transfers ---- */
+
+/* The use that is free last, if one is not free now; -1: all are free. */
+static int blocking_resource(const struct engine *g, int stream)
+{
+    const struct espi_scene *s = g->scene;
+    int worst = -1;
+    double last_s = g->now_s;
+    for (int k = s->use_start[stream]; k < s->use_start[stream + 1]; k++)
+        if (g->free_s[s->use_resource[k]] > last_s) {
+            last_s = g->free_s[s->use_resource[k]];
+            worst = s->use_resource[k];
+        }
+    return worst;
+}
+
+/* One wake-up a resource at a time; what is held for ever wakes nobody. */
+static void plan_wake_up(struct engine *g, int resource)
+{
+    if (g->will_wake[resource] || g->queue[resource] < 0 ||
+        !isfinite(g->free_s[resource]))
+        return;
+    g->will_wake[resource] = 1;
+    push(g, (struct event){g->free_s[resource], WAKE_UP, resource, -1});
+}
+
+static void stand_in_queue(struct engine *g, int rank, int resource)
+{
+    int *link = &g->queue[resource];
+    while (*link >= 0 && (g->wish_s[*link] < g->wish_s[rank] ||
+                          (g->wish_s[*link] == g->wish_s[rank] && *link < rank)))
+        link = &g->next[*link];
+    g->next[rank] = *link;
+    *link = rank;
+    g->status[rank] = QUEUED;
+    plan_wake_up(g, resource);
+}
+
+static void tell(const struct engine *g, const struct espi_step *step, int64_t slice,
+                 double end_s, int lost)
+{
+    const struct esp_sim_options *o = g->scene->options;
+    const struct espi_stream *s = &g->prog->streams[step->stream];
+    if (!o->on_transfer)
+        return;
+    struct esp_sim_transfer transfer = {
+        .from = g->prog->node[s->from],
+        .to = g->prog->node[s->to],
+        .tree = s->tree,
+        .slice = slice,
+        .start_s = g->now_s,
+        .end_s = end_s,
+        .lost = lost,
+    };
+    o->on_transfer(o->arg, &transfer);
+}
+
+/* Starts the transfer now. One whose receiver or sender stops before its end is lost: the
+ * sender notices when it would have ended, and goes on. */
+static void start(struct engine *g, const struct espi_step *step, int64_t slice)
+{
+    struct espi_scene *s = g->scene;
+    int stream = step->stream;
+    const struct espi_stream *st = &g->prog->streams[stream];
+    double end_s = espi_scene_arrival_s(s, stream, g->now_s);
+    double stretch = 1;
+    if (s->varies && s->varies[stream])
+        stretch = (end_s - g->now_s) / s->lag_s[stream];
+    for (int k = s->use_start[stream]; k < s->use_start[stream + 1]; k++) {
+        double time_s = s->use_s[k] * stretch;
+        g->free_s[s->use_resource[k]] = g->now_s + time_s;
+        s->busy_s[s->use_resource[k]] += isfinite(time_s) ? time_s : 0;
+    }
+    int lost =
+        !(end_s <= fmin(s->stop_s[st->from], s->stop_s[st->to])) || !isfinite(end_s);
+    if (!lost)
+        push(g, (struct event){end_s, ARRIVAL, step->state, stream});
+    s->transfers++;
+    tell(g, step, slice, end_s, lost);
+}
+
+static int has_data(const struct engine *g, const struct espi_step *step, int64_t round)
+{
+    const struct espi_stream *s = &g->prog->streams[step->stream];
+    if (s->source < 0)
+        return 1;
+    int state = g->prog->streams[s->source].first_state + step->state - s->first_state;
+    return g->arrived[state] > round - step->lag;
+}
+
+/* Is the receiver ready for this step? With ordered receives only when it is its turn. */
+static int is_turn(struct engine *g, const struct espi_step *step, int64_t slice)
+{
+    if (!g->prog->ordered)
+        return 1;
+    int to = g->prog->streams[step->stream].to;
+    const struct espi_step *wanted = current_recv(g, to);
+    return !wanted || (wanted->state == step->state &&
+                       espi_step_slice(g->prog, wanted, g->recv_round[to]) == slice);
+}
+
+static void run_rank(struct engine *g, int rank);
+
+/* A receive has begun: the next in the receiver's order may be waiting for its turn. */
+static void next_turn(struct engine *g, int to)
+{
+    if (!g->prog->ordered)
+        return;
+    g->recv_at[to]++;
+    const struct espi_step *wanted = current_recv(g, to);
+    if (!wanted)
+        return;
+    int from = g->prog->streams[wanted->stream].from;
+    if (g->status[from] == WAITS_FOR_TURN)
+        run_rank(g, from);
+}
+
+/* Sends what the rank can send now. */
+static void run_rank(struct engine *g, int rank)
+{
+    for (;;) {
+        const struct espi_step *step = current_send(g, rank);
+        if (!step || g->scene->stop_s[rank] <= g->now_s) {
+            g->status[rank] = DONE;
+            return;
+        }
+        int64_t round = g->send_round[rank];
+        int64_t slice = espi_step_slice(g->prog, step, round);
+        if (g->status[rank] == RUNNING)
+            g->wish_s[rank] = g->now_s;
+        if (!has_data(g, step, round)) {
+            g->status[rank] = WAITS_FOR_DATA;
+            return;
+        }
+        if (!is_turn(g, step, slice)) {
+            g->status[rank] = WAITS_FOR_TURN;
+            return;
+        }
+        int resource = blocking_resource(g, step->stream);
+        if (resource >= 0) {
+            stand_in_queue(g, rank, resource);
+            return;
+        }
+        start(g, step, slice);
+        g->status[rank] = RUNNING;
+        g->send_at[rank]++;
+        next_turn(g, g->prog->streams[step->stream].to);
+    }
+}
+
+static void arrive(struct engine *g, const struct event *e)
+{
+    const struct espi_stream *s = &g->prog->streams[e->stream];
+    g->arrived[e->id]++;
+    if (s->keeps)
+        espi_scene_keep(g->scene, s->to, e->at_s);
+    if (g->status[s->to] == WAITS_FOR_DATA) {
+        g->status[s->to] = RUNNING;
+        run_rank(g, s->to);
+    }
+}
+
+/* The resource is free: who stands first may go; who finds another resource busy stands
+ * there instead, and the next may try. */
+static void wake(struct engine *g, int resource)
+{
+    g->will_wake[resource] = 0;
+    while (g->queue[resource] >= 0 && g->free_s[resource] <= g->now_s) {
+        int rank = g->queue[resource];
+        g->queue[resource] = g->next[rank];
+        run_rank(g, rank);
+    }
+    plan_wake_up(g, resource);
+}
+
+static int engine_init(struct engine *g, struct espi_scene *scene)
+{
+    const struct espi_program *prog = scene->prog;
+    struct espi_arena *a = scene->arena;
+    int n = prog->n_ranks;
+    *g = (struct engine){.scene = scene, .prog = prog};
+    g->send_round = ESPI_ARENA_ZNEW(a, int64_t, n);
+    g->recv_round = ESPI_ARENA_ZNEW(a, int64_t, n);
+    g->send_at = ESPI_ARENA_ZNEW(a, int, n);
+    g->recv_at = ESPI_ARENA_ZNEW(a, int, n);
+    g->status = ESPI_ARENA_ZNEW(a, unsigned char, n);
+    g->wish_s = ESPI_ARENA_ZNEW(a, double, n);
+    g->next = ESPI_ARENA_NEW(a, int, n);
+    g->free_s = ESPI_ARENA_ZNEW(a, double, scene->links.n);
+    g->queue = ESPI_ARENA_NEW(a, int, scene->links.n);
+    g->will_wake = ESPI_ARENA_ZNEW(a, unsigned char, scene->links.n);
+    g->arrived = ESPI_ARENA_ZNEW(a, int64_t, prog->n_states);
+    if (!g->send_round || !g->recv_round || !g->send_at || !g->recv_at || !g->status ||
+        !g->wish_s || !g->next || !g->free_s || !g->queue || !g->will_wake || !g->arrived)
+        return -1;
+    memset(g->queue, 0xff, (size_t)scene->links.n * sizeof *g->queue);
+    return 0;
+}
+
+esp_status espi_run_exclusive(struct espi_scene *scene, struct esp_err *err)
+{
+    struct engine g;
+    if (engine_init(&g, scene))
+        return espi_err_nomem(err);
+    for (int r = 0; r < scene->prog->n_ranks; r++)
+        if (g.status[r] == RUNNING)
+            run_rank(&g, r);
+    while (g.heap_size > 0 && !g.out_of_memory) {
+        struct event e = pop(&g);
+        g.now_s = e.at_s;
+        scene->events++;
+        if (e.kind == ARRIVAL)
+            arrive(&g, &e);
+        else
+            wake(&g, e.id);
+    }
+    espi_free(g.heap);
+    return g.out_of_memory ? espi_err_nomem(err) : ESP_OK;
+}

@@ -1,0 +1,61 @@
+/* Shared by the simulator's files. */
+#ifndef ESPI_SIM_SIM_H
+#define ESPI_SIM_SIM_H
+
+#include <espalier/simulate.h>
+
+#include "platform/resources.h"
+#include "program/program.h"
+
+/* The rate of a link or cable over time: factor[i] holds from at_s[i] on, 1 before. */
+struct espi_rate {
+    int n;
+    double *at_s, *factor;
+};
+
+/* A program and the reality it runs in. */
+struct espi_scene {
+    const struct espi_program *prog;
+    const struct esp_platform *reality;
+    const struct esp_sim_options *options;
+    struct espi_arena *arena;
+    double slice_bytes;
+    struct espi_resources links; /* of the reality */
+    int *node;                   /* rank -> node of the reality */
+    double *stop_s;              /* rank -> when it stops; infinity */
+    int *hops;                   /* the program's hops as links of the reality */
+    /* stream -> uses of resources, as rows */
+    int *use_start, *use_resource;
+    double *use_s;
+    double *latency_s, *lag_s, *bandwidth_Bps; /* of streams */
+    struct espi_rate *link_rate, *cable_rate;  /* NULL: no changes */
+    unsigned char *varies; /* stream: has it a link or cable whose rate changes? */
+    /* what comes out */
+    double *busy_s;      /* by resource */
+    double *delivered_s; /* by rank; infinity: not yet */
+    int64_t *kept;       /* slices that the rank has */
+    uint64_t events, transfers;
+};
+
+esp_status espi_scene_init(struct espi_scene *scene, const struct espi_program *prog,
+                           const struct esp_sim_options *options,
+                           struct espi_arena *arena, struct esp_err *err);
+
+/* When a transfer of one slice that starts at start_s has arrived, as far as the changing
+ * rates of its links and cables say; infinity: never. */
+double espi_scene_arrival_s(const struct espi_scene *scene, int stream, double start_s);
+
+/* The factor of a rate at a time, and in *until_s when it changes next. */
+double espi_rate_at(const struct espi_rate *rate, double at_s, double *until_s);
+
+/* Counts a slice that a rank keeps. */
+static inline void espi_scene_keep(struct espi_scene *scene, int rank, double at_s)
+{
+    if (++scene->kept[rank] == scene->prog->n_slices)
+        scene->delivered_s[rank] = at_s;
+}
+
+esp_status espi_run_exclusive(struct espi_scene *scene, struct esp_err *err);
+esp_status espi_run_fluid(struct espi_scene *scene, struct esp_err *err);
+
+#endif

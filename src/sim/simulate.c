@@ -1,0 +1,117 @@
+/* The public face of the simulator. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "sim/sim.h"
+
+void esp_sim_result_free(struct esp_sim_result *result)
+{
+    if (!result)
+        return;
+    for (int i = 0; i < result->n_resources; i++)
+        espi_free(result->resources[i].text);
+    espi_free(result->resources);
+    espi_free(result->delivered_s);
+    espi_free(result);
+}
+
+static int busiest_first(const void *a, const void *b)
+{
+    const struct esp_sim_resource *x = a, *y = b;
+    if (x->busy_s != y->busy_s)
+        return x->busy_s > y->busy_s ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+static int report_resources(struct esp_sim_result *result, const struct espi_scene *scene)
+{
+    int used = 0;
+    for (int r = 0; r < scene->links.n; r++)
+        used += scene->busy_s[r] > 0;
+    result->resources = espi_calloc((size_t)used, sizeof *result->resources);
+    if (!result->resources)
+        return -1;
+    for (int r = 0; r < scene->links.n; r++) {
+        char text[160];
+        if (!(scene->busy_s[r] > 0))
+            continue;
+        struct esp_sim_resource *x = &result->resources[result->n_resources];
+        x->text = espi_strdup(
+            espi_resource_text(&scene->links, scene->reality, r, text, sizeof text));
+        if (!x->text)
+            return -1;
+        x->busy_s = scene->busy_s[r];
+        x->utilisation =
+            result->makespan_s > 0 ? scene->busy_s[r] / result->makespan_s : 0;
+        result->n_resources++;
+    }
+    qsort(result->resources, (size_t)result->n_resources, sizeof *result->resources,
+          busiest_first);
+    return 0;
+}
+
+static int report_delivery(struct esp_sim_result *result, const struct espi_scene *scene)
+{
+    const struct espi_program *prog = scene->prog;
+    result->n_nodes = prog->p->n_nodes;
+    result->delivered_s = espi_calloc((size_t)prog->p->n_nodes, sizeof(double));
+    if (!result->delivered_s)
+        return -1;
+    for (int r = 0; r < prog->n_ranks; r++) {
+        double at_s = scene->delivered_s[r];
+        result->delivered_s[prog->node[r]] = at_s;
+        if (isfinite(at_s))
+            result->makespan_s = fmax(result->makespan_s, at_s);
+        else if (!isfinite(scene->stop_s[r]))
+            result->lost++;
+    }
+    result->throughput_Bps =
+        result->makespan_s > 0 ? prog->size_bytes / result->makespan_s : 0;
+    result->events = scene->events;
+    result->transfers = scene->transfers;
+    return 0;
+}
+
+static esp_status report(const struct espi_scene *scene, struct esp_sim_result **out,
+                         struct esp_err *err)
+{
+    struct esp_sim_result *result = espi_calloc(1, sizeof *result);
+    if (!result || report_delivery(result, scene) || report_resources(result, scene)) {
+        esp_sim_result_free(result);
+        return espi_err_nomem(err);
+    }
+    *out = result;
+    return ESP_OK;
+}
+
+esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *plan,
+                        const struct esp_sim_options *options,
+                        struct esp_sim_result **out, struct esp_err *err)
+{
+    struct esp_sim_options defaults = {0};
+    struct espi_compile_options cut = {0};
+    struct espi_program prog;
+    struct espi_scene scene;
+    struct espi_arena arena;
+    if (!options)
+        options = &defaults;
+    cut.size_bytes = options->size_bytes;
+    cut.slice_bytes = options->slice_bytes;
+    esp_status st = esp_plan_check(plan, p, err);
+    if (st)
+        return st;
+    espi_arena_init(&arena);
+    st = espi_program_compile(p, plan, &cut, &arena, &prog, err);
+    if (!st)
+        st = espi_scene_init(&scene, &prog, options, &arena, err);
+    if (!st)
+        st = options->sharing == ESP_SHARING_FLUID ? espi_run_fluid(&scene, err)
+                                                   : espi_run_exclusive(&scene, err);
+    if (!st)
+        st = report(&scene, out, err);
+    espi_arena_done(&arena);
+    return st;
+}
