@@ -8,7 +8,9 @@
  * of the first slice (senders serve their children in the order of the plan) and pace(v)
  * is the largest load of a resource on the way from the root to v. In the one-port model
  * without shared cables this is exact, not a bound: by induction along the path, arrivals
- * at u every pace(u) leave u every max(pace(u), load of u).
+ * at u every pace(u) leave u every max(pace(u), load of u). A host on the way of other
+ * hosts' transfers sends these in the order of the plan too; that several may want to
+ * send to it at once is not looked at, so that there the figure is a lower bound.
  *
  * Finish of several trees: the latest first slice plus (slices - 1) periods, an estimate.
  */

@@ -58,20 +58,38 @@ static double edge_load_s(const struct evaluation *ev, const int *hops, int n_ho
     return most;
 }
 
+/* Sends one slice along the path of an edge, from host to host; each sends in the order
+ * of the plan, also what it only passes on. Gives the arrival. */
+static double run_edge(struct evaluation *ev, const struct esp_edge *e, const int *hops)
+{
+    const struct esp_platform *p = ev->p;
+    double at_s = ev->first_s[e->from];
+    for (int first = 0, k = 1; k <= e->n_hops; k++) {
+        if (k < e->n_hops && espi_is_switch(p, p->tail[hops[k]]))
+            continue;
+        double *next_s = &ev->next_send_s[p->tail[hops[first]]];
+        struct espi_path_time t =
+            espi_path_time(p, ev->slices.bytes, hops + first, k - first);
+        double start_s = fmax(at_s, *next_s);
+        at_s = start_s + t.lag_s;
+        *next_s = start_s + t.hold_s;
+        first = k;
+    }
+    return at_s;
+}
+
 /* Arrivals along one tree; gives the last arrival of slice 0 and of slice `count - 1`. */
 static void run_tree(struct evaluation *ev, const struct esp_tree *tree, double *fill_s,
                      double *finish_s)
 {
     int root = ev->plan->root;
-    ev->first_s[root] = ev->pace_s[root] = ev->next_send_s[root] = 0;
+    memset(ev->next_send_s, 0, (size_t)ev->p->n_nodes * sizeof *ev->next_send_s);
+    ev->first_s[root] = ev->pace_s[root] = 0;
     for (int i = 0; i < tree->n_edges; i++) {
         const struct esp_edge *e = &tree->edges[i];
         const int *hops = tree->hops + e->first_hop;
-        struct espi_path_time t =
-            espi_path_time(ev->p, ev->slices.bytes, hops, e->n_hops);
-        double at = ev->next_send_s[e->from] + t.lag_s;
-        ev->next_send_s[e->from] += t.hold_s;
-        ev->first_s[e->to] = ev->next_send_s[e->to] = at;
+        double at = run_edge(ev, e, hops);
+        ev->first_s[e->to] = at;
         ev->pace_s[e->to] = fmax(ev->pace_s[e->from], edge_load_s(ev, hops, e->n_hops));
         *fill_s = fmax(*fill_s, at);
         *finish_s = fmax(*finish_s, at + (ev->slices.count - 1) * ev->pace_s[e->to]);

@@ -57,7 +57,7 @@ static void both_find_the_same_path(void **state)
     (void)state;
     struct espi_rng r;
     espi_rng_seed(&r, 77);
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < 600; round++) {
         int n = 1 + (int)espi_rng_below(&r, MAX_N);
         int m = n - 1 + (int)espi_rng_below(&r, (uint32_t)(n * (1 + round % 6)) + 1);
         struct random_graph rg;
