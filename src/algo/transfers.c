@@ -1,6 +1,7 @@
 #include "algo/transfers.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -122,8 +123,67 @@ esp_status espi_transfers_add(struct espi_transfers *t, int from, int to,
     return st;
 }
 
+struct timed {
+    double start_s;
+    int transfer;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    if (x->start_s != y->start_s)
+        return x->start_s < y->start_s ? -1 : 1;
+    return x->transfer < y->transfer ? -1 : x->transfer > y->transfer;
+}
+
+/* When each transfer would leave its sender if nobody else's were in the way. */
+static int time_transfers(const struct espi_transfers *t, struct timed *timed)
+{
+    const struct espi_view *v = t->task->view;
+    double *next_s = ESPI_ARENA_ZNEW(t->task->arena, double, v->g.n);
+    if (!next_s)
+        return -1;
+    for (int i = 0; i < t->n; i++) {
+        const int *hops = t->hops + t->start[i];
+        int count = t->start[i + 1] - t->start[i];
+        int from = v->host[v->p->tail[hops[0]]];
+        int to = v->host[v->p->head[hops[count - 1]]];
+        struct espi_path_time time = espi_path_time(v->p, v->slice_bytes, hops, count);
+        timed[i] = (struct timed){next_s[from], i};
+        next_s[to] = next_s[from] + time.lag_s;
+        next_s[from] += time.hold_s;
+    }
+    return 0;
+}
+
+/* A host sends in the order of the plan, also what it passes on for others: with the
+ * transfers by their starts it waits less for what is late. Each sender's own order stays
+ * as it is, and so does that senders come after those who bring them the data. */
+static int order_by_start(struct espi_transfers *t)
+{
+    struct espi_arena *a = t->task->arena;
+    struct timed *timed = ESPI_ARENA_NEW(a, struct timed, t->n);
+    int *start = ESPI_ARENA_NEW(a, int, (size_t)t->n + 1);
+    int *hops = ESPI_ARENA_NEW(a, int, t->n_hops);
+    if (!timed || !start || !hops || time_transfers(t, timed))
+        return -1;
+    qsort(timed, (size_t)t->n, sizeof *timed, by_start);
+    start[0] = 0;
+    for (int i = 0; i < t->n; i++) {
+        int first = t->start[timed[i].transfer];
+        int count = t->start[timed[i].transfer + 1] - first;
+        memcpy(hops + start[i], t->hops + first, (size_t)count * sizeof *hops);
+        start[i + 1] = start[i] + count;
+    }
+    t->start = start;
+    t->hops = hops;
+    return 0;
+}
+
 esp_status espi_transfers_plan(struct espi_transfers *t, struct esp_plan *plan,
                                struct esp_err *err)
 {
+    if (t->n_hops > t->n && order_by_start(t))
+        return espi_err_nomem(err);
     return esp_plan_add_tree(plan, t->task->p, 1, t->n, t->start, t->hops, err);
 }

@@ -39,7 +39,8 @@ esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task 
 esp_status espi_transfers_add(struct espi_transfers *t, int from, int to,
                               struct esp_err *err);
 
-/* Puts the transfers into the plan as its one tree. */
+/* Puts the transfers into the plan as its one tree; when some are routed, in the order of
+ * their starts, else as they were added. */
 esp_status espi_transfers_plan(struct espi_transfers *t, struct esp_plan *plan,
                                struct esp_err *err);
 
