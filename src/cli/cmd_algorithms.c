@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "algo/algo.h"
-#include "base/err.h"
 #include "base/number.h"
 #include "cli/output.h"
+#include "cli/plans.h"
 #include "cli/term.h"
 
 /* "one-port, multi-port" */
@@ -159,26 +159,6 @@ static int print_list_json(const struct cli_args *args)
     return cli_print_json(all);
 }
 
-static int no_such_algorithm(const char *name)
-{
-    const char *names[256];
-    char quoted[64];
-    int n;
-    const struct espi_algo *const *algos = espi_algos(&n);
-
-    n = n > 256 ? 256 : n;
-    for (int i = 0; i < n; i++)
-        names[i] = algos[i]->name;
-    const char *near = cli_nearest(name, names, n);
-    espi_quote(quoted, sizeof quoted, name);
-    if (near)
-        return cli_error(CLI_BAD_USAGE, "there is no algorithm '%s', did you mean '%s'?",
-                         quoted, near);
-    return cli_error(CLI_BAD_USAGE,
-                     "there is no algorithm '%s' ('espalier algorithms' lists them)",
-                     quoted);
-}
-
 static int run_algorithms(const struct cli_args *args)
 {
     bool json = cli_has(args, "json");
@@ -188,7 +168,7 @@ static int run_algorithms(const struct cli_args *args)
     const char *name = args->words[0];
     const struct espi_algo *a = espi_algo_find(name, strcspn(name, ":"));
     if (!a)
-        return no_such_algorithm(name);
+        return cli_no_such_algorithm(name);
     return json ? cli_print_json(algo_json(a)) : print_one(a);
 }
 
@@ -224,6 +204,6 @@ const struct command cli_command_algorithms = {
                                              {"What is the flat tree?",
                                               "espalier algorithms flat"},
                                              {0}},
-    .see = (const char *const[]){"info", NULL},
+    .see = (const char *const[]){"plan", "compare", NULL},
     .run = run_algorithms,
 };

@@ -1,0 +1,25 @@
+mask() { sed -E 's/ +[0-9.]+ [mun]?s$/  TIME/; s/("plan_s": ).*/\1TIME/'; }
+espalier generate tiers --preset 65 --seed 7 -o p.json
+declare -f mask > mask.sh
+
+. ./mask.sh; espalier compare p.json --root w3 --algo flat,fef,ecef,prune-degree,grow,multiport-grow | mask
+
+. ./mask.sh; espalier compare p.json --root w3 --algo look-ahead:variant=avg,ecef --algo fef --sort makespan --size 1MB --slice 0 | mask
+
+. ./mask.sh; espalier compare p.json --algo ecef,flat,multiport-grow --json | mask
+
+espalier compare p.json | awk '{print $1}' | sort > all
+espalier algorithms | awk 'NF > 2 {print $1}' | sort > known
+comm -13 all known | grep -v -e '^More$' -e '^algorithm$'
+
+espalier compare p.json --algo multiport-grow
+
+espalier compare p.json --algo ecef,gorw
+
+espalier compare p.json --algo look-ahead:variant=mad
+
+espalier compare p.json --root nobody
+
+espalier compare p.json --sort beauty
+
+espalier compare missing.json
