@@ -1,0 +1,350 @@
+/* The executor. Each stream into the rank has up to `window` receives posted ahead, so
+ * that data flow while we are busy elsewhere; sends start strictly in the order of the
+ * program (the order is the schedule), as soon as their slice is there and fewer than
+ * `window` are under way. Slices are received straight into the message, and sent from
+ * it; those that the rank only passes on go through a ring of their own, since the
+ * message may be receiving the same slice from elsewhere at that moment. */
+#include "exec/exec.h"
+
+#include <string.h>
+
+struct espi_inflow {
+    int stream;
+    int64_t n_slices;    /* that will come */
+    int64_t posted, got; /* receives started, and completed in order */
+    /* where the next receive to post stands in the rank's list of receives */
+    int64_t round;
+    int at;
+    /* the last `ring` receives: what they are, and are they done? */
+    int ring;
+    struct {
+        int64_t slice;
+        int state;
+        unsigned char landed;
+        unsigned char passed_on; /* relays: the send that passes it on is done */
+    } * slots;
+    char *store;       /* relays: the slices themselves */
+    int64_t passed_on; /* relays: passed on in order */
+};
+
+struct espi_message {
+    int inflow; /* of a receive; of a send the relay it frees, or -1 */
+    int is_send;
+    int64_t number; /* which slice of the inflow; -1: none, or done */
+};
+
+int *espi_program_channels(const struct espi_program *prog, struct espi_arena *arena)
+{
+    /* Streams of a pair are numbered by a walk over each sender's streams. */
+    int *channel = ESPI_ARENA_NEW(arena, int, prog->n_streams);
+    int *start = ESPI_ARENA_ZNEW(arena, int, (size_t)prog->n_ranks + 2);
+    int *by_sender = ESPI_ARENA_NEW(arena, int, prog->n_streams);
+    int *used = ESPI_ARENA_ZNEW(arena, int, prog->n_ranks);
+    if (!channel || !start || !by_sender || !used)
+        return NULL;
+    for (int s = 0; s < prog->n_streams; s++)
+        start[prog->streams[s].from + 2]++;
+    for (int r = 0; r < prog->n_ranks; r++)
+        start[r + 2] += start[r + 1];
+    for (int s = 0; s < prog->n_streams; s++)
+        by_sender[start[prog->streams[s].from + 1]++] = s;
+    for (int r = 0; r < prog->n_ranks; r++) {
+        for (int k = start[r]; k < start[r + 1]; k++)
+            channel[by_sender[k]] = used[prog->streams[by_sender[k]].to]++;
+        for (int k = start[r]; k < start[r + 1]; k++)
+            used[prog->streams[by_sender[k]].to] = 0;
+    }
+    return channel;
+}
+
+/* ---- setting up ---- */
+
+static size_t largest_slice(const struct espi_program *prog)
+{
+    return (size_t)(prog->size_bytes / (double)prog->n_slices) + 1;
+}
+
+static int64_t slices_of_slot(const struct espi_program *prog, int slot)
+{
+    return prog->n_slices / prog->slots + (slot < prog->n_slices % prog->slots);
+}
+
+/* The rank's receive steps, grouped by stream. */
+static int count_inflows(struct espi_run *run, struct espi_arena *arena)
+{
+    const struct espi_program *prog = run->prog;
+    int first = prog->recv_start[run->rank], last = prog->recv_start[run->rank + 1];
+    run->inflow_of_stream = ESPI_ARENA_NEW(arena, int, prog->n_streams);
+    run->in = ESPI_ARENA_ZNEW(arena, struct espi_inflow, last - first);
+    run->arrived = ESPI_ARENA_ZNEW(arena, int64_t, prog->n_states);
+    if (!run->inflow_of_stream || !run->in || !run->arrived)
+        return -1;
+    for (int s = 0; s < prog->n_streams; s++)
+        run->inflow_of_stream[s] = -1;
+    for (int k = first; k < last; k++) {
+        int s = prog->recvs[k].stream;
+        if (run->inflow_of_stream[s] < 0)
+            run->inflow_of_stream[s] = run->n_in++;
+        struct espi_inflow *in = &run->in[run->inflow_of_stream[s]];
+        in->stream = s;
+        in->ring++; /* for now: its steps in a round */
+        in->n_slices += slices_of_slot(prog, prog->recvs[k].slot);
+    }
+    return 0;
+}
+
+/* Relays may be passed on in another order than they came, but never a round apart. */
+static int make_rings(struct espi_run *run, struct espi_arena *arena)
+{
+    for (int i = 0; i < run->n_in; i++) {
+        struct espi_inflow *in = &run->in[i];
+        int relay = !run->prog->streams[in->stream].keeps;
+        in->ring = run->window + (relay ? in->ring : 0);
+        in->slots = espi_arena_zalloc(arena, (size_t)in->ring, sizeof *in->slots);
+        if (relay)
+            in->store =
+                ESPI_ARENA_NEW(arena, char, (size_t)in->ring *largest_slice(run->prog));
+        if (!in->slots || (relay && !in->store))
+            return -1;
+        run->max_requests += in->ring;
+    }
+    return 0;
+}
+
+int espi_run_init(struct espi_run *run, const struct espi_program *prog, int rank,
+                  const int *channel, const struct espi_transport *transport, void *data,
+                  const struct espi_run_options *options, struct espi_arena *arena)
+{
+    memset(run, 0, sizeof *run);
+    run->prog = prog;
+    run->transport = transport;
+    run->rank = rank;
+    run->data = data;
+    run->channel = channel;
+    run->window = options && options->window > 0 ? options->window : 4;
+    run->max_requests = run->window;
+    if (count_inflows(run, arena) || make_rings(run, arena))
+        return -1;
+    run->requests = ESPI_ARENA_NEW(arena, struct espi_request, run->max_requests);
+    run->messages = ESPI_ARENA_NEW(arena, struct espi_message, run->max_requests);
+    run->done = ESPI_ARENA_NEW(arena, int, run->max_requests);
+    return run->requests && run->messages && run->done ? 0 : -1;
+}
+
+/* ---- where slices are ---- */
+
+static char *slice_at(const struct espi_run *run, int64_t slice, size_t *bytes)
+{
+    uint64_t size = (uint64_t)run->prog->size_bytes;
+    uint64_t from = espi_slice_offset(size, run->prog->n_slices, slice);
+    uint64_t to = espi_slice_offset(size, run->prog->n_slices, slice + 1);
+    *bytes = (size_t)(to - from);
+    return run->data + from;
+}
+
+static char *stored_at(const struct espi_run *run, const struct espi_inflow *in,
+                       int64_t number)
+{
+    return in->store + (size_t)(number % in->ring) * largest_slice(run->prog);
+}
+
+/* The relayed slice among those that are here; -1: it is not. */
+static int64_t find_relayed(const struct espi_inflow *in, int64_t slice)
+{
+    for (int64_t number = in->passed_on; number < in->got; number++)
+        if (in->slots[number % in->ring].slice == slice)
+            return number;
+    return -1;
+}
+
+/* ---- requests ---- */
+
+static void note_request(struct espi_run *run, struct espi_request request,
+                         struct espi_message message)
+{
+    run->requests[run->n_requests] = request;
+    run->messages[run->n_requests++] = message;
+    run->n_sends_open += message.is_send;
+}
+
+/* ---- receiving ---- */
+
+/* Moves the inflow to its next step that brings a slice, and gives that. */
+static const struct espi_step *next_step_in(struct espi_run *run, struct espi_inflow *in,
+                                            int64_t *slice)
+{
+    const struct espi_program *prog = run->prog;
+    int first = prog->recv_start[run->rank], last = prog->recv_start[run->rank + 1];
+    for (;;) {
+        if (first + in->at == last) {
+            in->at = 0;
+            in->round++;
+        }
+        const struct espi_step *step = &prog->recvs[first + in->at++];
+        *slice = step->stream == in->stream ? espi_step_slice(prog, step, in->round) : -1;
+        if (*slice >= 0)
+            return step;
+    }
+}
+
+static int post_receive(struct espi_run *run, int i)
+{
+    struct espi_inflow *in = &run->in[i];
+    const struct espi_transport *t = run->transport;
+    struct espi_request request;
+    int64_t slice;
+    size_t bytes;
+    const struct espi_step *step = next_step_in(run, in, &slice);
+    char *to = slice_at(run, slice, &bytes);
+    if (in->store)
+        to = stored_at(run, in, in->posted);
+    run->error = t->recv(t->self, run->prog->streams[in->stream].from,
+                         run->channel[in->stream], to, bytes, &request);
+    if (run->error)
+        return -1;
+    in->slots[in->posted % in->ring].slice = slice;
+    in->slots[in->posted % in->ring].state = step->state;
+    note_request(run, request, (struct espi_message){i, 0, in->posted++});
+    return 0;
+}
+
+static int post_receives(struct espi_run *run)
+{
+    for (int i = 0; i < run->n_in; i++) {
+        struct espi_inflow *in = &run->in[i];
+        while (in->posted < in->n_slices &&
+               in->posted - (in->store ? in->passed_on : in->got) < in->ring)
+            if (post_receive(run, i))
+                return -1;
+    }
+    return 0;
+}
+
+/* A receive is done: count on as far as all before it are done too. */
+static void received(struct espi_run *run, struct espi_inflow *in, int64_t number)
+{
+    in->slots[number % in->ring].landed = 1;
+    while (in->got < in->posted && in->slots[in->got % in->ring].landed) {
+        in->slots[in->got % in->ring].landed = 0;
+        run->arrived[in->slots[in->got % in->ring].state]++;
+        in->got++;
+    }
+}
+
+static void passed_on(struct espi_inflow *in, int64_t number)
+{
+    in->slots[number % in->ring].passed_on = 1;
+    while (in->passed_on < in->got && in->slots[in->passed_on % in->ring].passed_on) {
+        in->slots[in->passed_on % in->ring].passed_on = 0;
+        in->slots[in->passed_on++ % in->ring].slice = -1;
+    }
+}
+
+/* ---- sending ---- */
+
+static const struct espi_step *next_send(struct espi_run *run)
+{
+    const struct espi_program *prog = run->prog;
+    int first = prog->send_start[run->rank], n = prog->send_start[run->rank + 1] - first;
+    while (n > 0 && run->send_round < prog->rounds + prog->max_lag) {
+        if (run->send_at == n) {
+            run->send_at = 0;
+            run->send_round++;
+        } else if (espi_step_slice(prog, &prog->sends[first + run->send_at],
+                                   run->send_round) < 0) {
+            run->send_at++;
+        } else {
+            return &prog->sends[first + run->send_at];
+        }
+    }
+    return NULL;
+}
+
+static int has_data(const struct espi_run *run, const struct espi_step *step)
+{
+    const struct espi_stream *s = &run->prog->streams[step->stream];
+    if (s->source < 0)
+        return 1;
+    int state = run->prog->streams[s->source].first_state + step->state - s->first_state;
+    return run->arrived[state] > run->send_round - step->lag;
+}
+
+static int start_send(struct espi_run *run, const struct espi_step *step)
+{
+    const struct espi_transport *t = run->transport;
+    const struct espi_stream *s = &run->prog->streams[step->stream];
+    int relay = s->source < 0 ? -1 : run->inflow_of_stream[s->source];
+    int64_t slice = espi_step_slice(run->prog, step, run->send_round), number = 0;
+    size_t bytes;
+    char *from = slice_at(run, slice, &bytes);
+    struct espi_request request;
+    if (relay >= 0 && run->in[relay].store) {
+        number = find_relayed(&run->in[relay], slice);
+        from = stored_at(run, &run->in[relay], number);
+    } else {
+        relay = -1;
+    }
+    run->error =
+        t->send(t->self, s->to, run->channel[step->stream], from, bytes, &request);
+    if (run->error)
+        return -1;
+    note_request(run, request, (struct espi_message){relay, 1, number});
+    run->send_at++;
+    return 0;
+}
+
+static int start_sends(struct espi_run *run)
+{
+    const struct espi_step *step;
+    while (run->n_sends_open < run->window && (step = next_send(run)) &&
+           has_data(run, step))
+        if (start_send(run, step))
+            return -1;
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+static void finish(struct espi_run *run, int at)
+{
+    struct espi_message *m = &run->messages[at];
+    if (!m->is_send)
+        received(run, &run->in[m->inflow], m->number);
+    else if (m->inflow >= 0)
+        passed_on(&run->in[m->inflow], m->number);
+    run->n_sends_open -= m->is_send;
+    m->number = -1;
+}
+
+/* Takes away the requests that are done, keeping the order of the others. */
+static void drop_done(struct espi_run *run)
+{
+    int kept = 0;
+    for (int i = 0; i < run->n_requests; i++)
+        if (run->messages[i].number >= 0) {
+            run->requests[kept] = run->requests[i];
+            run->messages[kept++] = run->messages[i];
+        }
+    run->n_requests = kept;
+}
+
+int espi_run_progress(struct espi_run *run, int block)
+{
+    const struct espi_transport *t = run->transport;
+    for (;;) {
+        int n_done = 0;
+        if (run->error || post_receives(run) || start_sends(run))
+            return -1;
+        if (run->n_requests == 0)
+            return 1; /* nothing under way and nothing could start: all is done */
+        run->error = t->wait_some(t->self, run->requests, run->n_requests, block,
+                                  run->done, &n_done);
+        if (run->error)
+            return -1;
+        if (n_done == 0)
+            return 0;
+        for (int i = 0; i < n_done; i++)
+            finish(run, run->done[i]);
+        drop_done(run);
+    }
+}

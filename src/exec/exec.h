@@ -1,0 +1,53 @@
+/* Runs one rank of a program over a transport. */
+#ifndef ESPI_EXEC_EXEC_H
+#define ESPI_EXEC_EXEC_H
+
+#include "base/arena.h"
+#include "exec/transport.h"
+#include "program/program.h"
+
+/* One rank's part of one run. The state is a struct of its own, so that a run can be
+ * driven in steps (non-blocking collectives) as well as to its end. */
+struct espi_run {
+    const struct espi_program *prog;
+    const struct espi_transport *transport;
+    int rank;
+    char *data;         /* the whole message, prog->size_bytes long */
+    const int *channel; /* stream -> channel, unique for a pair of ranks */
+
+    /* receiving: each stream into this rank has its slices arrive in order */
+    int n_in;
+    struct espi_inflow *in;
+    int *inflow_of_stream;
+    int64_t *arrived; /* by (stream, slot) pair: rounds that are here */
+    /* sending: strictly in the order of the list */
+    int64_t send_round;
+    int send_at;
+    /* requests under way, in the order in which they were started */
+    struct espi_request *requests;
+    struct espi_message *messages; /* what each request is for */
+    int *done;
+    int n_requests, max_requests;
+    int n_sends_open; /* sends under way */
+    int window;
+    int error; /* of the transport, 0: none */
+};
+
+struct espi_run_options {
+    int window; /* messages under way a stream and for sends in all; 0: 4 */
+};
+
+/* Channels for all streams of a program: streams between the same two ranks get different
+ * ones, the lowest there are. Gives an array in the arena, NULL when out of memory. */
+int *espi_program_channels(const struct espi_program *prog, struct espi_arena *arena);
+
+/* Sets up a run; memory from the arena, which must outlive it. 0, or -1: no memory. */
+int espi_run_init(struct espi_run *run, const struct espi_program *prog, int rank,
+                  const int *channel, const struct espi_transport *transport, void *data,
+                  const struct espi_run_options *options, struct espi_arena *arena);
+
+/* Goes on as far as it can: with block != 0 to the end, else until it would have to wait.
+ * Returns 1 when the rank's part is done, 0 when not yet, -1 on an error (run->error). */
+int espi_run_progress(struct espi_run *run, int block);
+
+#endif
