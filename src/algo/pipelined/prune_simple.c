@@ -4,7 +4,8 @@
  * Model: one-port (looks only at the times of arcs; the tree is valid in the others).
  * Guarantee: no tree has a faster slowest arc, which is not the period.
  * Complexity: O(m log m) and one search for each deleted arc of the certificate, see
- * pruner.h; at worst O(m (n + m)), measured close to linear on sparse platforms.
+ * pruner.h; at worst O(m (n + m)), measured about n^1.6 from 10,000 to 100,000 nodes with
+ * ten links each, since climbs grow with the depth of the certificate.
  * Departure: "still connected" means reachable from the root, without which no tree could
  * be left; the outer loop of the paper runs once, since an arc that cannot be spared
  * never can be later. */
