@@ -30,18 +30,21 @@ static esp_status find_nodes(struct espi_scene *s, struct esp_err *err)
 static esp_status note_stops(struct espi_scene *s, struct esp_err *err)
 {
     const struct esp_sim_options *o = s->options;
+    int n = s->reality->n_nodes;
+    int *rank = o->n_stops > 0 ? ESPI_ARENA_NEW(s->arena, int, n) : NULL;
+    if (o->n_stops > 0 && !rank)
+        return espi_err_nomem(err);
+    for (int u = 0; rank && u < n; u++)
+        rank[u] = -1;
+    for (int r = 0; rank && r < s->prog->n_ranks; r++)
+        rank[s->node[r]] = r;
     for (int i = 0; i < o->n_stops; i++) {
-        int found = 0;
+        int node = o->stops[i].node, r = node >= 0 && node < n ? rank[node] : -1;
         if (!(o->stops[i].at_s >= 0))
             return espi_err(err, ESP_EUSAGE, "stop %d: a time must not be negative", i);
-        for (int r = 0; r < s->prog->n_ranks; r++)
-            if (s->node[r] == o->stops[i].node) {
-                s->stop_s[r] = fmin(s->stop_s[r], o->stops[i].at_s);
-                found = 1;
-            }
-        if (!found)
-            return espi_err(err, ESP_EUSAGE, "stop %d: no host %d takes part", i,
-                            o->stops[i].node);
+        if (r < 0)
+            return espi_err(err, ESP_EUSAGE, "stop %d: no host %d takes part", i, node);
+        s->stop_s[r] = fmin(s->stop_s[r], o->stops[i].at_s);
     }
     return ESP_OK;
 }
@@ -152,23 +155,53 @@ static int list_uses(struct espi_scene *s)
 
 /* ---- rates that change ---- */
 
-static int by_time(const void *a, const void *b)
+/* Changes at the same time stay in their order: the last one counts. */
+static int by_time(const void *a, const void *b, void *changes)
 {
-    const struct esp_rate_change *x = a, *y = b;
-    return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
+    const struct esp_rate_change *all = changes;
+    int x = *(const int *)a, y = *(const int *)b;
+    if (all[x].at_s != all[y].at_s)
+        return all[x].at_s < all[y].at_s ? -1 : 1;
+    return x < y ? -1 : x > y;
 }
 
-static int add_change(struct espi_scene *s, struct espi_rate *rate,
-                      const struct esp_rate_change *change, int most)
+static struct espi_rate *rate_of(struct espi_scene *s, const struct esp_rate_change *c)
 {
-    if (!rate->at_s) {
-        rate->at_s = ESPI_ARENA_NEW(s->arena, double, most);
-        rate->factor = ESPI_ARENA_NEW(s->arena, double, most);
-        if (!rate->at_s || !rate->factor)
-            return -1;
+    return c->is_cable ? &s->cable_rate[c->id] : &s->link_rate[c->id];
+}
+
+/* Memory for n values of a rate, taken when its first one comes. */
+static int rate_room(struct espi_scene *s, struct espi_rate *rate, int n)
+{
+    rate->at_s = ESPI_ARENA_NEW(s->arena, double, n);
+    rate->factor = ESPI_ARENA_NEW(s->arena, double, n);
+    return rate->at_s && rate->factor ? 0 : -1;
+}
+
+/* Deals the changes, in the order of time, to their links and cables. */
+static int deal_changes(struct espi_scene *s)
+{
+    const struct esp_rate_change *changes = s->options->changes;
+    int n = s->options->n_changes;
+    int *order = ESPI_ARENA_NEW(s->arena, int, n);
+    if (!order)
+        return -1;
+    for (int i = 0; i < n; i++) {
+        order[i] = i;
+        rate_of(s, &changes[i])->n++; /* how many there will be */
     }
-    rate->at_s[rate->n] = change->at_s;
-    rate->factor[rate->n++] = change->factor;
+    qsort_r(order, (size_t)n, sizeof *order, by_time, (void *)changes);
+    for (int i = 0; i < n; i++) {
+        const struct esp_rate_change *c = &changes[order[i]];
+        struct espi_rate *rate = rate_of(s, c);
+        if (!rate->at_s) {
+            if (rate_room(s, rate, rate->n))
+                return -1;
+            rate->n = 0;
+        }
+        rate->at_s[rate->n] = c->at_s;
+        rate->factor[rate->n++] = c->factor;
+    }
     return 0;
 }
 
@@ -190,25 +223,17 @@ static esp_status note_changes(struct espi_scene *s, struct esp_err *err)
     int n = s->options->n_changes;
     if (n <= 0)
         return ESP_OK;
-    struct esp_rate_change *sorted = ESPI_ARENA_NEW(s->arena, struct esp_rate_change, n);
     s->link_rate = ESPI_ARENA_ZNEW(s->arena, struct espi_rate, s->reality->n_links);
     s->cable_rate = ESPI_ARENA_ZNEW(s->arena, struct espi_rate, s->reality->n_shared);
     s->varies = ESPI_ARENA_ZNEW(s->arena, unsigned char, s->prog->n_streams);
-    if (!sorted || !s->link_rate || !s->cable_rate || !s->varies)
+    if (!s->link_rate || !s->cable_rate || !s->varies)
         return espi_err_nomem(err);
     for (int i = 0; i < n; i++) {
         esp_status st = check_change(s, i, err);
         if (st)
             return st;
     }
-    memcpy(sorted, s->options->changes, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, by_time);
-    for (int i = 0; i < n; i++) {
-        struct espi_rate *rates = sorted[i].is_cable ? s->cable_rate : s->link_rate;
-        if (add_change(s, &rates[sorted[i].id], &sorted[i], n))
-            return espi_err_nomem(err);
-    }
-    return ESP_OK;
+    return deal_changes(s) ? espi_err_nomem(err) : ESP_OK;
 }
 
 static int link_varies(const struct espi_scene *s, int link)
@@ -235,15 +260,17 @@ static void note_varying(struct espi_scene *s)
 
 double espi_rate_at(const struct espi_rate *rate, double at_s, double *until_s)
 {
-    double factor = 1;
-    for (int i = 0; i < rate->n; i++) {
-        if (rate->at_s[i] > at_s) {
-            *until_s = fmin(*until_s, rate->at_s[i]);
-            break;
-        }
-        factor = rate->factor[i];
+    int low = 0, high = rate->n; /* changes before low have happened, from high on not */
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (rate->at_s[middle] > at_s)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    return factor;
+    if (low < rate->n)
+        *until_s = fmin(*until_s, rate->at_s[low]);
+    return low > 0 ? rate->factor[low - 1] : 1;
 }
 
 /* The stream's bandwidth at a time: its slowest link or cable. */
