@@ -1,7 +1,9 @@
 #include "platform/names.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/alloc.h"
 
@@ -13,12 +15,27 @@ void espi_names_done(struct espi_names *names)
     memset(names, 0, sizeof *names);
 }
 
-/* FNV-1a with a final mix, since table sizes are powers of two. */
+static uint64_t hash_key;
+static pthread_once_t hash_key_once = PTHREAD_ONCE_INIT;
+
+/* A key of this process, so that no file can be made whose names all meet in one slot.
+ * Numbers go by the order of arrival: the key never shows in a result. */
+static void draw_hash_key(void)
+{
+    if (getrandom(&hash_key, sizeof hash_key, GRND_NONBLOCK) != sizeof hash_key)
+        hash_key = (uint64_t)(uintptr_t)&hash_key * 0x9e3779b97f4a7c15u;
+}
+
+/* FNV-1a from a secret start, mixed after each eight bytes and at the end. */
 static uint64_t hash(const char *name, size_t length)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < length; i++)
+    uint64_t h = 0xcbf29ce484222325u ^ hash_key;
+    for (size_t i = 0; i < length; i++) {
         h = (h ^ (unsigned char)name[i]) * 0x100000001b3u;
+        if (i % 8 == 7)
+            h = (h ^ h >> 32 ^ hash_key) * 0x9e3779b97f4a7c15u;
+    }
+    h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
     return h ^ (h >> 29);
 }
 
@@ -50,6 +67,7 @@ int espi_names_find(const struct espi_names *names, const char *name)
 
 static int rehash(struct espi_names *names)
 {
+    pthread_once(&hash_key_once, draw_hash_key);
     size_t slots = names->slots ? names->slots * 2 : 32;
     int *fresh = espi_calloc(slots, sizeof *fresh);
     if (!fresh)
