@@ -47,7 +47,7 @@ static const char *default_algo(const struct esp_platform *p, const char *otherw
 int cli_request(const struct cli_args *args, const struct esp_platform *p,
                 const char *path, struct esp_request *request)
 {
-    int root, code = find_root(args, p, path, &root);
+    int root = 0, code = find_root(args, p, path, &root);
 
     if (code != CLI_OK)
         return code;
