@@ -1,0 +1,15 @@
+/* Time that passes. */
+#ifndef ESPI_BASE_CLOCK_H
+#define ESPI_BASE_CLOCK_H
+
+#include <time.h>
+
+/* Seconds since some moment; never goes back. */
+static inline double espi_now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* What the parts of the packing solver share: trees found so far, prices and bounds.
+ * Periods are seconds a slice: `upper_s` is reached by a mix of trees, no mix goes below
+ * `lower_s`. */
+#ifndef ESPI_COST_PACKING_IMPL_H
+#define ESPI_COST_PACKING_IMPL_H
+
+#include <stdint.h>
+
+#include "cost/packing.h"
+#include "graph/arborescence.h"
+#include "graph/dijkstra.h"
+
+/* Finds cheapest trees. Resources here are only those that some link takes time of,
+ * numbered 0..n_res-1. */
+struct espi_pricer {
+    const struct espi_view *v;
+    int root;
+    int n_res;
+    int *resource;  /* -> resource of the view */
+    int *use_start; /* link -> uses */
+    int *use_res;
+    double *use_s;
+    int switched;
+    double *link_cost;
+    struct espi_arborescence arb;
+    int *parent_arc; /* of the last tree */
+    /* with switches: paths between hosts at the current prices */
+    struct espi_dijkstra dijkstra;
+    struct espi_digraph links, pairs;
+    unsigned char *is_switch;
+    double *distance, *pair_cost;
+    int *last_arc; /* host x node -> link */
+    int *pair_row; /* host -> first pair */
+};
+
+/* A tree as it is kept: links, and with switches where those of each host start. */
+struct espi_pk_tree {
+    double x; /* share of the mix */
+    uint64_t hash;
+    double scale; /* of its column */
+    int n_hops;
+    int *hops;
+    int *hop_start; /* NULL: one link a host but the root, in order */
+};
+
+int espi_pricer_init(struct espi_pricer *pr, const struct espi_view *v, int root,
+                     struct espi_arena *arena);
+
+/* The cost of the cheapest tree at these prices (of n_res resources), which the pricer
+ * holds until the next call. */
+double espi_pricer_run(struct espi_pricer *pr, const double *price);
+
+/* What the links of the last tree take of each resource. */
+void espi_pricer_loads(const struct espi_pricer *pr, double *load);
+
+/* A copy of the last tree; NULL when out of memory. */
+struct espi_pk_tree *espi_pricer_tree(const struct espi_pricer *pr);
+uint64_t espi_pricer_hash(const struct espi_pricer *pr);
+void espi_pk_tree_free(struct espi_pk_tree *t);
+
+struct espi_pk {
+    const struct espi_packing_options *options;
+    double start_s, gap;
+    struct espi_pricer pr;
+    struct espi_pk_tree **tree;
+    size_t n_trees, cap_trees;
+    double upper_s, lower_s;
+    double *price;        /* those that prove lower_s */
+    double *load;         /* of the mix */
+    double *work, *work2; /* n_res doubles each */
+    double next_progress_s;
+    int rounds, pricings, lp_solves, splits;
+};
+
+int espi_pk_out_of_time(struct espi_pk *k); /* also tells the caller of progress */
+double espi_pk_time_left_s(const struct espi_pk *k); /* may be infinite */
+int espi_pk_closed(const struct espi_pk *k);
+void espi_pk_sort(struct espi_pk *k); /* trees with the largest shares first */
+void espi_pk_add_loads(const struct espi_pricer *pr, const struct espi_pk_tree *t,
+                       double factor, double *load);
+
+/* Prices with sum 1, the bound they prove, and the tree (held by the pricer). Returns the
+ * tree's cost. */
+double espi_pk_price(struct espi_pk *k, const double *price);
+
+/* Keeps the pricer's last tree; *at is its place, *fresh says that it was not there. */
+int espi_pk_keep(struct espi_pk *k, size_t *at, int *fresh);
+
+/* Soft-max Frank-Wolfe: a mix of trees with its shares, good prices. May be called again
+ * for more rounds. */
+esp_status espi_pk_warm_up(struct espi_pk *k, int max_rounds, struct esp_err *err);
+
+/* Brings the shares back to sum 1 and takes load and upper_s from the trees. */
+void espi_pk_measure(struct espi_pk *k);
+
+/* The program over arcs: the best prices, and trees that reach them. Not with switches.
+ */
+esp_status espi_pk_by_arcs(struct espi_pk *k, struct espi_arena *arena,
+                           struct esp_err *err);
+
+/* Replaces the trees by some whose mix is y, to within close_enough an arc. */
+esp_status espi_pk_split(struct espi_pk *k, const double *y, double close_enough,
+                         struct espi_arena *arena, struct esp_err *err);
+
+/* Column generation from the mix to the gap asked for; leaves a mix whose trees' shares
+ * sum to 1 with max load upper_s. With give_up it ends early where many resources bind
+ * and another way is faster. */
+esp_status espi_pk_generate(struct espi_pk *k, int give_up, struct espi_arena *arena,
+                            struct esp_err *err);
+
+#endif

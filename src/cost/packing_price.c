@@ -1,0 +1,213 @@
+/* Cheapest trees at prices of resources: a minimum-cost arborescence over the links, or
+ * with switches over the cheapest paths between hosts at these very prices.
+ * O(m log n); with switches O(hosts * m log n). */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cost/packing_impl.h"
+
+/* Numbers the resources that links take time of, and copies those uses. */
+static int gather_uses(struct espi_pricer *pr, struct espi_arena *a)
+{
+    const struct espi_resources *r = &pr->v->links;
+    int m = pr->v->p->n_links, at = 0;
+    int *number = ESPI_ARENA_NEW(a, int, r->n);
+    pr->resource = ESPI_ARENA_NEW(a, int, r->n);
+    pr->use_start = ESPI_ARENA_NEW(a, int, (size_t)m + 1);
+    pr->use_res = ESPI_ARENA_NEW(a, int, r->start[m]);
+    pr->use_s = ESPI_ARENA_NEW(a, double, r->start[m]);
+    if (!number || !pr->resource || !pr->use_start || !pr->use_res || !pr->use_s)
+        return -1;
+    memset(number, 0, (size_t)r->n * sizeof *number);
+    for (int k = 0; k < r->start[m]; k++)
+        number[r->resource[k]] |= r->time_s[k] > 0;
+    for (int i = 0; i < r->n; i++)
+        if (number[i]) {
+            number[i] = pr->n_res;
+            pr->resource[pr->n_res++] = i;
+        }
+    for (int e = 0; e < m; e++) {
+        pr->use_start[e] = at;
+        for (int k = r->start[e]; k < r->start[e + 1]; k++)
+            if (r->time_s[k] > 0) {
+                pr->use_res[at] = number[r->resource[k]];
+                pr->use_s[at++] = r->time_s[k];
+            }
+    }
+    pr->use_start[m] = at;
+    return 0;
+}
+
+/* The graph of pairs of hosts that paths through switches join: the arcs of the view. */
+static int init_switched(struct espi_pricer *pr, struct espi_arena *a)
+{
+    const struct esp_platform *p = pr->v->p;
+    pr->links =
+        (struct espi_digraph){p->n_nodes, p->n_links, p->tail, p->head, p->out, p->in};
+    pr->pairs = pr->v->g;
+    pr->is_switch = ESPI_ARENA_NEW(a, unsigned char, p->n_nodes);
+    pr->distance = ESPI_ARENA_NEW(a, double, p->n_nodes);
+    pr->pair_cost = ESPI_ARENA_NEW(a, double, pr->pairs.m);
+    pr->last_arc = ESPI_ARENA_NEW(a, int, (size_t)p->n_hosts *(size_t)p->n_nodes);
+    if (!pr->is_switch || !pr->distance || !pr->pair_cost || !pr->last_arc ||
+        espi_dijkstra_init(&pr->dijkstra, p->n_nodes, a))
+        return -1;
+    for (int i = 0; i < p->n_nodes; i++)
+        pr->is_switch[i] = (unsigned char)espi_is_switch(p, i);
+    return 0;
+}
+
+int espi_pricer_init(struct espi_pricer *pr, const struct espi_view *v, int root,
+                     struct espi_arena *arena)
+{
+    *pr = (struct espi_pricer){.v = v, .root = root};
+    pr->switched = v->p->n_hosts < v->p->n_nodes;
+    pr->link_cost = ESPI_ARENA_NEW(arena, double, v->p->n_links);
+    pr->parent_arc = ESPI_ARENA_NEW(arena, int, v->g.n);
+    if (!pr->link_cost || !pr->parent_arc || gather_uses(pr, arena) ||
+        (pr->switched && init_switched(pr, arena)))
+        return -1;
+    return espi_arborescence_init(&pr->arb, &v->g, arena);
+}
+
+static void find_paths(struct espi_pricer *pr)
+{
+    const struct espi_view *v = pr->v;
+    for (int h = 0; h < v->g.n; h++) {
+        int *last = pr->last_arc + (size_t)h * (size_t)v->p->n_nodes;
+        struct espi_dijkstra_query q = {pr->link_cost, &v->node[h], 1, pr->is_switch};
+        espi_dijkstra(&pr->dijkstra, &pr->links, &q, pr->distance, last);
+        for (int k = v->g.out.start[h]; k < v->g.out.start[h + 1]; k++) {
+            int pair = v->g.out.item[k];
+            pr->pair_cost[pair] = pr->distance[v->node[v->g.head[pair]]];
+        }
+    }
+}
+
+double espi_pricer_run(struct espi_pricer *pr, const double *price)
+{
+    double total = 0;
+    for (int e = 0; e < pr->v->p->n_links; e++) {
+        double cost = 0;
+        for (int k = pr->use_start[e]; k < pr->use_start[e + 1]; k++)
+            cost += price[pr->use_res[k]] * pr->use_s[k];
+        pr->link_cost[e] = cost;
+    }
+    if (pr->switched)
+        find_paths(pr);
+    const double *cost = pr->switched ? pr->pair_cost : pr->link_cost;
+    if (espi_arborescence(&pr->arb, pr->root, cost, pr->parent_arc, &total))
+        return NAN;
+    return total;
+}
+
+/* Calls back for each link of the path into host h, last link first. */
+static int path_links(const struct espi_pricer *pr, int h, int *hops)
+{
+    const struct espi_view *v = pr->v;
+    int arc = pr->parent_arc[h], n = 0;
+    if (arc < 0)
+        return 0;
+    if (!pr->switched) {
+        hops[0] = arc;
+        return 1;
+    }
+    int from = v->g.tail[arc], stop = v->node[from];
+    const int *last = pr->last_arc + (size_t)from * (size_t)v->p->n_nodes;
+    for (int x = v->node[h]; x != stop; x = v->p->tail[last[x]])
+        hops[n++] = last[x];
+    for (int i = 0; i < n / 2; i++) {
+        int t = hops[i];
+        hops[i] = hops[n - 1 - i];
+        hops[n - 1 - i] = t;
+    }
+    return n;
+}
+
+static void load_link(const struct espi_pricer *pr, int e, double factor, double *load)
+{
+    for (int k = pr->use_start[e]; k < pr->use_start[e + 1]; k++)
+        load[pr->use_res[k]] += factor * pr->use_s[k];
+}
+
+void espi_pricer_loads(const struct espi_pricer *pr, double *load)
+{
+    const struct espi_view *v = pr->v;
+    memset(load, 0, (size_t)pr->n_res * sizeof *load);
+    for (int h = 0; h < v->g.n; h++) {
+        int arc = pr->parent_arc[h];
+        if (arc < 0)
+            continue;
+        if (!pr->switched) {
+            load_link(pr, arc, 1, load);
+            continue;
+        }
+        int from = v->g.tail[arc], stop = v->node[from];
+        const int *last = pr->last_arc + (size_t)from * (size_t)v->p->n_nodes;
+        for (int x = v->node[h]; x != stop; x = v->p->tail[last[x]])
+            load_link(pr, last[x], 1, load);
+    }
+}
+
+void espi_pk_add_loads(const struct espi_pricer *pr, const struct espi_pk_tree *t,
+                       double factor, double *load)
+{
+    for (int i = 0; i < t->n_hops; i++)
+        load_link(pr, t->hops[i], factor, load);
+}
+
+uint64_t espi_pricer_hash(const struct espi_pricer *pr)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (int h = 0; h < pr->v->g.n; h++) {
+        hash = (hash ^ (uint64_t)(pr->parent_arc[h] + 1)) * 1099511628211u;
+        if (!pr->switched || pr->parent_arc[h] < 0)
+            continue;
+        const struct espi_view *v = pr->v;
+        int from = v->g.tail[pr->parent_arc[h]], stop = v->node[from];
+        const int *last = pr->last_arc + (size_t)from * (size_t)v->p->n_nodes;
+        for (int x = v->node[h]; x != stop; x = v->p->tail[last[x]])
+            hash = (hash ^ (uint64_t)(last[x] + 7)) * 1099511628211u;
+    }
+    return hash ^ hash >> 29;
+}
+
+struct espi_pk_tree *espi_pricer_tree(const struct espi_pricer *pr)
+{
+    int n = pr->v->g.n;
+    size_t most = (size_t)n;
+    if (pr->switched) /* a path meets each switch at most once */
+        most = (size_t)n * (size_t)(pr->v->p->n_nodes - n + 1);
+    struct espi_pk_tree *t = ESPI_NEW(struct espi_pk_tree, 1);
+    int *hops = ESPI_NEW(int, most ? most : 1);
+    int *start = pr->switched ? ESPI_NEW(int, (size_t)n + 1) : NULL;
+    if (!t || !hops || (pr->switched && !start)) {
+        espi_free(t);
+        espi_free(hops);
+        espi_free(start);
+        return NULL;
+    }
+    *t = (struct espi_pk_tree){.hash = espi_pricer_hash(pr), .hops = hops};
+    for (int h = 0; h < n; h++) {
+        if (start)
+            start[h] = t->n_hops;
+        t->n_hops += path_links(pr, h, hops + t->n_hops);
+    }
+    t->hop_start = start;
+    if (start) {
+        start[n] = t->n_hops;
+        int *less = espi_realloc(hops, (size_t)t->n_hops * sizeof *hops);
+        t->hops = less ? less : hops;
+    }
+    return t;
+}
+
+void espi_pk_tree_free(struct espi_pk_tree *t)
+{
+    if (!t)
+        return;
+    espi_free(t->hops);
+    espi_free(t->hop_start);
+    espi_free(t);
+}

@@ -1,0 +1,65 @@
+/* Linear programs that grow: minimise cost . x within bounds on columns and rows, where
+ * rows and columns come as they are found and each solve starts from the basis of the
+ * last. A thin layer over CLP, which prints nothing and stays within this room. */
+#ifndef ESPI_LP_LP_H
+#define ESPI_LP_LP_H
+
+#include <espalier/status.h>
+
+struct espi_lp;
+
+typedef enum espi_lp_method {
+    ESPI_LP_PRIMAL, /* after columns were added */
+    ESPI_LP_DUAL,   /* after rows were added */
+} espi_lp_method;
+
+typedef enum espi_lp_result {
+    ESPI_LP_OPTIMAL,
+    ESPI_LP_INFEASIBLE,
+    ESPI_LP_UNBOUNDED,
+    ESPI_LP_STOPPED, /* out of time */
+    ESPI_LP_FAILED,  /* numerical trouble */
+} espi_lp_result;
+
+/* Rows or columns to be added, each a sparse vector over the other: entries
+ * start[i] .. start[i+1) of index and value. A bound or cost array that is NULL stands
+ * for: lower 0 for columns and none for rows, no upper, cost 0. */
+struct espi_lp_vectors {
+    int count;
+    const double *lower, *upper;
+    const double *cost; /* columns only */
+    const int *start, *index;
+    const double *value;
+};
+
+esp_status espi_lp_create(struct espi_lp **out, struct esp_err *err);
+void espi_lp_free(struct espi_lp *lp);
+
+/* Perturbed costs get a degenerate program moving; the end is exact all the same. */
+void espi_lp_perturb(struct espi_lp *lp, int on);
+void espi_lp_time_limit(struct espi_lp *lp, double seconds); /* of processor time */
+void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual);
+
+void espi_lp_add_rows(struct espi_lp *lp, const struct espi_lp_vectors *rows);
+void espi_lp_add_columns(struct espi_lp *lp, const struct espi_lp_vectors *columns);
+void espi_lp_drop_rows(struct espi_lp *lp, int count, const int *which);
+void espi_lp_drop_columns(struct espi_lp *lp, int count, const int *which);
+void espi_lp_set_costs(struct espi_lp *lp, const double *cost);
+void espi_lp_set_upper(struct espi_lp *lp, int column, double upper);
+
+espi_lp_result espi_lp_solve(struct espi_lp *lp, espi_lp_method method);
+
+int espi_lp_rows(const struct espi_lp *lp);
+int espi_lp_columns(const struct espi_lp *lp);
+double espi_lp_objective(const struct espi_lp *lp);
+/* Borrowed until the next change. The dual of a row is what the objective gains when its
+ * right-hand side grows by one; the reduced cost of a column is cost - duals . column. */
+const double *espi_lp_values(const struct espi_lp *lp);
+const double *espi_lp_activities(const struct espi_lp *lp);
+const double *espi_lp_duals(const struct espi_lp *lp);
+const double *espi_lp_reduced_costs(const struct espi_lp *lp);
+int espi_lp_is_basic(const struct espi_lp *lp, int column);
+int espi_lp_row_is_basic(const struct espi_lp *lp, int row);
+int espi_lp_iterations(const struct espi_lp *lp); /* of the last solve */
+
+#endif
