@@ -18,6 +18,12 @@ typedef enum esp_sharing {
     ESP_SHARING_FLUID, /* all at once, each with its max-min fair part: what TCP does */
 } esp_sharing;
 
+/* Whom a receiver of a redundant plan prefers when two send to it. */
+typedef enum esp_race_policy {
+    ESP_RACE_FINISH, /* the one that would be done first */
+    ESP_RACE_SPEED,  /* the one with the faster link */
+} esp_race_policy;
+
 /* From at_s on, a link or cable runs at factor times its bandwidth; 0: it is down. */
 struct esp_rate_change {
     double at_s;
