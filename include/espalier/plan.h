@@ -40,6 +40,11 @@ struct esp_plan {
     double makespan_s;     /* of size_bytes in slices of slice_bytes; 0: not computed */
     double bound_Bps;      /* no plan does better; 0: not computed */
     double plan_s;         /* time that planning took; 0: not measured */
+    /* Every tree carries the whole message, and a receiver takes it from whoever is faster:
+     * the first tree is as in any plan, and further ones give each host at most one more
+     * sender, in any order. All weights are 1. Who does not race uses the first tree. */
+    int redundant;
+    double patience; /* of a race; 0: receivers compare senders at once (simulate.h) */
     int n_trees;
     struct esp_tree *trees;
 };
@@ -63,8 +68,8 @@ ESP_API esp_status esp_plan_add_simple_tree(struct esp_plan *plan,
 
 /* Is the plan one that can run on this platform? Checks that every tree reaches every
  * host exactly once from the root, in an order in which each sender has the data, over
- * paths of links that exist, that switches only forward, and that the weights sum to 1.
- */
+ * paths of links that exist, that switches only forward, and that the weights sum to 1
+ * (redundant plans: see struct esp_plan). */
 ESP_API esp_status esp_plan_check(const struct esp_plan *plan,
                                   const struct esp_platform *p, struct esp_err *err);
 

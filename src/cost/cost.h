@@ -13,7 +13,8 @@
  * send to it at once is not looked at, so that there the figure is a lower bound.
  *
  * Finish of several trees: the latest first slice plus (slices - 1) periods, an estimate.
- */
+ *
+ * A redundant plan costs what its first tree costs. */
 #ifndef ESPI_COST_COST_H
 #define ESPI_COST_COST_H
 

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "cost/cost.h"
+#include "plan/plan.h"
 
 struct espi_slices espi_slices(double size_bytes, double slice_bytes)
 {
@@ -100,7 +101,8 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
                           double size_bytes, double slice_bytes, struct espi_arena *arena,
                           struct espi_cost *out, struct esp_err *err)
 {
-    struct evaluation ev = {.p = p, .plan = plan};
+    struct esp_plan plain = espi_plan_plain(plan);
+    struct evaluation ev = {.p = p, .plan = &plain};
     if (!(size_bytes > 0 && isfinite(size_bytes)) || !(slice_bytes >= 0))
         return espi_err(err, ESP_EUSAGE, "a message needs a positive size");
     ev.slices = espi_slices(size_bytes, slice_bytes);
@@ -114,9 +116,9 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
             cost.period_s = ev.load[r];
             cost.bottleneck = r;
         }
-    for (int t = 0; t < plan->n_trees; t++)
-        run_tree(&ev, &plan->trees[t], &cost.fill_s, &cost.makespan_s);
-    if (plan->n_trees > 1)
+    for (int t = 0; t < plain.n_trees; t++)
+        run_tree(&ev, &plain.trees[t], &cost.fill_s, &cost.makespan_s);
+    if (plain.n_trees > 1)
         cost.makespan_s = cost.fill_s + (ev.slices.count - 1) * cost.period_s;
     cost.throughput_Bps = cost.period_s > 0 ? ev.slices.bytes / cost.period_s : 0;
     espi_arena_release(arena, mark);

@@ -12,6 +12,7 @@ struct check {
     const struct esp_platform *p;
     const struct esp_plan *plan;
     int tree;
+    int further;        /* this tree only adds senders */
     unsigned char *has; /* node has the data */
     int *seen_on;       /* edge + 1 on whose path the node was met last */
     struct esp_err *err;
@@ -66,27 +67,38 @@ static esp_status check_path(struct check *c, int i)
     return ESP_OK;
 }
 
+/* One transfer: a path between hosts, to one that has no sender in this tree yet. In the
+ * further trees of a redundant plan the order says nothing. */
+static esp_status check_edge(struct check *c, int i)
+{
+    const struct esp_edge *e = &c->plan->trees[c->tree].edges[i];
+    esp_status st = check_path(c, i);
+    if (st)
+        return st;
+    if (espi_is_switch(c->p, e->from) || espi_is_switch(c->p, e->to))
+        return bad_edge(c, i, "a switch only forwards, it neither keeps nor copies");
+    if (!c->has[e->from] && !c->further)
+        return bad_edge(c, i, "the sender does not have the data yet");
+    if (c->has[e->to])
+        return bad_edge(c, i, "the receiver has the data already");
+    c->has[e->to] = 1;
+    return ESP_OK;
+}
+
 static esp_status check_tree(struct check *c)
 {
     const struct esp_tree *t = &c->plan->trees[c->tree];
     const struct esp_platform *p = c->p;
+    c->further = c->plan->redundant && c->tree > 0;
     memset(c->has, 0, (size_t)p->n_nodes);
     memset(c->seen_on, 0, (size_t)p->n_nodes * sizeof *c->seen_on);
     c->has[c->plan->root] = 1;
     for (int i = 0; i < t->n_edges; i++) {
-        const struct esp_edge *e = &t->edges[i];
-        esp_status st = check_path(c, i);
+        esp_status st = check_edge(c, i);
         if (st)
             return st;
-        if (espi_is_switch(p, e->from) || espi_is_switch(p, e->to))
-            return bad_edge(c, i, "a switch only forwards, it neither keeps nor copies");
-        if (!c->has[e->from])
-            return bad_edge(c, i, "the sender does not have the data yet");
-        if (c->has[e->to])
-            return bad_edge(c, i, "the receiver has the data already");
-        c->has[e->to] = 1;
     }
-    for (int v = 0; v < p->n_nodes; v++)
+    for (int v = 0; v < p->n_nodes && !c->further; v++)
         if (!c->has[v] && !espi_is_switch(p, v)) {
             char a[64];
             return espi_err(c->err, ESP_EINPUT, "tree %d does not reach %s", c->tree,
@@ -102,8 +114,15 @@ static esp_status check_weights(const struct esp_plan *plan, struct esp_err *err
         double w = plan->trees[t].weight;
         if (!(w > 0 && w <= 1 + 1e-9))
             return espi_err(err, ESP_EINPUT, "tree %d: weight %g is not in (0, 1]", t, w);
+        if (plan->redundant && w != 1)
+            return espi_err(err, ESP_EINPUT,
+                            "tree %d: weight %g: in a redundant plan every tree carries "
+                            "the whole message, with weight 1",
+                            t, w);
         sum += w;
     }
+    if (plan->redundant)
+        return ESP_OK;
     if (fabs(sum - 1) > 1e-6)
         return espi_err(err, ESP_EINPUT, "the weights of the trees sum to %.9g, not to 1",
                         sum);
@@ -126,7 +145,8 @@ static esp_status check_head(const struct esp_plan *plan, const struct esp_platf
         return espi_err(err, ESP_EINPUT, "the plan has no tree");
     if (bad_figure(plan->size_bytes) || bad_figure(plan->slice_bytes) ||
         bad_figure(plan->throughput_Bps) || bad_figure(plan->makespan_s) ||
-        bad_figure(plan->bound_Bps) || bad_figure(plan->plan_s))
+        bad_figure(plan->bound_Bps) || bad_figure(plan->plan_s) ||
+        bad_figure(plan->patience))
         return espi_err(err, ESP_EINPUT,
                         "the figures of the plan must be finite and not negative");
     return check_weights(plan, err);

@@ -174,9 +174,13 @@ static double *figure(struct esp_plan *plan, const struct espi_json_text *key)
         const char *key;
         double *value;
     } figures[] = {
-        {"size_bytes", &plan->size_bytes},         {"slice_bytes", &plan->slice_bytes},
-        {"throughput_Bps", &plan->throughput_Bps}, {"makespan_s", &plan->makespan_s},
-        {"bound_Bps", &plan->bound_Bps},           {"plan_s", &plan->plan_s},
+        {"size_bytes", &plan->size_bytes},
+        {"slice_bytes", &plan->slice_bytes},
+        {"throughput_Bps", &plan->throughput_Bps},
+        {"makespan_s", &plan->makespan_s},
+        {"bound_Bps", &plan->bound_Bps},
+        {"plan_s", &plan->plan_s},
+        {"patience", &plan->patience},
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (espi_json_is(key, figures[i].key))
@@ -198,6 +202,8 @@ static void read_member(struct reader *r, const struct espi_json_text *key)
         r->has_root = 1;
     } else if (espi_json_is(key, "algo")) {
         read_algo(r);
+    } else if (espi_json_is(key, "redundant")) {
+        espi_json_bool(&r->json, &r->plan->redundant);
     } else if (espi_json_is(key, "trees")) {
         read_trees(r);
     } else {

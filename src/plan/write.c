@@ -58,6 +58,10 @@ esp_status esp_plan_write_stream(const struct esp_plan *plan,
         put_number(out, "ratio", plan->throughput_Bps / plan->bound_Bps);
     }
     put_number(out, "plan_s", plan->plan_s);
+    if (plan->redundant) {
+        fputs(",\n  \"redundant\": true", out);
+        put_number(out, "patience", plan->patience);
+    }
     fputs(",\n  \"trees\": [", out);
     for (int t = 0; t < plan->n_trees; t++) {
         if (t)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "plan/plan.h"
 #include "program/program.h"
 
 /* Half a part in a thousand of the message may travel on another tree than it should. */
@@ -207,6 +208,7 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
                                 struct espi_arena *arena, struct espi_program *out,
                                 struct esp_err *err)
 {
+    struct esp_plan plain = espi_plan_plain(plan);
     struct espi_compile_options o = options ? *options : (struct espi_compile_options){0};
     double size = o.size_bytes > 0 ? o.size_bytes : plan->size_bytes;
     double slice = o.slice_bytes > 0 ? o.slice_bytes : plan->slice_bytes;
@@ -214,10 +216,10 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
         return espi_err(err, ESP_EUSAGE, "the message needs a size from 1 byte to 9 PB");
     double count = slice > 0 && slice < size ? ceil(size / slice * (1 - 1e-12)) : 1;
     struct espi_program prog = {
-        .p = p, .size_bytes = size, .n_slices = (int64_t)count, .n_trees = plan->n_trees};
-    struct compiler c = {.plan = plan, .prog = &prog, .arena = arena};
+        .p = p, .size_bytes = size, .n_slices = (int64_t)count, .n_trees = plain.n_trees};
+    struct compiler c = {.plan = &plain, .prog = &prog, .arena = arena};
     if (number_ranks(&prog, arena) ||
-        espi_round_choose(plan, prog.n_slices, most_slots(plan, &o), TOLERANCE, arena,
+        espi_round_choose(&plain, prog.n_slices, most_slots(&plain, &o), TOLERANCE, arena,
                           &c.round) ||
         lay_slots(&c) || make_streams(&c) || make_steps(&c))
         return espi_err_nomem(err);

@@ -35,6 +35,9 @@ static struct esp_platform *toy(void)
 #define PLAN(root, trees)                                                                \
     "{\"format\":\"espalier-plan/1\",\"op\":\"bcast\",\"root\":\"" root                  \
     "\",\"trees\":[" trees "]}"
+#define REDUNDANT(trees)                                                                 \
+    "{\"format\":\"espalier-plan/1\",\"redundant\":true,\"patience\":1.5,"               \
+    "\"root\":\"a\",\"trees\":[" trees "]}"
 #define TREE(weight, edges) "{\"weight\":" weight ",\"edges\":[" edges "]}"
 #define AB                  "[\"a\",\"b\"]"
 #define BC                  "[\"b\",\"c\"]"
@@ -49,6 +52,15 @@ static const struct {
     {PLAN("a", TREE("1", AB "," BC "," ASD)), NULL},
     {PLAN("a", TREE("0.25", CHAIN) "," TREE("0.75", ASD "," AB "," BC)), NULL},
     {PLAN("d", TREE("1", "[\"d\",\"c\",\"b\"],[\"d\",\"c\"],[\"d\",\"s\",\"a\"]")), NULL},
+    {REDUNDANT(TREE("1", CHAIN) "," TREE("1", ASD)), NULL},
+    {REDUNDANT(TREE("1", CHAIN) "," TREE("1", "[\"d\",\"c\"],[\"c\",\"b\"]")), NULL},
+    {REDUNDANT(TREE("1", CHAIN) "," TREE("1", "")), NULL},
+    {REDUNDANT(TREE("1", AB "," BC) "," TREE("1", CHAIN)), "tree 0 does not reach d"},
+    {REDUNDANT(TREE("1", CHAIN) "," TREE("0.5", CHAIN)), "with weight 1"},
+    {REDUNDANT(TREE("1", CHAIN) "," TREE("1", ASD "," CD)), "has the data already"},
+    {REDUNDANT(TREE("1", CHAIN) "," TREE("1", "[\"b\",\"a\"]")), "has the data already"},
+    {REDUNDANT(TREE("1", CHAIN) "," TREE("1", "[\"s\",\"d\"]")),
+     "a switch only forwards"},
     {PLAN("a", TREE("1", AB "," BC)), "tree 0 does not reach d"},
     {PLAN("a", TREE("1", BC "," AB "," CD)), "does not have the data yet"},
     {PLAN("a", TREE("1", CHAIN "," ASD)), "has the data already"},
