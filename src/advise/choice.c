@@ -46,8 +46,8 @@ static esp_status cost_plan(struct search *s, const struct esp_plan *plan, doubl
         double slice = k < 0 ? s->only_slice : slices[k];
         if (k >= 0 && (s->only_slice > 0 || slice >= s->size_bytes))
             continue;
-        esp_status st = espi_plan_cost(s->p, plan, s->size_bytes, slice, &s->arena, &cost,
-                                       s->err);
+        esp_status st =
+            espi_plan_cost(s->p, plan, s->size_bytes, slice, &s->arena, &cost, s->err);
         if (st)
             return st;
         if (cost.makespan_s < *best_s) {

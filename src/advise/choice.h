@@ -1,6 +1,6 @@
 /* For one broadcast of a team: the plan to run, or none when the MPI library's own is
- * predicted to be about as good. A pure function of its arguments: every rank computes the
- * same, and no message is needed to agree. */
+ * predicted to be about as good. A pure function of its arguments: every rank computes
+ * the same, and no message is needed to agree. */
 #ifndef ESPI_ADVISE_CHOICE_H
 #define ESPI_ADVISE_CHOICE_H
 
@@ -16,8 +16,9 @@ struct espi_choice_options {
 };
 
 struct espi_choice {
-    struct esp_plan *plan; /* NULL: the MPI library's own; else with its slice_bytes set */
-    double ours_s;         /* predicted; 0: no plan was found */
+    struct esp_plan
+        *plan;     /* NULL: the MPI library's own; else with its slice_bytes set */
+    double ours_s; /* predicted; 0: no plan was found */
     double native_s;
 };
 

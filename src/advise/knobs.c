@@ -11,6 +11,7 @@ enum knob_number {
     MODE,
     PLATFORM,
     PLAN,
+    HOSTS,
     ALGO,
     SLICE,
     WINDOW,
@@ -32,6 +33,9 @@ static const struct espi_knob knobs[N_KNOBS] = {
     [PLAN] = {"ESPALIER_PLAN", "FILE", "",
               "A plan for that platform; used for broadcasts from its root on "
               "communicators that have a rank on each host."},
+    [HOSTS] = {"ESPALIER_HOSTS", "NAME,...", "",
+               "The nodes of the ranks, by rank, where they are not called in the "
+               "platform as their hosts are."},
     [ALGO] = {"ESPALIER_ALGO", "NAME", "",
               "The algorithm that plans; without it, the best of several."},
     [SLICE] = {"ESPALIER_SLICE", "SIZE", "0",
@@ -130,6 +134,8 @@ static esp_status read_one(struct espi_settings *s, enum knob_number k, const ch
         return read_text(k, text, s->plan, sizeof s->plan, err);
     case STATS:
         return read_text(k, text, s->stats, sizeof s->stats, err);
+    case HOSTS:
+        return read_text(k, text, s->hosts, sizeof s->hosts, err);
     case ALGO:
         return read_text(k, text, s->algo, sizeof s->algo, err);
     case SLICE:
@@ -155,8 +161,7 @@ esp_status espi_settings_read(struct espi_settings *out, char *(*get)(const char
     memset(&s, 0, sizeof s);
     for (enum knob_number k = 0; k < N_KNOBS; k++) {
         const char *text = get(knobs[k].name);
-        esp_status st =
-            read_one(&s, k, text && *text ? text : knobs[k].standard, err);
+        esp_status st = read_one(&s, k, text && *text ? text : knobs[k].standard, err);
         if (st)
             return st;
     }

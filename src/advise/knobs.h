@@ -18,7 +18,7 @@ typedef enum espi_log {
     ESPI_LOG_DEBUG,
 } espi_log;
 
-enum { ESPI_PATH_MAX = 1024, ESPI_ALGO_TEXT_MAX = 128 };
+enum { ESPI_PATH_MAX = 1024, ESPI_ALGO_TEXT_MAX = 128, ESPI_HOSTS_MAX = 8192 };
 
 /* Plain data without pointers, so that one rank can read it and send it to the others. */
 struct espi_settings {
@@ -28,6 +28,7 @@ struct espi_settings {
     double margin;      /* ours must take less than this part of the native time */
     char algo[ESPI_ALGO_TEXT_MAX]; /* "" : the best of some */
     char platform[ESPI_PATH_MAX], plan[ESPI_PATH_MAX], stats[ESPI_PATH_MAX];
+    char hosts[ESPI_HOSTS_MAX]; /* names of the ranks' hosts: "p0,p1,..." */
 };
 
 struct espi_knob {

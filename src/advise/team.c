@@ -76,9 +76,8 @@ static esp_status add_node(struct making *m, const char *name, const char *site,
 
 static struct esp_node_spec spec_of(const struct esp_platform *net, int node)
 {
-    return (struct esp_node_spec){.kind = ESP_NODE_HOST,
-                                  .send_s = net->send_s[node],
-                                  .recv_s = net->recv_s[node]};
+    return (struct esp_node_spec){
+        .kind = ESP_NODE_HOST, .send_s = net->send_s[node], .recv_s = net->recv_s[node]};
 }
 
 /* First ranks carry the name of their node, so that messages can name it. */
@@ -349,7 +348,8 @@ static esp_status adapt_tree(const struct espi_team *team, const struct esp_tree
     for (int r = 0; r < team->n; r++)
         if (team->leader[r] != r && r != root)
             add_inside(&a, team->leader[r], r);
-    return esp_plan_add_tree(plan, team->p, tree->weight, a.n_edges, a.start, a.hops, err);
+    return esp_plan_add_tree(plan, team->p, tree->weight, a.n_edges, a.start, a.hops,
+                             err);
 }
 
 static esp_status check_fits(const struct espi_team *team, const struct esp_platform *net,

@@ -1,0 +1,331 @@
+/* The beginning and the end. Rank 0 alone reads environment and files and sends the bytes
+ * to all, so that every rank works from the same; what goes wrong anywhere is put to a
+ * vote, and then the job runs as if we were not there. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/input.h"
+#include "mpi/shim.h"
+#include "platform/platform.h"
+
+struct espi_job espi_job;
+
+void espi_say(int level, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    if (espi_job.rank != 0 || level > espi_job.settings.log)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "espalier: %s\n", text);
+}
+
+/* ---- what rank 0 reads ---- */
+
+/* What all get to know first. */
+struct head {
+    struct espi_settings settings;
+    uint64_t platform_length, plan_length; /* 0: none */
+};
+
+struct files {
+    char *platform, *plan; /* texts; platforms as JSON whatever they were */
+};
+
+static esp_status platform_to_text(const struct esp_platform *p, struct files *files,
+                                   struct head *head, struct esp_err *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return espi_err_nomem(err);
+    esp_status st = esp_platform_write_stream(p, out, err);
+    if (fclose(out) && !st)
+        st = espi_err_nomem(err);
+    if (!st && !(files->platform = espi_malloc(length + 1)))
+        st = espi_err_nomem(err);
+    if (!st) {
+        memcpy(files->platform, text, length + 1);
+        head->platform_length = length;
+    }
+    free(text); /* the C library's */
+    return st;
+}
+
+/* The plan is read here to find what is wrong with it; the others get its text. */
+static esp_status read_plan(const struct esp_platform *p, struct files *files,
+                            struct head *head, struct esp_err *err)
+{
+    struct espi_input in;
+    struct esp_plan *plan;
+    esp_status st = espi_input_read(&in, head->settings.plan, err);
+    if (st)
+        return st;
+    st = esp_plan_parse(in.text, in.length, in.where, p, &plan, err);
+    if (!st) {
+        esp_plan_free(plan);
+        files->plan = in.text;
+        in.text = NULL;
+        head->plan_length = in.length;
+    }
+    espi_input_done(&in);
+    return st;
+}
+
+static esp_status read_files(struct head *head, struct files *files, struct esp_err *err)
+{
+    struct esp_platform *p;
+    if (!head->settings.platform[0])
+        return head->settings.plan[0]
+                   ? espi_err(err, ESP_EUSAGE, "ESPALIER_PLAN needs ESPALIER_PLATFORM")
+                   : ESP_OK;
+    esp_status st = esp_platform_read(head->settings.platform, NULL, &p, err);
+    if (st)
+        return st;
+    st = platform_to_text(p, files, head, err);
+    if (!st && head->settings.plan[0])
+        st = read_plan(p, files, head, err);
+    esp_platform_free(p);
+    return st;
+}
+
+static void give_up(struct espi_settings *s, const char *why)
+{
+    espi_job.settings.log = s->log;
+    if (s->mode != ESPI_MODE_OFF)
+        espi_say(ESPI_LOG_WARN, "all runs natively: %s", why);
+    s->mode = ESPI_MODE_OFF;
+}
+
+static void read_all(struct head *head, struct files *files)
+{
+    struct esp_err err = {.text = ""};
+    memset(head, 0, sizeof *head);
+    head->settings.log = ESPI_LOG_WARN;
+    if (espi_settings_read(&head->settings, getenv, &err) ||
+        (head->settings.mode != ESPI_MODE_OFF && read_files(head, files, &err)))
+        give_up(&head->settings, err.text);
+    if (head->settings.mode == ESPI_MODE_OFF)
+        head->platform_length = head->plan_length = 0;
+}
+
+/* ---- the same for all ---- */
+
+static int vote(int yes)
+{
+    int all_say = 0;
+    PMPI_Allreduce(&yes, &all_say, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all_say;
+}
+
+static void spread(char *text, uint64_t length)
+{
+    const uint64_t most = 1 << 30;
+    for (uint64_t at = 0; at < length; at += most)
+        PMPI_Bcast(text + at, (int)(length - at < most ? length - at : most), MPI_BYTE, 0,
+                   MPI_COMM_WORLD);
+}
+
+static int spread_files(const struct head *head, struct files *files)
+{
+    if (espi_job.rank != 0) {
+        files->platform = espi_malloc((size_t)head->platform_length + 1);
+        files->plan = espi_malloc((size_t)head->plan_length + 1);
+    }
+    int ready = (files->platform || !head->platform_length) &&
+                (files->plan || !head->plan_length);
+    if (!vote(ready))
+        return 0;
+    spread(files->platform, head->platform_length);
+    spread(files->plan, head->plan_length);
+    return 1;
+}
+
+enum { NAME = 256 };
+
+/* Name number i of "a,b,c"; 0: there is none. */
+static int listed_name(const char *list, int i, char out[NAME])
+{
+    for (; i > 0 && *list; i--) {
+        list += strcspn(list, ",");
+        list += *list == ',';
+    }
+    size_t length = strcspn(list, ",");
+    if (length == 0 || length >= NAME)
+        return 0;
+    memcpy(out, list, length);
+    out[length] = '\0';
+    return 1;
+}
+
+static void own_name(char out[NAME])
+{
+    memset(out, 0, NAME);
+    if (listed_name(espi_job.settings.hosts, espi_job.rank, out))
+        return;
+    if (gethostname(out, NAME - 1) || !out[0])
+        snprintf(out, NAME, "localhost");
+}
+
+/* The nodes of all ranks, by the names of their hosts. Collective. */
+static esp_status find_all_nodes(struct esp_err *err)
+{
+    char own[NAME];
+    char *names = espi_array((size_t)espi_job.n, NAME);
+    const char **list = ESPI_NEW(const char *, espi_job.n);
+    espi_job.node = ESPI_NEW(int, espi_job.n);
+    esp_status st = names && list && espi_job.node ? ESP_OK : espi_err_nomem(err);
+    own_name(own);
+    if (vote(!st)) {
+        PMPI_Allgather(own, NAME, MPI_CHAR, names, NAME, MPI_CHAR, MPI_COMM_WORLD);
+        for (int i = 0; i < espi_job.n; i++)
+            list[i] = names + (size_t)i * NAME;
+        st = espi_find_nodes(espi_job.net, espi_job.n, list, espi_job.node, err);
+    } else if (!st) {
+        st = espi_err(err, ESP_ENOMEM, "a rank is out of memory");
+    }
+    espi_free(names);
+    espi_free(list);
+    return st;
+}
+
+static esp_status parse_files(const struct head *head, const struct files *files,
+                              struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    if (head->platform_length)
+        st = esp_platform_parse(files->platform, (size_t)head->platform_length,
+                                "the platform", NULL, &espi_job.net, err);
+    if (!st && head->plan_length)
+        st = esp_plan_parse(files->plan, (size_t)head->plan_length, "the plan",
+                            espi_job.net, &espi_job.plan, err);
+    return st;
+}
+
+/* Can the whole job be planned, and does the plan from outside fit it at all? */
+static esp_status try_world(uint64_t *sum, struct esp_err *err)
+{
+    struct espi_team team;
+    struct esp_plan *plan = NULL;
+    int root = 0;
+    esp_status st = espi_job.net ? espi_team_create(&team, espi_job.net, espi_job.n,
+                                                    espi_job.node, err)
+                                 : espi_team_create_equal(&team, espi_job.n, err);
+    if (st)
+        return st;
+    if (espi_job.plan) {
+        while (root < espi_job.n - 1 && espi_job.node[root] != espi_job.plan->root)
+            root++;
+        st = espi_team_adapt(&team, espi_job.net, espi_job.node, espi_job.plan, root,
+                             &plan, err);
+        esp_plan_free(plan);
+    }
+    *sum = st ? 0 : espi_plan_sum(&team, root, 1 << 20);
+    if (!st && *sum == 0)
+        st = espi_err_nomem(err);
+    espi_team_done(&team);
+    return st;
+}
+
+static int all_equal(uint64_t sum)
+{
+    uint64_t mine[2] = {sum, ~sum}, least[2] = {0, 0};
+    PMPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    return least[0] == ~least[1];
+}
+
+/* Everything up to the first plan; collective whatever happens on one rank. */
+static esp_status prepare(const struct head *head, struct files *files,
+                          struct esp_err *err)
+{
+    uint64_t sum = 0;
+    if (!spread_files(head, files))
+        return espi_err(err, ESP_ENOMEM, "a rank is out of memory");
+    esp_status st = parse_files(head, files, err);
+    if (!vote(!st))
+        return st ? st : espi_err(err, ESP_ENOMEM, "a rank is out of memory");
+    st = head->platform_length ? find_all_nodes(err) : ESP_OK;
+    if (!st)
+        st = try_world(&sum, err);
+    if (!vote(!st))
+        return st ? st : espi_err(err, ESP_ENOMEM, "a rank is out of memory");
+    if (!all_equal(sum))
+        return espi_err(err, ESP_EINTERNAL, "the ranks do not plan alike");
+    return ESP_OK;
+}
+
+static int wants_plans(const struct head *head)
+{
+    return head->settings.mode == ESPI_MODE_FORCE ||
+           (head->settings.mode == ESPI_MODE_AUTO && head->platform_length > 0);
+}
+
+static void forget_network(void)
+{
+    esp_plan_free(espi_job.plan);
+    esp_platform_free(espi_job.net);
+    espi_free(espi_job.node);
+    espi_job.plan = NULL;
+    espi_job.net = NULL;
+    espi_job.node = NULL;
+}
+
+static void begin_plans(const struct head *head, struct files *files)
+{
+    struct esp_err err = {.text = ""};
+    esp_status st = espi_job.n > 1 ? prepare(head, files, &err) : ESP_OK;
+    if (st || espi_job.n < 2 || espi_comms_begin()) {
+        if (st)
+            give_up(&espi_job.settings, err.text);
+        forget_network();
+        return;
+    }
+    PMPI_Comm_group(MPI_COMM_WORLD, &espi_job.world);
+    espi_job.plans = 1;
+    espi_adopt(MPI_COMM_WORLD);
+    espi_say(ESPI_LOG_INFO, "%d ranks, mode %s, network: %s", espi_job.n,
+             espi_job.settings.mode == ESPI_MODE_FORCE ? "force" : "auto",
+             espi_job.net ? espi_job.settings.platform : "all links equal");
+}
+
+void espi_attach(void)
+{
+    static int attached;
+    struct head head;
+    struct files files = {NULL, NULL};
+    if (attached)
+        return;
+    attached = 1;
+    PMPI_Comm_size(MPI_COMM_WORLD, &espi_job.n);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &espi_job.rank);
+    if (espi_job.rank == 0)
+        read_all(&head, &files);
+    PMPI_Bcast(&head, (int)sizeof head, MPI_BYTE, 0, MPI_COMM_WORLD);
+    espi_job.settings = head.settings;
+    if (wants_plans(&head))
+        begin_plans(&head, &files);
+    espi_job.awake = espi_job.plans || espi_job.settings.stats[0];
+    espi_free(files.platform);
+    espi_free(files.plan);
+}
+
+void espi_detach(void)
+{
+    espi_job.awake = 0;
+    if (espi_job.settings.stats[0] && espi_job.rank == 0)
+        espi_stats_write(espi_job.settings.stats);
+    if (!espi_job.plans)
+        return;
+    espi_job.plans = 0;
+    espi_comms_end();
+    PMPI_Group_free(&espi_job.world);
+    forget_network();
+}

@@ -1,0 +1,190 @@
+/* Decisions of a communicator, kept: for each root and size class one, with the program
+ * of the last size. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "mpi/shim.h"
+
+/* The power of two that holds the bytes. Plans are for classes, so that messages of about
+ * the same size share them. */
+static int class_of(uint64_t bytes)
+{
+    return bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0;
+}
+
+static void clear_entry(struct espi_entry *e)
+{
+    espi_choice_done(&e->choice);
+    espi_arena_done(&e->arena);
+    e->size_class = -1;
+    e->bytes = 0;
+}
+
+/* The one that fits, else the one longest unused, cleared. */
+static struct espi_entry *find_entry(struct espi_comm *c, int root, int size_class)
+{
+    struct espi_entry *oldest = &c->cache[0];
+    for (struct espi_entry *e = c->cache; e < c->cache + ESPI_CACHE; e++) {
+        if (e->size_class == size_class && e->root == root)
+            return e;
+        if (e->used < oldest->used)
+            oldest = e;
+    }
+    clear_entry(oldest);
+    return oldest;
+}
+
+static esp_status make_team(struct espi_comm *c, struct esp_err *err)
+{
+    esp_status st = espi_job.net
+                        ? espi_team_create(&c->team, espi_job.net, c->size, c->node, err)
+                        : espi_team_create_equal(&c->team, c->size, err);
+    c->has_team = !st;
+    if (st && st != ESP_ENOMEM) {
+        c->no_team = 1; /* for the same reason on all ranks */
+        espi_say(ESPI_LOG_WARN, "a communicator of %d ranks runs natively: %s", c->size,
+                 err->text);
+    }
+    return st;
+}
+
+/* The plan from outside where it fits; else *out stays NULL. */
+static esp_status adapt_given(const struct espi_comm *c, int root, struct esp_plan **out)
+{
+    struct esp_err why;
+    if (!espi_job.plan)
+        return ESP_OK;
+    esp_status st =
+        espi_team_adapt(&c->team, espi_job.net, c->node, espi_job.plan, root, out, &why);
+    return st == ESP_ENOMEM ? st : ESP_OK;
+}
+
+static esp_status choose(struct espi_comm *c, int root, double bytes,
+                         struct espi_choice *choice, struct esp_err *err)
+{
+    const struct espi_settings *s = &espi_job.settings;
+    struct esp_plan *given = NULL;
+    esp_status st = adapt_given(c, root, &given);
+    struct espi_choice_options options = {.force = s->mode == ESPI_MODE_FORCE,
+                                          .margin = s->margin,
+                                          .slice_bytes = s->slice_bytes,
+                                          .algo = s->algo,
+                                          .given = given};
+    if (!st)
+        st = espi_choose(c->team.p, root, bytes, &options, choice, err);
+    esp_plan_free(given);
+    return st;
+}
+
+static void tell(const struct espi_comm *c, int root, double bytes,
+                 const struct espi_choice *choice)
+{
+    if (espi_job.settings.log < ESPI_LOG_DEBUG)
+        return;
+    espi_say(ESPI_LOG_DEBUG,
+             "broadcast of up to %.0f bytes from rank %d of %d: %s (predicted %.3g s, "
+             "native %.3g s)",
+             bytes, root, c->size, choice->plan ? choice->plan->algo : "native",
+             choice->ours_s, choice->native_s);
+}
+
+static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, int root,
+                             int size_class, struct esp_err *err)
+{
+    struct espi_choice choice = {0};
+    double bytes = ldexp(1, size_class);
+    esp_status st = c->has_team || c->no_team ? ESP_OK : make_team(c, err);
+    if (st && !c->no_team)
+        return st;
+    if (!c->no_team) {
+        st = choose(c, root, bytes, &choice, err);
+        if (st)
+            return st;
+        tell(c, root, bytes, &choice);
+    }
+    e->choice = choice;
+    e->root = root;
+    e->size_class = size_class;
+    return ESP_OK;
+}
+
+/* Slices stay below what an int counts. */
+static esp_status compile(const struct espi_comm *c, struct espi_entry *e, uint64_t bytes,
+                          struct esp_err *err)
+{
+    const double slice_max = 1 << 29;
+    double slice = e->choice.plan->slice_bytes;
+    if (!(slice > 0 && slice < slice_max))
+        slice = slice_max;
+    struct espi_compile_options options = {.size_bytes = (double)bytes,
+                                           .slice_bytes = slice};
+    espi_arena_done(&e->arena);
+    e->bytes = 0;
+    esp_status st = espi_program_compile(c->team.p, e->choice.plan, &options, &e->arena,
+                                         &e->prog, err);
+    if (st)
+        return st;
+    e->channel = espi_program_channels(&e->prog, &e->arena);
+    if (!e->channel)
+        return espi_err_nomem(err);
+    e->bytes = bytes;
+    return ESP_OK;
+}
+
+struct espi_entry *espi_decide(struct espi_comm *c, int root, uint64_t bytes)
+{
+    struct esp_err err;
+    int size_class = class_of(bytes);
+    struct espi_entry *e = find_entry(c, root, size_class);
+    e->used = ++c->clock;
+    if (e->size_class < 0 && fill_entry(c, e, root, size_class, &err))
+        return NULL;
+    if (!e->choice.plan || e->bytes == bytes)
+        return e;
+    esp_status st = compile(c, e, bytes, &err);
+    if (st == ESP_ENOMEM)
+        return NULL;
+    if (st) /* alike on all ranks */
+        espi_choice_done(&e->choice);
+    return e;
+}
+
+/* ---- do all ranks plan alike? ---- */
+
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+    for (int i = 0; i < 8; i++, value >>= 8)
+        sum = (sum ^ (value & 255)) * UINT64_C(1099511628211);
+    return sum;
+}
+
+static uint64_t sum_plan(const struct esp_plan *plan)
+{
+    uint64_t sum = UINT64_C(14695981039346656037), bits;
+    for (int t = 0; t < plan->n_trees; t++) {
+        const struct esp_tree *tree = &plan->trees[t];
+        memcpy(&bits, &tree->weight, sizeof bits);
+        sum = mix(sum, bits);
+        for (int i = 0; i < tree->n_edges; i++)
+            sum =
+                mix(mix(sum, (uint64_t)tree->edges[i].from), (uint64_t)tree->edges[i].to);
+    }
+    memcpy(&bits, &plan->slice_bytes, sizeof bits);
+    return mix(sum, bits);
+}
+
+uint64_t espi_plan_sum(const struct espi_team *team, int root, double bytes)
+{
+    struct espi_choice_options options = {.force = 1, .algo = espi_job.settings.algo};
+    struct espi_choice choice;
+    struct esp_err err;
+    if (espi_choose(team->p, root, bytes, &options, &choice, &err))
+        return 0;
+    uint64_t sum = choice.plan ? sum_plan(choice.plan) : 1;
+    uint64_t bits;
+    memcpy(&bits, &choice.native_s, sizeof bits);
+    espi_choice_done(&choice);
+    return mix(sum, bits);
+}

@@ -1,0 +1,125 @@
+/* The C names that the shim takes. */
+#include "mpi/shim.h"
+
+#pragma GCC visibility push(default)
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int code = PMPI_Init(argc, argv);
+    if (code == MPI_SUCCESS)
+        espi_attach();
+    return code;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int code = PMPI_Init_thread(argc, argv, required, provided);
+    if (code == MPI_SUCCESS)
+        espi_attach();
+    return code;
+}
+
+int MPI_Finalize(void)
+{
+    espi_detach();
+    return PMPI_Finalize();
+}
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    if (__builtin_expect(!espi_job.awake, 1))
+        return PMPI_Bcast(buffer, count, type, root, comm);
+    return espi_bcast(buffer, count, type, root, comm);
+}
+
+#if MPI_VERSION >= 4
+int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    if (__builtin_expect(!espi_job.awake, 1))
+        return PMPI_Bcast_c(buffer, count, type, root, comm);
+    return espi_bcast(buffer, count, type, root, comm);
+}
+#endif
+
+/* ---- calls that make communicators ---- */
+
+static int adopted(int code, const MPI_Comm *fresh)
+{
+    if (code == MPI_SUCCESS)
+        espi_adopt(*fresh);
+    return code;
+}
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Comm_dup(comm, fresh), fresh);
+}
+
+int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Comm_dup_with_info(comm, info, fresh), fresh);
+}
+
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Comm_split(comm, color, key, fresh), fresh);
+}
+
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Comm_split_type(comm, type, key, info, fresh), fresh);
+}
+
+int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Comm_create(comm, group, fresh), fresh);
+}
+
+int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Comm_create_group(comm, group, tag, fresh), fresh);
+}
+
+int MPI_Cart_create(MPI_Comm comm, int n, const int dims[], const int periods[],
+                    int reorder, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Cart_create(comm, n, dims, periods, reorder, fresh), fresh);
+}
+
+int MPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *fresh)
+{
+    return adopted(PMPI_Cart_sub(comm, remain, fresh), fresh);
+}
+
+int MPI_Graph_create(MPI_Comm comm, int n, const int index[], const int edges[],
+                     int reorder, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Graph_create(comm, n, index, edges, reorder, fresh), fresh);
+}
+
+int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
+                          const int destinations[], const int weights[], MPI_Info info,
+                          int reorder, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Dist_graph_create(comm, n, sources, degrees, destinations,
+                                          weights, info, reorder, fresh),
+                   fresh);
+}
+
+int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int n_in, const int sources[],
+                                   const int in_weights[], int n_out,
+                                   const int destinations[], const int out_weights[],
+                                   MPI_Info info, int reorder, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Dist_graph_create_adjacent(comm, n_in, sources, in_weights, n_out,
+                                                   destinations, out_weights, info,
+                                                   reorder, fresh),
+                   fresh);
+}
+
+int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *fresh)
+{
+    return adopted(PMPI_Intercomm_merge(comm, high, fresh), fresh);
+}
+
+#pragma GCC visibility pop

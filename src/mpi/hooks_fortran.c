@@ -1,0 +1,164 @@
+/* The Fortran names that the shim takes, of mpif.h, mpi and mpi_f08. All arguments are
+ * addresses, handles are integers (in mpi_f08 records of one), and the last is the error
+ * code, which mpi_f08 may leave out.
+ *
+ * Open MPI's Fortran calls PMPI_* and never reaches hooks on the C names; MPICH's does
+ * for broadcasts, but not for all else. So each call that begins, ends or makes a
+ * communicator is passed on to the function of the same name behind us, and what we do on
+ * the C names is done here too; a second time it does nothing. */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "mpi/shim.h"
+
+typedef void function(void);
+
+/* The function behind us; a program that calls one that nobody has would not have
+ * started. */
+static function *behind(const char *name)
+{
+    function *f;
+    *(void **)&f = dlsym(RTLD_NEXT, name);
+    if (!f)
+        abort();
+    return f;
+}
+
+/* Newly made communicators, when the call went well. */
+static void adopt_fortran(const int *code, const MPI_Fint *fresh)
+{
+    if (*code == MPI_SUCCESS)
+        espi_adopt(PMPI_Comm_f2c(*fresh));
+}
+
+#define T1  void *a1
+#define T2  T1, void *a2
+#define T3  T2, void *a3
+#define T4  T3, void *a4
+#define T5  T4, void *a5
+#define T6  T5, void *a6
+#define T7  T6, void *a7
+#define T8  T7, void *a8
+#define T9  T8, void *a9
+#define T10 T9, void *a10
+#define A1  a1
+#define A2  A1, a2
+#define A3  A2, a3
+#define A4  A3, a4
+#define A5  A4, a5
+#define A6  A5, a6
+#define A7  A6, a7
+#define A8  A7, a8
+#define A9  A8, a9
+#define A10 A9, a10
+
+#pragma GCC visibility push(default)
+
+/* A name as compilers spell it: gfortran's first, others are other names of it. */
+#define SPELLINGS(name, NAME, args)                                                      \
+    void mpi_##name(args, int *) __attribute__((alias("mpi_" #name "_")));               \
+    void mpi_##name##__(args, int *) __attribute__((alias("mpi_" #name "_")));           \
+    void MPI_##NAME(args, int *) __attribute__((alias("mpi_" #name "_")));
+
+/* symbol: the name; n arguments before the error code, then: what to do afterwards. */
+#define HOOK(symbol, n, then)                                                            \
+    void symbol(T##n, int *ierror);                                                      \
+    void symbol(T##n, int *ierror)                                                       \
+    {                                                                                    \
+        static void (*next)(T##n, int *);                                                \
+        int own = MPI_SUCCESS, *code = ierror ? ierror : &own;                           \
+        if (!next)                                                                       \
+            next = (void (*)(T##n, int *))behind(#symbol);                               \
+        next(A##n, code);                                                                \
+        then;                                                                            \
+    }
+
+#define MAKER(name, NAME, n)                                                             \
+    HOOK(mpi_##name##_, n, adopt_fortran(code, a##n))                                    \
+    HOOK(mpi_##name##_f08_, n, adopt_fortran(code, a##n))                                \
+    SPELLINGS(name, NAME, T##n)
+
+MAKER(comm_dup, COMM_DUP, 2)
+MAKER(comm_dup_with_info, COMM_DUP_WITH_INFO, 3)
+MAKER(comm_split, COMM_SPLIT, 4)
+MAKER(comm_split_type, COMM_SPLIT_TYPE, 5)
+MAKER(comm_create, COMM_CREATE, 3)
+MAKER(comm_create_group, COMM_CREATE_GROUP, 4)
+MAKER(cart_create, CART_CREATE, 6)
+MAKER(cart_sub, CART_SUB, 3)
+MAKER(graph_create, GRAPH_CREATE, 6)
+MAKER(dist_graph_create, DIST_GRAPH_CREATE, 9)
+MAKER(dist_graph_create_adjacent, DIST_GRAPH_CREATE_ADJACENT, 10)
+MAKER(intercomm_merge, INTERCOMM_MERGE, 3)
+
+static void attach_fortran(const int *code)
+{
+    if (*code == MPI_SUCCESS)
+        espi_attach();
+}
+
+HOOK(mpi_init_thread_, 2, attach_fortran(code))
+HOOK(mpi_init_thread_f08_, 2, attach_fortran(code))
+SPELLINGS(init_thread, INIT_THREAD, T2)
+
+/* ---- those with no argument but the error code ---- */
+
+#define PLAIN_HOOK(symbol, before, then)                                                 \
+    void symbol(int *ierror);                                                            \
+    void symbol(int *ierror)                                                             \
+    {                                                                                    \
+        static void (*next)(int *);                                                      \
+        int own = MPI_SUCCESS, *code = ierror ? ierror : &own;                           \
+        if (!next)                                                                       \
+            next = (void (*)(int *))behind(#symbol);                                     \
+        before;                                                                          \
+        next(code);                                                                      \
+        then;                                                                            \
+    }
+#define PLAIN_SPELLINGS(name, NAME)                                                      \
+    void mpi_##name(int *) __attribute__((alias("mpi_" #name "_")));                     \
+    void mpi_##name##__(int *) __attribute__((alias("mpi_" #name "_")));                 \
+    void MPI_##NAME(int *) __attribute__((alias("mpi_" #name "_")));
+
+PLAIN_HOOK(mpi_init_, , attach_fortran(code))
+PLAIN_HOOK(mpi_init_f08_, , attach_fortran(code))
+PLAIN_SPELLINGS(init, INIT)
+PLAIN_HOOK(mpi_finalize_, espi_detach(), )
+PLAIN_HOOK(mpi_finalize_f08_, espi_detach(), )
+PLAIN_SPELLINGS(finalize, FINALIZE)
+
+/* ---- MPI_Bcast; MPICH's Fortran gets there through the C names ---- */
+
+#ifdef OPEN_MPI
+extern int mpi_fortran_bottom_; /* Fortran's MPI_BOTTOM is the address of this */
+
+static void bcast(void *buffer, const MPI_Fint *count, const MPI_Fint *type,
+                  const MPI_Fint *root, const MPI_Fint *comm, int *ierror)
+{
+    if (buffer == &mpi_fortran_bottom_)
+        buffer = MPI_BOTTOM;
+    MPI_Datatype c_type = PMPI_Type_f2c(*type);
+    MPI_Comm c_comm = PMPI_Comm_f2c(*comm);
+    int code = espi_job.awake ? espi_bcast(buffer, *count, c_type, *root, c_comm)
+                              : PMPI_Bcast(buffer, *count, c_type, *root, c_comm);
+    if (ierror)
+        *ierror = code;
+}
+
+#define BCAST(symbol)                                                                    \
+    void symbol(void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root,           \
+                MPI_Fint *comm, int *ierror);                                            \
+    void symbol(void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root,           \
+                MPI_Fint *comm, int *ierror)                                             \
+    {                                                                                    \
+        bcast(buffer, count, type, root, comm, ierror);                                  \
+    }
+
+BCAST(mpi_bcast_)
+BCAST(mpi_bcast)
+BCAST(mpi_bcast__)
+BCAST(MPI_BCAST)
+BCAST(mpi_bcast_f08_)
+#endif
+
+#pragma GCC visibility pop

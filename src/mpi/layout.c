@@ -1,0 +1,153 @@
+/* The user's data as one piece of bytes: where it is one already, as it stands; else
+ * packed, in the order of the type map, which is the same on all ranks however they
+ * describe it. */
+#include <limits.h>
+
+#include "base/alloc.h"
+#include "mpi/shim.h"
+
+/* Is an element one piece, its bytes in the order of the type map, elements without gaps
+ * between them? Types that are so in fact, but made by other means, are packed. */
+static int is_flat(MPI_Datatype type, MPI_Count size)
+{
+    int n_ints, n_addresses, n_types, combiner, flat = 0;
+    MPI_Aint addresses[1], lb, extent;
+    MPI_Datatype inner;
+    if (PMPI_Type_get_envelope(type, &n_ints, &n_addresses, &n_types, &combiner))
+        return 0;
+    if (combiner == MPI_COMBINER_NAMED)
+        return !PMPI_Type_get_extent(type, &lb, &extent) && lb == 0 && extent == size;
+    if ((combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) ||
+        n_ints > 1 || n_types != 1 || n_addresses > 0)
+        return 0;
+    int ints[1];
+    MPI_Count inner_size;
+    if (PMPI_Type_get_contents(type, n_ints, 0, 1, ints, addresses, &inner))
+        return 0;
+    flat = !PMPI_Type_size_x(inner, &inner_size) && is_flat(inner, inner_size);
+    if (!PMPI_Type_get_envelope(inner, &n_ints, &n_addresses, &n_types, &combiner) &&
+        combiner != MPI_COMBINER_NAMED)
+        PMPI_Type_free(&inner);
+    return flat;
+}
+
+/* The same data as one element seen from our memory: MPICH's MPI_Pack wants no address of
+ * 0, which MPI_BOTTOM is. */
+static int leave_bottom(struct espi_layout *l)
+{
+    MPI_Datatype shifted;
+    int count = (int)l->count;
+    MPI_Aint to_zero = -(MPI_Aint)l->data;
+    if (l->count > INT_MAX)
+        return MPI_ERR_COUNT;
+    int code = PMPI_Type_create_hindexed(1, &count, &to_zero, l->type, &shifted);
+    if (!code)
+        code = PMPI_Type_commit(&shifted);
+    if (code)
+        return code;
+    l->buffer = l->data;
+    l->type = shifted;
+    l->own_type = 1;
+    l->size *= l->count;
+    l->count = 1;
+    return MPI_SUCCESS;
+}
+
+int espi_layout_init(struct espi_layout *l, void *buffer, MPI_Count count,
+                     MPI_Datatype type, MPI_Count size)
+{
+    MPI_Count lb;
+    *l = (struct espi_layout){
+        .data = buffer, .buffer = buffer, .count = count, .size = size, .type = type};
+    if (is_flat(type, size))
+        return buffer == MPI_BOTTOM ? MPI_ERR_BUFFER : MPI_SUCCESS;
+    int code = PMPI_Type_get_extent_x(type, &lb, &l->extent);
+    if (code)
+        return code;
+    l->data = espi_array((size_t)count, (size_t)size);
+    l->packed = l->data != NULL;
+    if (!l->packed)
+        return MPI_ERR_NO_MEM;
+    return buffer == MPI_BOTTOM ? leave_bottom(l) : MPI_SUCCESS;
+}
+
+void espi_layout_done(struct espi_layout *l)
+{
+    if (l->own_type)
+        PMPI_Type_free(&l->type);
+    if (l->packed)
+        espi_free(l->data);
+}
+
+/* ---- elements of more than INT_MAX bytes, which MPI_Pack cannot count ---- */
+
+/* A type of that many bytes; the sum of a billion bytes each, and the rest. */
+static int big_type(MPI_Count bytes, MPI_Datatype *out)
+{
+    const int chunk = 1 << 30;
+    int code, lengths[2] = {(int)(bytes / chunk), (int)(bytes % chunk)};
+    MPI_Aint at[2] = {0, (MPI_Aint)(bytes - bytes % chunk)};
+    MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_PACKED};
+    code = PMPI_Type_contiguous(chunk, MPI_PACKED, &types[0]);
+    if (code)
+        return code;
+    code = PMPI_Type_create_struct(2, lengths, at, types, out);
+    PMPI_Type_free(&types[0]);
+    return code ? code : PMPI_Type_commit(out);
+}
+
+/* By a message to ourselves; tags of programs are small. */
+static int move_big(const struct espi_layout *l, MPI_Count element, int pack,
+                    MPI_Comm twin)
+{
+    enum { TAG = 32767 };
+    int me;
+    char *user = (char *)l->buffer + element * l->extent;
+    char *ours = (char *)l->data + element * l->size;
+    MPI_Datatype big;
+    int code = big_type(l->size, &big);
+    if (code)
+        return code;
+    PMPI_Comm_rank(twin, &me);
+    code = pack ? PMPI_Sendrecv(user, 1, l->type, me, TAG, ours, 1, big, me, TAG, twin,
+                                MPI_STATUS_IGNORE)
+                : PMPI_Sendrecv(ours, 1, big, me, TAG, user, 1, l->type, me, TAG, twin,
+                                MPI_STATUS_IGNORE);
+    PMPI_Type_free(&big);
+    return code;
+}
+
+/* Elements [first, first + n): at most INT_MAX bytes in all, or a single one. */
+static int move_some(const struct espi_layout *l, MPI_Count first, int n, int pack,
+                     MPI_Comm twin)
+{
+    char *user = (char *)l->buffer + first * l->extent;
+    char *ours = (char *)l->data + first * l->size;
+    int position = 0;
+    if (l->size > INT_MAX)
+        return move_big(l, first, pack, twin);
+    int bytes = (int)(n * l->size);
+    return pack ? PMPI_Pack(user, n, l->type, ours, bytes, &position, twin)
+                : PMPI_Unpack(ours, bytes, &position, user, n, l->type, twin);
+}
+
+static int move_all(const struct espi_layout *l, int pack, MPI_Comm twin)
+{
+    MPI_Count most = l->size < INT_MAX ? INT_MAX / l->size : 1;
+    int code = MPI_SUCCESS;
+    for (MPI_Count at = 0; at < l->count && !code; at += most) {
+        MPI_Count n = l->count - at < most ? l->count - at : most;
+        code = move_some(l, at, (int)n, pack, twin);
+    }
+    return code;
+}
+
+int espi_layout_pack(struct espi_layout *l, MPI_Comm twin)
+{
+    return l->packed ? move_all(l, 1, twin) : MPI_SUCCESS;
+}
+
+int espi_layout_unpack(struct espi_layout *l, MPI_Comm twin)
+{
+    return l->packed ? move_all(l, 0, twin) : MPI_SUCCESS;
+}

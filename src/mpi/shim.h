@@ -1,0 +1,138 @@
+/* The parts of the shim. It stands between an MPI program and its MPI library and takes
+ * the calls of which a plan of ours does more than the library.
+ *
+ * Three rules keep all ranks on the same way, without a message to agree on it:
+ *   - what decides is equal on all ranks by the MPI standard (bytes, root, communicator)
+ *     or was agreed when the communicator was made;
+ *   - plans are pure functions of that, computed by each rank for itself;
+ *   - whatever goes wrong before a communicator is ours ends in a vote, and a vote that
+ * is lost in the library's own collective. */
+#ifndef ESPI_MPI_SHIM_H
+#define ESPI_MPI_SHIM_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "advise/choice.h"
+#include "advise/knobs.h"
+#include "advise/team.h"
+#include "exec/exec.h"
+
+#define ESPI_MPI_EXPORT __attribute__((visibility("default")))
+
+/* ---- the job: written once, by the attach; then read only ---- */
+struct espi_job {
+    int awake; /* is there anything to do in a collective at all? */
+    int plans; /* may plans run? */
+    struct espi_settings settings;
+    struct esp_platform *net; /* NULL: all ranks equally near */
+    struct esp_plan *plan;    /* from outside, or NULL */
+    int n, rank;              /* of MPI_COMM_WORLD */
+    int *node;                /* world rank -> node of net */
+    MPI_Group world;
+    int keyval;
+};
+
+extern struct espi_job espi_job;
+
+/* Called behind MPI_Init by whatever name; collective over MPI_COMM_WORLD. */
+void espi_attach(void);
+/* Called before MPI_Finalize. */
+void espi_detach(void);
+
+/* One line on standard error, from rank 0 only. */
+void espi_say(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- communicators ---- */
+
+enum { ESPI_CACHE = 32 };
+
+/* A decision, and the program that carries it out for messages of one size. */
+struct espi_entry {
+    int root, size_class; /* size_class < 0: the entry is free */
+    uint64_t used;        /* clock of the last use */
+    struct espi_choice choice;
+    uint64_t bytes; /* what the program is compiled for; 0: not yet */
+    struct espi_program prog;
+    int *channel;
+    struct espi_arena arena; /* of prog */
+};
+
+struct espi_comm {
+    MPI_Comm user, twin;
+    int size, rank;
+    int *node; /* rank -> node of the network, or NULL */
+    int has_team;
+    int no_team; /* it cannot be made: all is native */
+    struct espi_team team;
+    uint64_t clock;
+    struct espi_entry cache[ESPI_CACHE];
+    struct espi_comm *next, **link; /* list of all */
+};
+
+/* Makes the communicator ours, if it can be; collective over it. Does nothing to one that
+ * is already, to MPI_COMM_NULL and to intercommunicators. */
+void espi_adopt(MPI_Comm comm);
+
+/* What we know of it, NULL: it is not ours. */
+struct espi_comm *espi_comm_of(MPI_Comm comm);
+
+/* The keyval, and at the end all that hangs on it. */
+int espi_comms_begin(void);
+void espi_comms_end(void);
+
+/* ---- decisions ---- */
+
+/* The entry for a broadcast, made or found; NULL: out of memory. An entry without a plan
+ * says: native. */
+struct espi_entry *espi_decide(struct espi_comm *c, int root, uint64_t bytes);
+
+/* A number that is equal on two ranks if they plan alike; 0: out of memory. */
+uint64_t espi_plan_sum(const struct espi_team *team, int root, double bytes);
+
+/* ---- data ---- */
+
+struct espi_layout {
+    void *data;   /* the message in one piece */
+    void *buffer; /* the user's */
+    MPI_Count count, size, extent;
+    MPI_Datatype type;
+    int packed;   /* data is ours, to be freed */
+    int own_type; /* so is the type */
+};
+
+/* MPI_SUCCESS, or an error code. */
+int espi_layout_init(struct espi_layout *l, void *buffer, MPI_Count count,
+                     MPI_Datatype type, MPI_Count size);
+int espi_layout_pack(struct espi_layout *l, MPI_Comm twin);
+int espi_layout_unpack(struct espi_layout *l, MPI_Comm twin);
+void espi_layout_done(struct espi_layout *l);
+
+/* ---- messages ---- */
+
+struct espi_wire {
+    MPI_Comm comm;
+    MPI_Request *requests;
+    MPI_Status *statuses;
+    int error; /* of a message that came, but wrong: the run goes on, for the others */
+};
+
+void espi_wire_init(struct espi_wire *wire, struct espi_transport *t, MPI_Comm twin);
+/* Room for that many messages under way; 0, or -1: out of memory. */
+int espi_wire_reserve(struct espi_wire *wire, int n, struct espi_arena *arena);
+/* Gives up what is under way. */
+void espi_wire_abandon(const struct espi_request *requests, int n);
+
+/* ---- collectives ---- */
+
+/* The broadcast, by us or by the library. */
+int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+
+/* ---- statistics ---- */
+
+void espi_stats_note(int comm_size, uint64_t bytes, const char *algo, double time_s,
+                     double native_s);
+void espi_stats_write(const char *path);
+double espi_now_s(void);
+
+#endif

@@ -1,0 +1,103 @@
+/* What was done: for each size of communicator, class of message size and algorithm the
+ * calls, bytes and time of rank 0, and the time that the library was predicted to need.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/units.h"
+#include "mpi/shim.h"
+
+struct row {
+    int comm_size, size_class;
+    char algo[40];
+    uint64_t calls, bytes;
+    double time_s, native_s;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct row *rows;
+static size_t n_rows, rows_cap;
+
+double espi_now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int order(const struct row *a, const struct row *b)
+{
+    if (a->comm_size != b->comm_size)
+        return a->comm_size < b->comm_size ? -1 : 1;
+    if (a->size_class != b->size_class)
+        return a->size_class < b->size_class ? -1 : 1;
+    return strcmp(a->algo, b->algo);
+}
+
+/* The row of that key, kept in order; NULL: out of memory. */
+static struct row *find_row(const struct row *key)
+{
+    size_t at = 0;
+    while (at < n_rows && order(&rows[at], key) < 0)
+        at++;
+    if (at < n_rows && order(&rows[at], key) == 0)
+        return &rows[at];
+    if (espi_grow((void **)&rows, &rows_cap, n_rows + 1, sizeof *rows))
+        return NULL;
+    memmove(rows + at + 1, rows + at, (n_rows++ - at) * sizeof *rows);
+    rows[at] = *key;
+    return &rows[at];
+}
+
+void espi_stats_note(int comm_size, uint64_t bytes, const char *algo, double time_s,
+                     double native_s)
+{
+    struct row key = {.comm_size = comm_size,
+                      .size_class = bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0};
+    snprintf(key.algo, sizeof key.algo, "%s", algo);
+    pthread_mutex_lock(&lock);
+    struct row *row = find_row(&key);
+    if (row) {
+        row->calls++;
+        row->bytes += bytes;
+        row->time_s += time_s;
+        row->native_s += native_s;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void write_row(FILE *out, const struct row *row)
+{
+    char size[32], bytes[32], took[32], native[32] = "-";
+    espi_format_bytes(size, sizeof size, (double)(UINT64_C(1) << row->size_class));
+    espi_format_bytes(bytes, sizeof bytes, (double)row->bytes);
+    espi_format_time(took, sizeof took, row->time_s);
+    if (row->native_s > 0)
+        espi_format_time(native, sizeof native, row->native_s);
+    fprintf(out, "%6d  %10s  %-22s  %8llu  %10s  %10s  %10s\n", row->comm_size, size,
+            row->algo, (unsigned long long)row->calls, bytes, took, native);
+}
+
+void espi_stats_write(const char *path)
+{
+    FILE *out = strcmp(path, "-") == 0 ? stderr : fopen(path, "w");
+    if (!out) {
+        espi_say(ESPI_LOG_WARN, "cannot write the statistics to %s", path);
+        return;
+    }
+    fprintf(out,
+            "espalier: broadcasts as rank 0 saw them\n%6s  %10s  %-22s  %8s  %10s  "
+            "%10s  %10s\n",
+            "ranks", "up to", "algorithm", "calls", "bytes", "time", "native?");
+    for (size_t i = 0; i < n_rows; i++)
+        write_row(out, &rows[i]);
+    fflush(out);
+    if (out != stderr)
+        fclose(out);
+    espi_free(rows);
+    rows = NULL;
+    n_rows = rows_cap = 0;
+}

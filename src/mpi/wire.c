@@ -1,0 +1,114 @@
+/* The transport of the executor over MPI messages of the communicator's twin. Channels
+ * are tags. MPI keeps messages of one sender, receiver and tag in order, and a rank's
+ * part of a call ends only when all its messages have, so that calls cannot be mixed up.
+ */
+#include <string.h>
+
+#include "mpi/shim.h"
+
+/* MPI requests are an int or a pointer; the other member holds the bytes. */
+_Static_assert(sizeof(MPI_Request) == sizeof(int) ||
+                   sizeof(MPI_Request) == sizeof(void *),
+               "a request fits into one of the two");
+
+static struct espi_request wrap(MPI_Request mpi, size_t bytes)
+{
+    struct espi_request r = {NULL, 0};
+    if (sizeof mpi == sizeof r.number) {
+        memcpy(&r.number, &mpi, sizeof r.number);
+        r.handle = (void *)bytes;
+    } else {
+        memcpy(&r.handle, &mpi, sizeof mpi);
+        r.number = (int)bytes;
+    }
+    return r;
+}
+
+static MPI_Request unwrap(const struct espi_request *r)
+{
+    MPI_Request mpi;
+    if (sizeof mpi == sizeof r->number)
+        memcpy(&mpi, &r->number, sizeof r->number);
+    else
+        memcpy(&mpi, &r->handle, sizeof mpi);
+    return mpi;
+}
+
+static int wire_send(void *self, int peer, int channel, const void *from, size_t bytes,
+                     struct espi_request *request)
+{
+    struct espi_wire *wire = self;
+    MPI_Request mpi;
+    int code = PMPI_Isend(from, (int)bytes, MPI_BYTE, peer, channel, wire->comm, &mpi);
+    if (code == MPI_SUCCESS)
+        *request = wrap(mpi, bytes);
+    return code;
+}
+
+static int wire_recv(void *self, int peer, int channel, void *to, size_t bytes,
+                     struct espi_request *request)
+{
+    struct espi_wire *wire = self;
+    MPI_Request mpi;
+    int code = PMPI_Irecv(to, (int)bytes, MPI_BYTE, peer, channel, wire->comm, &mpi);
+    if (code == MPI_SUCCESS)
+        *request = wrap(mpi, bytes);
+    return code;
+}
+
+/* A message of another length means that the program is wrong (its ranks disagree on the
+ * size). We tell, but go on: others wait for what comes after. */
+static int judge(struct espi_wire *wire, int n_done)
+{
+    for (int i = 0; i < n_done; i++) {
+        int class, code = wire->statuses[i].MPI_ERROR;
+        if (code == MPI_SUCCESS)
+            continue;
+        PMPI_Error_class(code, &class);
+        if (class != MPI_ERR_TRUNCATE)
+            return code;
+        wire->error = code;
+    }
+    return MPI_SUCCESS;
+}
+
+static int wire_wait_some(void *self, struct espi_request *requests, int n, int block,
+                          int *done, int *n_done)
+{
+    struct espi_wire *wire = self;
+    for (int i = 0; i < n; i++)
+        wire->requests[i] = unwrap(&requests[i]);
+    int code = block ? PMPI_Waitsome(n, wire->requests, n_done, done, wire->statuses)
+                     : PMPI_Testsome(n, wire->requests, n_done, done, wire->statuses);
+    if (*n_done == MPI_UNDEFINED)
+        *n_done = 0;
+    if (code == MPI_SUCCESS)
+        return 0;
+    int class;
+    PMPI_Error_class(code, &class);
+    return class == MPI_ERR_IN_STATUS ? judge(wire, *n_done) : code;
+}
+
+void espi_wire_init(struct espi_wire *wire, struct espi_transport *t, MPI_Comm twin)
+{
+    *wire = (struct espi_wire){.comm = twin, .error = MPI_SUCCESS};
+    *t = (struct espi_transport){wire, wire_send, wire_recv, wire_wait_some};
+}
+
+int espi_wire_reserve(struct espi_wire *wire, int n, struct espi_arena *arena)
+{
+    wire->requests = ESPI_ARENA_NEW(arena, MPI_Request, n ? n : 1);
+    wire->statuses = ESPI_ARENA_NEW(arena, MPI_Status, n ? n : 1);
+    return wire->requests && wire->statuses ? 0 : -1;
+}
+
+void espi_wire_abandon(const struct espi_request *requests, int n)
+{
+    for (int i = 0; i < n; i++) {
+        MPI_Request mpi = unwrap(&requests[i]);
+        if (mpi == MPI_REQUEST_NULL)
+            continue;
+        PMPI_Cancel(&mpi);
+        PMPI_Request_free(&mpi);
+    }
+}

@@ -1,0 +1,70 @@
+/* Wrong calls end in the handler of the user's communicator, with the right class; what
+ * is right afterwards still works. */
+#include "check.h"
+
+static int called, class_seen;
+
+static void on_error(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    called++;
+    MPI_Error_class(*code, &class_seen);
+}
+
+/* One rank alone may do it: nobody else is touched. */
+static void expect(int code, int class)
+{
+    int got;
+    MPI_Error_class(code, &got);
+    CHECK(got == class);
+    CHECK(called == 1 && class_seen == class);
+    called = 0;
+}
+
+static void wrong_arguments(MPI_Comm comm)
+{
+    int data = 0, size;
+    MPI_Comm_size(comm, &size);
+    expect(MPI_Bcast(&data, -1, MPI_INT, 0, comm), MPI_ERR_COUNT);
+    expect(MPI_Bcast(&data, 1, MPI_DATATYPE_NULL, 0, comm), MPI_ERR_TYPE);
+    expect(MPI_Bcast(&data, 1, MPI_INT, size, comm), MPI_ERR_ROOT);
+    expect(MPI_Bcast(&data, 1, MPI_INT, -5, comm), MPI_ERR_ROOT);
+}
+
+static void right(MPI_Comm comm)
+{
+    static const size_t sizes[] = {4, 100000};
+    for (int k = 0; k < 2; k++) {
+        unsigned char *data = check_alloc(sizes[k]);
+        if (check_rank == 0)
+            check_fill(data, sizes[k], 5);
+        CHECK(MPI_Bcast(data, (int)sizes[k], MPI_BYTE, 0, comm) == MPI_SUCCESS);
+        CHECK(check_wrong(data, sizes[k], 5) == -1);
+        free(data);
+    }
+    CHECK(called == 0);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comm;
+    MPI_Errhandler handler, got;
+    check_begin(&argc, &argv);
+    MPI_Comm_create_errhandler(on_error, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* inherits the handler */
+    MPI_Comm_get_errhandler(comm, &got);
+    CHECK(got == handler);
+    MPI_Errhandler_free(&got);
+    CHECK(called == 0);
+    right(comm);
+    wrong_arguments(comm);
+    right(comm);
+    wrong_arguments(MPI_COMM_WORLD);
+    right(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&handler);
+    CHECK(MPI_Bcast(&called, 1, MPI_INT, 0, MPI_COMM_NULL) != MPI_SUCCESS);
+    return check_end();
+}
