@@ -40,9 +40,10 @@ struct esp_plan {
     double makespan_s;     /* of size_bytes in slices of slice_bytes; 0: not computed */
     double bound_Bps;      /* no plan does better; 0: not computed */
     double plan_s;         /* time that planning took; 0: not measured */
-    /* Every tree carries the whole message, and a receiver takes it from whoever is faster:
-     * the first tree is as in any plan, and further ones give each host at most one more
-     * sender, in any order. All weights are 1. Who does not race uses the first tree. */
+    /* Every tree carries the whole message, and a receiver takes it from whoever is
+     * faster: the first tree is as in any plan, and further ones give each host at most
+     * one more sender, in any order. All weights are 1. Who does not race uses the first
+     * tree. */
     int redundant;
     double patience; /* of a race; 0: receivers compare senders at once (simulate.h) */
     int n_trees;

@@ -69,7 +69,8 @@ struct espi_compile_options {
     int max_slots;                  /* 0: 1024 */
 };
 
-/* Compiles a checked plan (of a redundant one, the first tree); everything lives in the arena, the platform must outlive it.
+/* Compiles a checked plan (of a redundant one, the first tree); everything lives in the
+ * arena, the platform must outlive it.
  */
 esp_status espi_program_compile(const struct esp_platform *p, const struct esp_plan *plan,
                                 const struct espi_compile_options *options,
