@@ -1,0 +1,281 @@
+/* Local search for the tree of the shortest period.
+ *
+ * Tabu search against a target: with a target period just below the best one known, the
+ * cost of a tree is the sum over all resources of the load in excess of the target. Each
+ * step takes one of the overloaded resources and hangs a subtree that loads it elsewhere,
+ * by the move that leaves the least excess, worse or not; the arcs that left the tree may
+ * not come back for a while. A step that overloads another host is followed by one that
+ * relieves that host, and so ejection chains of any length come about by themselves. No
+ * excess left: the tree is the new best one, and the target goes down.
+ *
+ * Moves: the subtree of x is hung on any arc that enters it from outside. Where the arc
+ * does not end at x but at z further down, the arcs from x to z are turned round, which
+ * makes rotations and swaps of parent and child part of the same move.
+ *
+ * Reference: none; the idea of a target is that of tabu search for graph colouring (Hertz
+ * and de Werra 1987). Model: any, it speaks resources.
+ * Guarantee: never worse than the tree it starts from.
+ * Complexity: a step costs the arcs into the subtrees that load one resource. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "algo/search/search.h"
+#include "algo/search/tree_state.h"
+#include "base/rng.h"
+
+/* How many arcs a move may turn round. Longer ones hardly ever help and cost time. */
+enum { MAX_TURNS = 8 };
+
+struct move {
+    int x, in; /* hang the subtree of x on the arc `in` */
+    double excess_s;
+    int ties;
+};
+
+struct tabu {
+    const struct espi_search *search;
+    struct espi_tree_state s;
+    struct espi_rng rng;
+    double target_s, excess_s;
+    int *over, *place, n_over; /* resources above the target, and where they stand */
+    long *until;               /* arc -> step up to which it may not come back */
+    long step;
+    double least_excess_s; /* since the target was set */
+    long last_gain;        /* step at which that was reached */
+    int *best, *swapped;   /* parent arcs */
+    double best_s;
+    double work;
+    struct move move;
+};
+
+static double excess_of(const struct tabu *t, double load_s)
+{
+    return load_s > t->target_s ? load_s - t->target_s : 0;
+}
+
+/* ---- the set of overloaded resources ---- */
+
+static void touch(struct tabu *t, int r)
+{
+    int is_over = t->s.load[r] > t->target_s;
+    if (is_over == (t->place[r] >= 0))
+        return;
+    if (is_over) {
+        t->place[r] = t->n_over;
+        t->over[t->n_over++] = r;
+        return;
+    }
+    int last = t->over[--t->n_over];
+    t->over[t->place[r]] = last;
+    t->place[last] = t->place[r];
+    t->place[r] = -1;
+}
+
+static void touch_arc(struct tabu *t, int arc)
+{
+    const struct espi_view *v = t->s.v;
+    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
+        touch(t, v->use_resource[k]);
+}
+
+static void set_target(struct tabu *t, double target_s)
+{
+    t->target_s = target_s;
+    t->excess_s = 0;
+    for (int r = 0; r < t->s.v->links.n; r++) {
+        touch(t, r);
+        t->excess_s += excess_of(t, t->s.load[r]);
+    }
+    t->least_excess_s = t->excess_s;
+    t->last_gain = t->step;
+}
+
+/* ---- weighing moves ---- */
+
+/* What the excess changes by when the arc's loads come (sign 1) or go (-1). */
+static double shift(struct tabu *t, int arc, double sign, int apply)
+{
+    const struct espi_view *v = t->s.v;
+    double change_s = 0;
+    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
+        double *load = &t->s.load[v->use_resource[k]];
+        double after = *load + sign * v->use_s[k];
+        change_s += excess_of(t, after) - excess_of(t, *load);
+        if (apply)
+            *load = after;
+    }
+    return change_s;
+}
+
+static void consider(struct tabu *t, int x, int in, double excess_s, int forbidden)
+{
+    double slack_s = 1e-12 * t->target_s;
+    struct move *best = &t->move;
+    if (forbidden && excess_s > t->least_excess_s - slack_s)
+        return;
+    if (best->in >= 0 && excess_s > best->excess_s + slack_s)
+        return;
+    int tie = best->in >= 0 && excess_s > best->excess_s - slack_s;
+    int ties = tie ? best->ties + 1 : 1;
+    if (tie && espi_rng_below(&t->rng, (uint32_t)ties) > 0) {
+        best->ties = ties;
+        return;
+    }
+    *best = (struct move){x, in, excess_s, ties};
+}
+
+/* Weighs the arcs into z, the subtree of x being off the tree and turned round so that z
+ * is its top; then those into the hosts below z. */
+static void explore(struct tabu *t, int x, int z, int old, double excess_s, int forbidden,
+                    int turns)
+{
+    const struct espi_tree_state *s = &t->s;
+    const struct espi_digraph *g = &s->v->g;
+    for (int k = g->in.start[z]; k < g->in.start[z + 1]; k++) {
+        int in = g->in.item[k];
+        if (in == old || espi_tree_state_marked(s, g->tail[in]))
+            continue;
+        consider(t, x, in, excess_s + shift(t, in, 1, 0),
+                 forbidden || t->until[in] > t->step);
+    }
+    t->work += g->in.start[z + 1] - g->in.start[z];
+    if (turns == MAX_TURNS)
+        return;
+    for (int kid = s->first_kid[z]; kid >= 0; kid = s->next_kid[kid]) {
+        int down = s->parent_arc[kid], up = s->reverse[down];
+        if (up < 0)
+            continue;
+        double change_s = shift(t, down, -1, 1);
+        change_s += shift(t, up, 1, 1);
+        explore(t, x, kid, old, excess_s + change_s,
+                forbidden || t->until[up] > t->step, turns + 1);
+        shift(t, up, -1, 1);
+        shift(t, down, 1, 1);
+    }
+}
+
+static void weigh_moves(struct tabu *t, int resource)
+{
+    struct espi_tree_state *s = &t->s;
+    for (int k = s->first_use[resource]; k >= 0; k = s->next_use[k]) {
+        int old = s->use_arc[k], x = s->v->g.head[old];
+        t->work += 0.2 * espi_tree_state_mark(s, x);
+        double change_s = shift(t, old, -1, 1);
+        explore(t, x, x, old, t->excess_s + change_s, 0, 0);
+        shift(t, old, 1, 1);
+    }
+}
+
+/* ---- moving ---- */
+
+static void leave(struct tabu *t, int arc)
+{
+    t->until[arc] = t->step + 2 + espi_rng_below(&t->rng, 10) + t->n_over;
+}
+
+static void do_move(struct tabu *t, int x, int in)
+{
+    struct espi_tree_state *s = &t->s;
+    int z = s->v->g.head[in], old = s->parent_arc[x];
+    leave(t, old);
+    for (int h = z; h != x; h = s->v->g.tail[s->parent_arc[h]])
+        leave(t, s->parent_arc[h]);
+    espi_tree_state_rehang(s, x, in);
+    touch_arc(t, old);
+    touch_arc(t, in);
+    for (int h = x; h != z; h = s->v->g.tail[s->parent_arc[h]]) {
+        touch_arc(t, s->parent_arc[h]);
+        touch_arc(t, s->reverse[s->parent_arc[h]]);
+    }
+}
+
+static void keep_best(struct tabu *t)
+{
+    int n = t->s.v->g.n;
+    t->best_s = espi_tree_state_period_s(&t->s);
+    memcpy(t->best, t->s.parent_arc, (size_t)n * sizeof *t->best);
+}
+
+static void step(struct tabu *t)
+{
+    t->step++;
+    int r = t->over[espi_rng_below(&t->rng, (uint32_t)t->n_over)];
+    t->move.in = -1;
+    weigh_moves(t, r);
+    if (t->move.in < 0)
+        return;
+    do_move(t, t->move.x, t->move.in);
+    t->excess_s = t->move.excess_s;
+    if (t->excess_s < t->least_excess_s - 1e-12 * t->target_s) {
+        t->least_excess_s = t->excess_s;
+        t->last_gain = t->step;
+    }
+}
+
+static double clock_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int is_over(const struct tabu *t)
+{
+    if (t->search->deadline_s > 0)
+        return t->step % 16 == 0 && clock_s() >= t->search->deadline_s;
+    return t->work >= t->search->work;
+}
+
+/* Back to the best tree, and away from it by some moves at random. */
+static void restart(struct tabu *t)
+{
+    espi_tree_state_set(&t->s, t->best);
+    memset(t->until, 0, (size_t)t->s.v->g.m * sizeof *t->until);
+    set_target(t, t->target_s);
+}
+
+static int tabu_init(struct tabu *t, const int *parent_arc)
+{
+    const struct espi_search *search = t->search;
+    const struct espi_view *v = search->v;
+    struct espi_arena *a = search->arena;
+    t->over = ESPI_ARENA_NEW(a, int, v->links.n);
+    t->place = ESPI_ARENA_NEW(a, int, v->links.n);
+    t->until = ESPI_ARENA_ZNEW(a, long, v->g.m);
+    t->best = ESPI_ARENA_NEW(a, int, v->g.n);
+    if (!t->over || !t->place || !t->until || !t->best ||
+        espi_tree_state_init(&t->s, v, search->root, a))
+        return -1;
+    memset(t->place, -1, (size_t)v->links.n * sizeof *t->place);
+    espi_rng_seed(&t->rng, search->seed);
+    espi_tree_state_set(&t->s, parent_arc);
+    keep_best(t);
+    return 0;
+}
+
+int GAIN = 100; double GAMMA=0;
+int espi_search_throughput(const struct espi_search *search, int *parent_arc)
+{
+    struct espi_arena_mark mark = espi_arena_mark(search->arena);
+    struct tabu t = {.search = search};
+    if (tabu_init(&t, parent_arc))
+        return -1;
+    set_target(&t, t.best_s * (1 - 1e-9));
+    long patience = GAIN;
+    while (!is_over(&t) && t.best_s > search->goal_s) {
+        if (t.n_over == 0) {
+            keep_best(&t);
+            set_target(&t, t.best_s * (1 - 1e-9) - GAMMA*(t.best_s-search->goal_s));
+            patience = GAIN;
+        } else if (t.step - t.last_gain > patience) {
+            restart(&t);
+            set_target(&t, t.best_s * (1 - 1e-9));
+        } else {
+            step(&t);
+        }
+    }
+    memcpy(parent_arc, t.best, (size_t)search->v->g.n * sizeof *parent_arc);
+    espi_arena_release(search->arena, mark);
+    return 0;
+}
