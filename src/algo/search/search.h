@@ -17,7 +17,20 @@ struct espi_search {
     struct espi_arena *arena;
 };
 
+double espi_search_clock_s(void);
+
+/* Is the budget used up, after so much work and so many steps? */
+int espi_search_is_over(const struct espi_search *search, double work, long steps);
+
+/* A period below which no tree gets, from what each host needs by itself. O(m). */
+double espi_search_least_period_s(const struct espi_view *v, int root);
+
 /* Lowers the period of the tree; parent_arc is replaced. 0, or -1 when out of memory. */
 int espi_search_throughput(const struct espi_search *search, int *parent_arc);
+
+/* Lowers the time until `count` slices have arrived everywhere, with no resource loaded
+ * by more than limit_s (INFINITY: no limit). */
+int espi_search_finish(const struct espi_search *search, double count, double limit_s,
+                       int *parent_arc);
 
 #endif

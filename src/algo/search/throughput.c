@@ -18,14 +18,18 @@
  * Complexity: a step costs the arcs into the subtrees that load one resource. */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "algo/search/search.h"
 #include "algo/search/tree_state.h"
 #include "base/rng.h"
 
-/* How many arcs a move may turn round. Longer ones hardly ever help and cost time. */
-enum { MAX_TURNS = 8 };
+enum {
+    MAX_TURNS = 8,  /* arcs a move may turn round; longer ones hardly ever help */
+    PATIENCE = 100, /* steps without gain before a restart */
+    KICKS = 8,      /* a restart moves up to one host in so many */
+};
+
+#define JUST_BELOW (1 - 1e-9)
 
 struct move {
     int x, in; /* hang the subtree of x on the arc `in` */
@@ -43,7 +47,7 @@ struct tabu {
     long step;
     double least_excess_s; /* since the target was set */
     long last_gain;        /* step at which that was reached */
-    int *best, *swapped;   /* parent arcs */
+    int *best; /* parent arcs */
     double best_s;
     double work;
     struct move move;
@@ -213,25 +217,29 @@ static void step(struct tabu *t)
     }
 }
 
-static double clock_s(void)
+/* Hangs a host on an arc at random, if there is one from outside its subtree. */
+static void kick(struct tabu *t)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int is_over(const struct tabu *t)
-{
-    if (t->search->deadline_s > 0)
-        return t->step % 16 == 0 && clock_s() >= t->search->deadline_s;
-    return t->work >= t->search->work;
+    struct espi_tree_state *s = &t->s;
+    const struct espi_digraph *g = &s->v->g;
+    int x = (int)espi_rng_below(&t->rng, (uint32_t)g->n);
+    int first = g->in.start[x], count = g->in.start[x + 1] - first;
+    if (x == s->root || count < 2)
+        return;
+    int in = g->in.item[first + (int)espi_rng_below(&t->rng, (uint32_t)count)];
+    t->work += espi_tree_state_mark(s, x);
+    if (!espi_tree_state_marked(s, g->tail[in]) && in != s->parent_arc[x])
+        do_move(t, x, in);
 }
 
 /* Back to the best tree, and away from it by some moves at random. */
 static void restart(struct tabu *t)
 {
     espi_tree_state_set(&t->s, t->best);
-    memset(t->until, 0, (size_t)t->s.v->g.m * sizeof *t->until);
+    int kicks = 2 + (int)espi_rng_below(&t->rng, 2 + (uint32_t)t->s.v->g.n / KICKS);
+    for (int i = 0; i < kicks; i++)
+        kick(t);
+    t->work += t->s.v->links.n;
     set_target(t, t->target_s);
 }
 
@@ -254,23 +262,19 @@ static int tabu_init(struct tabu *t, const int *parent_arc)
     return 0;
 }
 
-int GAIN = 100; double GAMMA=0;
 int espi_search_throughput(const struct espi_search *search, int *parent_arc)
 {
     struct espi_arena_mark mark = espi_arena_mark(search->arena);
     struct tabu t = {.search = search};
     if (tabu_init(&t, parent_arc))
         return -1;
-    set_target(&t, t.best_s * (1 - 1e-9));
-    long patience = GAIN;
-    while (!is_over(&t) && t.best_s > search->goal_s) {
+    set_target(&t, t.best_s * JUST_BELOW);
+    while (!espi_search_is_over(search, t.work, t.step) && t.best_s > search->goal_s) {
         if (t.n_over == 0) {
             keep_best(&t);
-            set_target(&t, t.best_s * (1 - 1e-9) - GAMMA*(t.best_s-search->goal_s));
-            patience = GAIN;
-        } else if (t.step - t.last_gain > patience) {
+            set_target(&t, t.best_s * JUST_BELOW);
+        } else if (t.step - t.last_gain > PATIENCE) {
             restart(&t);
-            set_target(&t, t.best_s * (1 - 1e-9));
         } else {
             step(&t);
         }

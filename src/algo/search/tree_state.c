@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Pairs arcs with those the other way round; of parallel ones the quickest, then the
- * lowest. `last` has room for a host each. O(m). */
+ * lowest, and the others stay alone, so that turning twice changes nothing. `last` has room for a host each. O(m). */
 static void find_reverses(struct espi_tree_state *s, int *last)
 {
     const struct espi_digraph *g = &s->v->g;
@@ -23,6 +23,9 @@ static void find_reverses(struct espi_tree_state *s, int *last)
         for (int k = g->out.start[h]; k < g->out.start[h + 1]; k++)
             last[g->head[g->out.item[k]]] = -1;
     }
+    for (int e = 0; e < g->m; e++)
+        if (s->reverse[e] >= 0 && s->reverse[s->reverse[e]] != e)
+            s->reverse[e] = -1;
 }
 
 static int allocate(struct espi_tree_state *s, struct espi_arena *a)

@@ -13,7 +13,7 @@ struct espi_tree_state {
     double *load;                            /* resource -> time a slice keeps it */
     int *first_use, *next_use, *prev_use;    /* resource -> uses by arcs of the tree */
     int *use_arc;                            /* use -> its arc */
-    int *reverse;                            /* arc -> quickest arc the other way, or -1 */
+    int *reverse;                            /* arc -> its pair the other way, or -1 */
     int *path;                               /* scratch, n hosts */
     int *stamp, now;                         /* stamp[h] == now: h is marked */
 };
