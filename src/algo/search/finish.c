@@ -22,8 +22,8 @@
 #include "base/rng.h"
 
 enum {
-    HISTORY = 64,     /* how long ago a tree is compared with */
-    PATIENCE = 20000, /* steps without gain before the search goes back to the best */
+    HISTORY = 64, /* how long ago a tree is compared with */
+    RESTARTS = 5, /* without gain, before the search gives up */
 };
 
 struct kid {
@@ -36,8 +36,8 @@ struct climb {
     struct espi_tree_state s;
     struct espi_rng rng;
     double count, limit_s;
-    int *order;                /* hosts, parents first */
-    int *start, *n_kids;       /* host -> its kids in `kids`, in the order of sends */
+    int *order;          /* hosts, parents first */
+    int *start, *n_kids; /* host -> its kids in `kids`, in the order of sends */
     struct kid *kids;
     double *pace_s, *rest_s;   /* host: what remains once it has the first slice */
     int *critical, n_critical; /* heads of arcs whose move may help */
@@ -46,6 +46,7 @@ struct climb {
     double history_s[HISTORY];
     double work;
     long step, last_gain;
+    int restarts; /* since the best was found */
 };
 
 /* ---- evaluation ---- */
@@ -183,6 +184,14 @@ static void find_critical(struct climb *c)
 
 /* ---- moving ---- */
 
+/* Mostly one of those that make the latest host late; now and then any. */
+static int draw_host(struct climb *c)
+{
+    if (espi_rng_below(&c->rng, 8) == 0)
+        return (int)espi_rng_below(&c->rng, (uint32_t)c->s.v->g.n);
+    return c->critical[espi_rng_below(&c->rng, (uint32_t)c->n_critical)];
+}
+
 static int draw_kid(struct climb *c, int x)
 {
     int drawn = x, seen = 0;
@@ -209,14 +218,15 @@ static int draw_arc(struct climb *c, int x)
 static int keeps_limit(const struct climb *c, int x, int in)
 {
     int up = c->s.v->g.head[in] == x ? in : c->s.parent_arc[x];
-    return isinf(c->limit_s) || (arc_load_s(c, in) <= c->limit_s &&
-                                 arc_load_s(c, up) <= c->limit_s);
+    return isinf(c->limit_s) ||
+           (arc_load_s(c, in) <= c->limit_s && arc_load_s(c, up) <= c->limit_s);
 }
 
 static void keep_best(struct climb *c)
 {
     c->best_s = c->now_s;
     c->last_gain = c->step;
+    c->restarts = 0;
     memcpy(c->best, c->s.parent_arc, (size_t)c->s.v->g.n * sizeof *c->best);
 }
 
@@ -224,7 +234,9 @@ static void keep_best(struct climb *c)
 static int try_move(struct climb *c)
 {
     struct espi_tree_state *s = &c->s;
-    int x = c->critical[espi_rng_below(&c->rng, (uint32_t)c->n_critical)];
+    int x = draw_host(c);
+    if (x == s->root)
+        return 0;
     c->work += 1 + 0.5 * espi_tree_state_mark(s, x);
     int old = s->parent_arc[x], in = draw_arc(c, x);
     if (in < 0)
@@ -241,19 +253,21 @@ static int try_move(struct climb *c)
     return taken;
 }
 
-/* Back to the best tree; the history forgets how good it was, so that the search can
- * leave it by another way. */
+/* Back to the best tree; the history forgets how good it was, each time by more, so that
+ * the search can leave it by another way. */
 static void restart(struct climb *c)
 {
     espi_tree_state_set(&c->s, c->best);
     c->now_s = evaluate(c);
+    double spread = 0.02 * (1 << c->restarts % RESTARTS);
     for (int i = 0; i < HISTORY; i++)
-        c->history_s[i] = c->now_s * (1 + 0.05 * espi_rng_uniform(&c->rng));
+        c->history_s[i] = c->now_s * (1 + spread * espi_rng_uniform(&c->rng));
     c->last_gain = c->step;
+    c->restarts++;
     find_critical(c);
 }
 
-static int climb_init(struct climb *c, const int *parent_arc)
+static int climb_init(struct climb *c)
 {
     const struct espi_search *search = c->search;
     struct espi_arena *a = search->arena;
@@ -267,13 +281,26 @@ static int climb_init(struct climb *c, const int *parent_arc)
     c->critical = ESPI_ARENA_NEW(a, int, 3 * (size_t)n);
     c->best = ESPI_ARENA_NEW(a, int, n);
     if (!c->order || !c->start || !c->n_kids || !c->kids || !c->pace_s || !c->rest_s ||
-        !c->critical || !c->best || espi_tree_state_init(&c->s, search->v, search->root, a))
+        !c->critical || !c->best ||
+        espi_tree_state_init(&c->s, search->v, search->root, a))
         return -1;
-    espi_rng_seed(&c->rng, search->seed);
-    memcpy(c->best, parent_arc, (size_t)n * sizeof *c->best);
+    return 0;
+}
+
+/* From the given tree. */
+static void climb_from(struct climb *c, const int *parent_arc)
+{
+    espi_rng_seed(&c->rng, c->search->seed);
+    memcpy(c->best, parent_arc, (size_t)c->s.v->g.n * sizeof *c->best);
     restart(c);
     c->best_s = c->now_s;
-    return 0;
+}
+
+static int is_over(const struct climb *c)
+{
+    const struct espi_search *search = c->search;
+    return espi_search_is_over(search, c->work, c->step) || c->best_s <= search->goal_s ||
+           (!(search->deadline_s > 0) && c->restarts > RESTARTS);
 }
 
 int espi_search_finish(const struct espi_search *search, double count, double limit_s,
@@ -281,19 +308,39 @@ int espi_search_finish(const struct espi_search *search, double count, double li
 {
     struct espi_arena_mark mark = espi_arena_mark(search->arena);
     struct climb c = {.search = search, .count = count, .limit_s = limit_s};
-    if (climb_init(&c, parent_arc))
+    if (climb_init(&c))
         return -1;
-    while (!espi_search_is_over(search, c.work, c.step) && c.best_s > search->goal_s) {
+    climb_from(&c, parent_arc);
+    int patience = 200 + 20 * search->v->g.n; /* steps without gain */
+    while (!is_over(&c)) {
         c.step++;
         if (try_move(&c)) {
             find_critical(&c);
             if (c.now_s < c.best_s * (1 - 1e-12))
                 keep_best(&c);
-        } else if (c.step - c.last_gain > PATIENCE) {
+        } else if (c.step - c.last_gain > patience) {
             restart(&c);
         }
     }
     memcpy(parent_arc, c.best, (size_t)search->v->g.n * sizeof *parent_arc);
+    espi_arena_release(search->arena, mark);
+    return 0;
+}
+
+int espi_search_order(const struct espi_search *search, double count,
+                      const int *parent_arc, int *arcs, double *finish_s)
+{
+    struct espi_arena_mark mark = espi_arena_mark(search->arena);
+    struct climb c = {.search = search, .count = count, .limit_s = INFINITY};
+    if (climb_init(&c))
+        return -1;
+    climb_from(&c, parent_arc);
+    for (int i = 0, n = search->v->g.n, at = 0; i < n; i++) {
+        const struct kid *kids = c.kids + c.start[c.order[i]];
+        for (int k = 0; k < c.n_kids[c.order[i]]; k++)
+            arcs[at++] = parent_arc[kids[k].host];
+    }
+    *finish_s = c.best_s;
     espi_arena_release(search->arena, mark);
     return 0;
 }

@@ -33,4 +33,9 @@ int espi_search_throughput(const struct espi_search *search, int *parent_arc);
 int espi_search_finish(const struct espi_search *search, double count, double limit_s,
                        int *parent_arc);
 
+/* The arcs of the tree in the order of sends by which `count` slices arrive earliest on
+ * it, and when they have. Of the search only view, root and arena matter. */
+int espi_search_order(const struct espi_search *search, double count,
+                      const int *parent_arc, int *arcs, double *finish_s);
+
 #endif

@@ -24,9 +24,8 @@
 #include "base/rng.h"
 
 enum {
-    MAX_TURNS = 8,  /* arcs a move may turn round; longer ones hardly ever help */
-    PATIENCE = 100, /* steps without gain before a restart */
-    KICKS = 8,      /* a restart moves up to one host in so many */
+    MAX_TURNS = 8, /* arcs a move may turn round; longer ones hardly ever help */
+    KICKS = 8,     /* a restart moves up to one host in so many */
 };
 
 #define JUST_BELOW (1 - 1e-9)
@@ -47,8 +46,9 @@ struct tabu {
     long step;
     double least_excess_s; /* since the target was set */
     long last_gain;        /* step at which that was reached */
-    int *best; /* parent arcs */
+    int *best;             /* parent arcs */
     double best_s;
+    int restarts; /* since the best was found */
     double work;
     struct move move;
 };
@@ -152,8 +152,8 @@ static void explore(struct tabu *t, int x, int z, int old, double excess_s, int 
             continue;
         double change_s = shift(t, down, -1, 1);
         change_s += shift(t, up, 1, 1);
-        explore(t, x, kid, old, excess_s + change_s,
-                forbidden || t->until[up] > t->step, turns + 1);
+        explore(t, x, kid, old, excess_s + change_s, forbidden || t->until[up] > t->step,
+                turns + 1);
         shift(t, up, -1, 1);
         shift(t, down, 1, 1);
     }
@@ -197,6 +197,7 @@ static void do_move(struct tabu *t, int x, int in)
 static void keep_best(struct tabu *t)
 {
     int n = t->s.v->g.n;
+    t->restarts = 0;
     t->best_s = espi_tree_state_period_s(&t->s);
     memcpy(t->best, t->s.parent_arc, (size_t)n * sizeof *t->best);
 }
@@ -240,6 +241,7 @@ static void restart(struct tabu *t)
     for (int i = 0; i < kicks; i++)
         kick(t);
     t->work += t->s.v->links.n;
+    t->restarts++;
     set_target(t, t->target_s);
 }
 
@@ -262,6 +264,14 @@ static int tabu_init(struct tabu *t, const int *parent_arc)
     return 0;
 }
 
+/* On small platforms all there is has been seen before the work is done. */
+static int is_over(const struct tabu *t)
+{
+    const struct espi_search *search = t->search;
+    return espi_search_is_over(search, t->work, t->step) || t->best_s <= search->goal_s ||
+           (!(search->deadline_s > 0) && t->restarts > 20 + 3 * search->v->g.n);
+}
+
 int espi_search_throughput(const struct espi_search *search, int *parent_arc)
 {
     struct espi_arena_mark mark = espi_arena_mark(search->arena);
@@ -269,11 +279,12 @@ int espi_search_throughput(const struct espi_search *search, int *parent_arc)
     if (tabu_init(&t, parent_arc))
         return -1;
     set_target(&t, t.best_s * JUST_BELOW);
-    while (!espi_search_is_over(search, t.work, t.step) && t.best_s > search->goal_s) {
+    int patience = 10 + 2 * (search->v->g.n < 50 ? search->v->g.n : 50);
+    while (!is_over(&t)) {
         if (t.n_over == 0) {
             keep_best(&t);
             set_target(&t, t.best_s * JUST_BELOW);
-        } else if (t.step - t.last_gain > PATIENCE) {
+        } else if (t.step - t.last_gain > patience) {
             restart(&t);
         } else {
             step(&t);

@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* Pairs arcs with those the other way round; of parallel ones the quickest, then the
- * lowest, and the others stay alone, so that turning twice changes nothing. `last` has room for a host each. O(m). */
+ * lowest, and the others stay alone, so that turning twice changes nothing. `last` has
+ * room for a host each. O(m). */
 static void find_reverses(struct espi_tree_state *s, int *last)
 {
     const struct espi_digraph *g = &s->v->g;

@@ -8,14 +8,14 @@
 struct espi_tree_state {
     const struct espi_view *v;
     int root;
-    int *parent_arc;                         /* host -> arc into it; -1: none */
-    int *first_kid, *next_kid, *prev_kid;    /* children as linked lists, by host */
-    double *load;                            /* resource -> time a slice keeps it */
-    int *first_use, *next_use, *prev_use;    /* resource -> uses by arcs of the tree */
-    int *use_arc;                            /* use -> its arc */
-    int *reverse;                            /* arc -> its pair the other way, or -1 */
-    int *path;                               /* scratch, n hosts */
-    int *stamp, now;                         /* stamp[h] == now: h is marked */
+    int *parent_arc;                      /* host -> arc into it; -1: none */
+    int *first_kid, *next_kid, *prev_kid; /* children as linked lists, by host */
+    double *load;                         /* resource -> time a slice keeps it */
+    int *first_use, *next_use, *prev_use; /* resource -> uses by arcs of the tree */
+    int *use_arc;                         /* use -> its arc */
+    int *reverse;                         /* arc -> its pair the other way, or -1 */
+    int *path;                            /* scratch, n hosts */
+    int *stamp, now;                      /* stamp[h] == now: h is marked */
 };
 
 /* Memory from the arena, no arc in the tree yet; -1 when out of memory. */

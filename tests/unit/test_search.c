@@ -1,0 +1,306 @@
+/* The local searches: against brute force over all trees, against what they start from,
+ * and their running loads against loads computed afresh. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <espalier/espalier.h>
+
+#include "algo/algo.h"
+#include "algo/search/search.h"
+#include "algo/search/starts.h"
+#include "algo/search/tree_state.h"
+#include "base/rng.h"
+#include "support/all_trees.h"
+#include "support/plans.h"
+#include "support/small_platform.h"
+
+static struct esp_plan *planned(const struct esp_platform *p, const char *algo,
+                                double count)
+{
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    struct esp_err err = {0};
+    esp_request_init(&request, 0);
+    request.algo = algo;
+    request.slice_bytes = 1;
+    request.size_bytes = count;
+    esp_status st = esp_plan_make(p, &request, &plan, &err);
+    if (st && st != ESP_EUNSUPPORTED)
+        fail_msg("%s: %s", algo, err.text);
+    return plan;
+}
+
+/* ---- the running state ---- */
+
+static void first_tree(const struct espi_view *v, int root, int *parent_arc)
+{
+    int *queue = calloc((size_t)v->g.n, sizeof *queue), size = 1;
+    memset(parent_arc, -1, (size_t)v->g.n * sizeof *parent_arc);
+    queue[0] = root;
+    for (int i = 0; i < size; i++)
+        for (int k = v->g.out.start[queue[i]]; k < v->g.out.start[queue[i] + 1]; k++) {
+            int e = v->g.out.item[k], to = v->g.head[e];
+            if (to != root && parent_arc[to] < 0) {
+                parent_arc[to] = e;
+                queue[size++] = to;
+            }
+        }
+    assert_int_equal(size, v->g.n);
+    free(queue);
+}
+
+static void check_state(const struct espi_tree_state *s, double *fresh)
+{
+    const struct espi_view *v = s->v;
+    double period_s = espi_tree_period_s(v, s->parent_arc, fresh);
+    for (int r = 0; r < v->links.n; r++) {
+        double uses_s = 0;
+        for (int k = s->first_use[r]; k >= 0; k = s->next_use[k])
+            uses_s += v->use_s[k];
+        assert_true(fabs(s->load[r] - fresh[r]) <= 1e-9 * period_s);
+        assert_true(fabs(uses_s - fresh[r]) <= 1e-9 * period_s);
+    }
+    assert_true(fabs(espi_tree_state_period_s(s) - period_s) <= 1e-9 * period_s);
+    int seen = 0;
+    for (int h = 0; h < v->g.n; h++) {
+        int steps = 0, at = h;
+        for (; at != s->root && steps <= v->g.n; steps++)
+            at = v->g.tail[s->parent_arc[at]];
+        assert_int_equal(at, s->root);
+        for (int kid = s->first_kid[h]; kid >= 0; kid = s->next_kid[kid], seen++)
+            assert_int_equal(v->g.tail[s->parent_arc[kid]], h);
+    }
+    assert_int_equal(seen, v->g.n - 1);
+}
+
+/* Can the path from x down to z be turned round? */
+static int can_turn(const struct espi_tree_state *s, int x, int z)
+{
+    for (; z != x; z = s->v->g.tail[s->parent_arc[z]])
+        if (s->reverse[s->parent_arc[z]] < 0)
+            return 0;
+    return 1;
+}
+
+static void random_moves(struct espi_tree_state *s, struct espi_rng *rng, int moves)
+{
+    const struct espi_digraph *g = &s->v->g;
+    double *fresh = calloc((size_t)s->v->links.n, sizeof *fresh);
+    int done = 0, turned = 0;
+    for (int i = 0; i < moves; i++) {
+        int in = (int)espi_rng_below(rng, (uint32_t)g->m);
+        int z = g->head[in], x = z;
+        if (z == s->root)
+            continue;
+        while (espi_rng_below(rng, 2) && g->tail[s->parent_arc[x]] != s->root)
+            x = g->tail[s->parent_arc[x]];
+        espi_tree_state_mark(s, x);
+        if (espi_tree_state_marked(s, g->tail[in]) || !can_turn(s, x, z))
+            continue;
+        int old = s->parent_arc[x];
+        espi_tree_state_rehang(s, x, in);
+        if (i % 7 == 0) { /* and back again */
+            espi_tree_state_rehang(s, z, old);
+            assert_int_equal(s->parent_arc[x], old);
+        }
+        done++;
+        turned += x != z;
+        if (i % 50 == 0)
+            check_state(s, fresh);
+    }
+    check_state(s, fresh);
+    assert_true(done > moves / 10 && turned > 0);
+    free(fresh);
+}
+
+static void loads_stay_right(void **state)
+{
+    (void)state;
+    struct esp_random_options o;
+    struct espi_rng rng;
+    esp_random_options_defaults(&o);
+    o.nodes = 30;
+    o.density = 0.15;
+    espi_rng_seed(&rng, 3);
+    for (int model = 0; model < ESP_MODEL_COUNT; model++) {
+        struct esp_platform *made = NULL, *p = NULL;
+        struct espi_arena arena;
+        struct espi_view v;
+        struct espi_tree_state s;
+        o.seed = (uint64_t)model + 1;
+        espi_arena_init(&arena);
+        assert_int_equal(esp_generate_random(&o, &made, NULL), ESP_OK);
+        assert_int_equal(esp_platform_with_model(made, (esp_model)model, &p, NULL), 0);
+        assert_int_equal(espi_view_init(&v, p, 65536, &arena, NULL), ESP_OK);
+        int *tree = calloc((size_t)v.g.n, sizeof *tree);
+        first_tree(&v, 0, tree);
+        assert_int_equal(espi_tree_state_init(&s, &v, 0, &arena), 0);
+        espi_tree_state_set(&s, tree);
+        random_moves(&s, &rng, 5000);
+        free(tree);
+        espi_arena_done(&arena);
+        esp_platform_free(made);
+        esp_platform_free(p);
+    }
+}
+
+/* ---- brute force ---- */
+
+struct score {
+    int cases, optimal;
+};
+
+static void compare_with_best(const struct esp_platform *p, double count,
+                              struct score *period, struct score *finish)
+{
+    struct espi_arena arena;
+    struct espi_view v;
+    espi_arena_init(&arena);
+    assert_int_equal(espi_view_init(&v, p, 1, &arena, NULL), ESP_OK);
+    struct all_trees_best best = all_trees_best(&v, 0, count);
+    struct esp_plan *fast = planned(p, "refine", count);
+    struct esp_plan *early = planned(p, "refine:objective=finish", count);
+    double period_s = 1 / fast->throughput_Bps;
+    assert_true(period_s >= best.period_s * (1 - 1e-9));
+    assert_true(early->makespan_s >= best.makespan_s * (1 - 1e-9));
+    assert_true(early->makespan_s <= fast->makespan_s * (1 + 1e-9));
+    period->cases++;
+    finish->cases++;
+    period->optimal += period_s <= best.period_s * (1 + 1e-9);
+    finish->optimal += early->makespan_s <= best.makespan_s * (1 + 1e-9);
+    esp_plan_free(fast);
+    esp_plan_free(early);
+    espi_arena_done(&arena);
+}
+
+static void small_platforms_come_out_optimal(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    struct score period = {0, 0}, finish = {0, 0};
+    espi_rng_seed(&rng, 11);
+    for (int i = 0; i < 120; i++) {
+        struct small_options o = {.n = 2 + i % 5,
+                                  .density = 0.2 + 0.1 * (i % 7),
+                                  .whole = i % 3 == 0 ? 4 : 0,
+                                  .model = (esp_model)(i % 3)};
+        struct esp_platform *p = small_random(&rng, &o);
+        compare_with_best(p, i % 2 ? 1 : 5, &period, &finish);
+        esp_platform_free(p);
+    }
+    assert_int_equal(period.optimal, period.cases);
+    assert_true(finish.optimal >= finish.cases * 97 / 100);
+}
+
+/* ---- never worse than the start ---- */
+
+static void no_worse_than(const struct esp_platform *p, const char *start, double count)
+{
+    char algo[2][100];
+    snprintf(algo[0], sizeof algo[0], "refine:work=200,start=%s", start);
+    snprintf(algo[1], sizeof algo[1], "refine:work=200,objective=finish,start=%s", start);
+    struct esp_plan *old = planned(p, start, count);
+    if (!old)
+        return;
+    struct esp_plan *fast = planned(p, algo[0], count),
+                    *best = planned(p, "refine", count);
+    struct esp_plan *early = planned(p, algo[1], count);
+    struct esp_plan *earliest = planned(p, "refine:objective=finish", count);
+    assert_true(fast->throughput_Bps >= old->throughput_Bps * (1 - 1e-9));
+    assert_true(best->throughput_Bps >= old->throughput_Bps * (1 - 1e-9));
+    assert_true(early->makespan_s <= old->makespan_s * (1 + 1e-9));
+    assert_true(earliest->makespan_s <= old->makespan_s * (1 + 1e-9));
+    esp_plan_free(old);
+    esp_plan_free(fast);
+    esp_plan_free(best);
+    esp_plan_free(early);
+    esp_plan_free(earliest);
+}
+
+static void nothing_gets_worse(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    espi_rng_seed(&rng, 5);
+    for (int i = 0; i < 12; i++) {
+        struct small_options o = {
+            .n = 8 + i, .density = 0.3, .model = (esp_model)(i % 3)};
+        struct esp_platform *p = small_random(&rng, &o);
+        static const char starts[] = ESPI_STARTS;
+        for (const char *at = strchr(starts, '|'); at; at = strchr(at, '|')) {
+            char name[40];
+            at++;
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "|"), at);
+            if (espi_algo_find(name, strlen(name)))
+                no_worse_than(p, name, i % 2 ? 1 : 20);
+        }
+        esp_platform_free(p);
+    }
+}
+
+/* ---- the same seed, the same plan ---- */
+
+static void seeds_decide(void **state)
+{
+    (void)state;
+    struct esp_random_options o;
+    struct esp_platform *p = NULL;
+    esp_random_options_defaults(&o);
+    o.nodes = 40;
+    o.density = 0.2;
+    assert_int_equal(esp_generate_random(&o, &p, NULL), ESP_OK);
+    static const char *const algos[] = {"refine", "refine:objective=finish"};
+    for (int i = 0; i < 2; i++) {
+        size_t length[2];
+        char *text[2];
+        for (int k = 0; k < 2; k++) {
+            struct esp_plan *plan = planned(p, algos[i], 1e6);
+            text[k] = plan_json(plan, p, &length[k]);
+            esp_plan_free(plan);
+        }
+        assert_int_equal(length[0], length[1]);
+        assert_memory_equal(text[0], text[1], length[0]);
+        free(text[0]);
+        free(text[1]);
+    }
+    esp_platform_free(p);
+}
+
+/* ---- time in place of work ---- */
+
+static void a_time_budget_is_kept(void **state)
+{
+    (void)state;
+    struct esp_hub_options o;
+    struct esp_platform *p = NULL;
+    struct esp_request request;
+    esp_hub_options_defaults(&o);
+    o.nodes = 60;
+    assert_int_equal(esp_generate_hub(&o, &p, NULL), ESP_OK);
+    esp_request_init(&request, 0);
+    request.algo = "refine:objective=finish";
+    request.budget_s = 0.05;
+    struct esp_plan *plan = NULL;
+    assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+    assert_true(plan->plan_s >= 0.04); /* it does use it */
+    esp_plan_free(plan);
+    esp_platform_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loads_stay_right),
+        cmocka_unit_test(small_platforms_come_out_optimal),
+        cmocka_unit_test(nothing_gets_worse),
+        cmocka_unit_test(seeds_decide),
+        cmocka_unit_test(a_time_budget_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
