@@ -12,6 +12,10 @@
 extern "C" {
 #endif
 
+/* A slice size that says: any. The algorithm auto then chooses one; the others take
+ * 64 KiB. */
+#define ESP_SLICE_AUTO (-1.0)
+
 /* What is asked for. esp_request_init sets everything but the root to a sensible value.
  */
 struct esp_request {
@@ -19,7 +23,8 @@ struct esp_request {
     int root;
     const char *algo;   /* a name, perhaps with options: "look-ahead:variant=avg" */
     double size_bytes;  /* of the message */
-    double slice_bytes; /* at most this much travels at once; 0: the whole message */
+    double slice_bytes; /* at most this much travels at once; 0: the whole message; or
+                           ESP_SLICE_AUTO */
     uint64_t seed;      /* of algorithms that draw lots */
     double budget_s;    /* for algorithms that search as long as they may; 0: their own */
 };

@@ -61,6 +61,19 @@ const struct espi_algo *espi_algo_find(const char *name, size_t length);
 esp_status espi_algo_parse(const char *text, const struct espi_algo **algo,
                            double *values, struct esp_err *err);
 
+/* The options of an algorithm, each at its standard. */
+void espi_algo_standard(const struct espi_algo *algo, double *values);
+
+/* The slices that algorithms are run with which do not choose them: what the request
+ * says, or 64 KiB where that is left open. */
+double espi_request_slice_bytes(const struct esp_request *request);
+
+/* Runs an algorithm on a fresh view for slices of at most that many bytes; platform,
+ * request, options and arena are those of `base`. The plan gets its trees, and the sizes
+ * they are for. */
+esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *base,
+                         double slice_bytes, struct esp_plan *plan, struct esp_err *err);
+
 /* Can the algorithm be tried on this platform at all? */
 int espi_algo_applies(const struct espi_algo *algo, const struct esp_platform *p);
 

@@ -11,11 +11,16 @@ void esp_request_init(struct esp_request *request, int root)
     *request = (struct esp_request){
         .op = ESP_OP_BCAST,
         .root = root,
-        .algo = "flat",
+        .algo = "auto",
         .size_bytes = 64e6,
-        .slice_bytes = 65536,
+        .slice_bytes = ESP_SLICE_AUTO,
         .seed = 1,
     };
+}
+
+double espi_request_slice_bytes(const struct esp_request *request)
+{
+    return request->slice_bytes == ESP_SLICE_AUTO ? 65536 : request->slice_bytes;
 }
 
 static double now_s(void)
@@ -30,7 +35,8 @@ static esp_status check_request(const struct esp_platform *p,
 {
     if (!(request->size_bytes > 0 && isfinite(request->size_bytes)))
         return espi_err(err, ESP_EUSAGE, "the message needs a positive size");
-    if (!(request->slice_bytes >= 0 && isfinite(request->slice_bytes)))
+    if (request->slice_bytes != ESP_SLICE_AUTO &&
+        !(request->slice_bytes >= 0 && isfinite(request->slice_bytes)))
         return espi_err(err, ESP_EUSAGE, "the slice size must not be negative");
     return esp_platform_check_root(p, request->root, err);
 }
@@ -47,23 +53,23 @@ static esp_status check_applies(const struct espi_algo *algo,
     return ESP_OK;
 }
 
-/* Runs the algorithm on a fresh view; the plan gets its trees. */
-static esp_status run(const struct espi_algo *algo, struct espi_task *task,
-                      struct esp_plan *plan, struct esp_err *err)
+esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *base,
+                         double slice_bytes, struct esp_plan *plan, struct esp_err *err)
 {
     struct espi_view view;
-    double bytes = algo->whole_message ? task->request->size_bytes : task->slices.bytes;
-    esp_status st = espi_view_init(&view, task->p, bytes, task->arena, err);
+    struct espi_task task = *base;
+    task.slices = espi_slices(base->request->size_bytes, slice_bytes);
+    double bytes = algo->whole_message ? base->request->size_bytes : task.slices.bytes;
+    esp_status st = espi_view_init(&view, task.p, bytes, task.arena, err);
     if (st)
         return st;
-    task->view = &view;
-    task->root = view.host[task->request->root];
+    plan->size_bytes = base->request->size_bytes;
+    plan->slice_bytes = task.slices.bytes;
+    task.view = &view;
+    task.root = view.host[task.request->root];
     if (view.g.n == 1) /* nobody to send to */
-        st = espi_plan_add_arcs(plan, &view, 1, NULL, 0, task->arena, err);
-    else
-        st = algo->run(task, plan, err);
-    task->view = NULL; /* it ends here */
-    return st;
+        return espi_plan_add_arcs(plan, &view, 1, NULL, 0, task.arena, err);
+    return algo->run(&task, plan, err);
 }
 
 esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,
@@ -111,11 +117,8 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
         st = esp_plan_create(request->op, request->root, request->algo, &plan, err);
     if (st)
         return st;
-    task.slices = espi_slices(request->size_bytes, request->slice_bytes);
-    plan->size_bytes = request->size_bytes;
-    plan->slice_bytes = task.slices.bytes;
     espi_arena_init(&arena);
-    st = run(algo, &task, plan, err);
+    st = espi_algo_run(algo, &task, espi_request_slice_bytes(request), plan, err);
     espi_arena_done(&arena);
     if (!st)
         st = check_ours(plan, p, err);

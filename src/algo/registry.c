@@ -36,6 +36,12 @@ int espi_algo_applies(const struct espi_algo *algo, const struct esp_platform *p
            (!algo->max_hosts || p->n_hosts <= algo->max_hosts);
 }
 
+void espi_algo_standard(const struct espi_algo *algo, double *values)
+{
+    for (int i = 0; algo->options && algo->options[i].name; i++)
+        values[i] = algo->options[i].standard;
+}
+
 /* The index of the word in "a|b|c", or -1. */
 static int choice_index(const char *choices, const char *word, size_t length)
 {
@@ -99,8 +105,7 @@ esp_status espi_algo_parse(const char *text, const struct espi_algo **algo,
         return espi_err(err, ESP_EUSAGE,
                         "no algorithm '%s' (`espalier algorithms` lists them)",
                         espi_quote(shown, sizeof shown, text));
-    for (int i = 0; found->options && found->options[i].name; i++)
-        values[i] = found->options[i].standard;
+    espi_algo_standard(found, values);
     const char *at = text + n + (text[n] == ':');
     while (*at) {
         size_t length = strcspn(at, ",");

@@ -244,6 +244,87 @@ static void nothing_gets_worse(void **state)
     }
 }
 
+/* ---- auto ---- */
+
+static double finish_s(const struct esp_platform *p, const char *algo, double size_bytes,
+                       double slice_bytes)
+{
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    esp_request_init(&request, 0);
+    request.algo = algo;
+    request.size_bytes = size_bytes;
+    request.slice_bytes = slice_bytes;
+    if (esp_plan_make(p, &request, &plan, NULL))
+        return INFINITY;
+    double at_s = plan->makespan_s;
+    if (slice_bytes > 0) /* what was asked for is kept */
+        assert_true(plan->slice_bytes <= slice_bytes);
+    esp_plan_free(plan);
+    return at_s;
+}
+
+static void no_later_than_all(const struct esp_platform *p, double size_bytes)
+{
+    int count;
+    const struct espi_algo *const *algos = espi_algos(&count);
+    double any_s = finish_s(p, "auto", size_bytes, ESP_SLICE_AUTO);
+    double kept_s = finish_s(p, "auto", size_bytes, 65536);
+    double whole_s = finish_s(p, "auto", size_bytes, 0);
+    assert_true(any_s <= kept_s * (1 + 1e-9) && any_s <= whole_s * (1 + 1e-9));
+    for (int i = 0; i < count; i++) {
+        if (!strcmp(algos[i]->name, "exact"))
+            continue;
+        const char *name = algos[i]->name;
+        assert_true(kept_s <= finish_s(p, name, size_bytes, 65536) * (1 + 1e-9));
+        assert_true(whole_s <= finish_s(p, name, size_bytes, 0) * (1 + 1e-9));
+        assert_true(any_s <= finish_s(p, name, size_bytes, ESP_SLICE_AUTO) * (1 + 1e-9));
+    }
+}
+
+static void auto_is_the_best_of_all(void **state)
+{
+    (void)state;
+    struct esp_matrix_options o;
+    esp_matrix_options_defaults(&o);
+    o.nodes = 12;
+    for (int model = 0; model < ESP_MODEL_COUNT; model++) {
+        struct esp_platform *made = NULL, *p = NULL;
+        o.seed = (uint64_t)model + 1;
+        assert_int_equal(esp_generate_matrix(&o, &made, NULL), ESP_OK);
+        assert_int_equal(esp_platform_with_model(made, (esp_model)model, &p, NULL), 0);
+        no_later_than_all(p, 100);
+        no_later_than_all(p, 3e7);
+        esp_platform_free(made);
+        esp_platform_free(p);
+    }
+}
+
+/* With latency, neither tiny slices nor the whole message are best. */
+static void auto_chooses_slices(void **state)
+{
+    (void)state;
+    struct esp_sites_options o;
+    struct esp_platform *p = NULL;
+    struct esp_request request;
+    esp_sites_options_defaults(&o);
+    assert_int_equal(esp_generate_sites(&o, &p, NULL), ESP_OK);
+    esp_request_init(&request, 0);
+    assert_string_equal(request.algo, "auto");
+    double last_bytes = 0;
+    for (double size = 1e3; size < 1e9; size *= 100) {
+        struct esp_plan *plan = NULL;
+        request.size_bytes = size;
+        assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+        assert_true(plan->slice_bytes >= last_bytes);
+        assert_true(size < 1e6 || plan->slice_bytes < size);
+        last_bytes = plan->slice_bytes;
+        esp_plan_free(plan);
+    }
+    assert_true(last_bytes > 65536);
+    esp_platform_free(p);
+}
+
 /* ---- the same seed, the same plan ---- */
 
 static void seeds_decide(void **state)
@@ -255,8 +336,8 @@ static void seeds_decide(void **state)
     o.nodes = 40;
     o.density = 0.2;
     assert_int_equal(esp_generate_random(&o, &p, NULL), ESP_OK);
-    static const char *const algos[] = {"refine", "refine:objective=finish"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const algos[] = {"refine", "refine:objective=finish", "auto"};
+    for (int i = 0; i < 3; i++) {
         size_t length[2];
         char *text[2];
         for (int k = 0; k < 2; k++) {
@@ -299,6 +380,8 @@ int main(void)
         cmocka_unit_test(loads_stay_right),
         cmocka_unit_test(small_platforms_come_out_optimal),
         cmocka_unit_test(nothing_gets_worse),
+        cmocka_unit_test(auto_is_the_best_of_all),
+        cmocka_unit_test(auto_chooses_slices),
         cmocka_unit_test(seeds_decide),
         cmocka_unit_test(a_time_budget_is_kept),
     };

@@ -69,8 +69,7 @@ esp_status espi_start_tree(const struct espi_task *task, const char *name, size_
                         "%.*s is no algorithm for this platform to start from",
                         (int)length, name);
     struct espi_task own = *task;
-    for (int i = 0; algo->options && algo->options[i].name; i++)
-        own.option[i] = algo->options[i].standard;
+    espi_algo_standard(algo, own.option);
     struct esp_plan *plan = NULL;
     struct espi_arena_mark mark = espi_arena_mark(task->arena);
     esp_status st =

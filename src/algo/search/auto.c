@@ -1,0 +1,173 @@
+/* auto: of all plans there are, the one that delivers the message earliest.
+ *
+ * Runs every fast algorithm that applies, computes for each plan when the message has
+ * arrived everywhere with each of a row of slice sizes (powers of two from 1 KiB to the
+ * message, and the whole message), and lets refine make the tree better that the best
+ * slices ask for. Large slices pay latencies less often, small ones fill deep trees
+ * sooner, and the best tree is another for each: so the algorithms run for the usual
+ * slice, for the whole message, and again for the best slice found so far, until that no
+ * longer changes. A slice size that the request gives is kept.
+ *
+ * Reference: none. Model: any.
+ * Guarantee: the predicted finish is no later than that of any algorithm it runs, each
+ * with its options at their standard, for the slices of the request (64 KiB where these
+ * are left open). Complexity: that of all of them, a few times. */
+#include <math.h>
+#include <string.h>
+
+#include "algo/algo.h"
+#include "base/err.h"
+
+enum { MAX_SLICES = 64, MAX_ROUNDS = 2 };
+
+struct contest {
+    const struct espi_task *task;
+    struct esp_request request; /* with the part of the time that one search may take */
+    double slice_bytes[MAX_SLICES];
+    int n_slices;
+    struct esp_plan *best;
+    double finish_s, best_bytes; /* of the best */
+};
+
+static void list_slices(struct contest *c)
+{
+    const struct esp_request *request = c->task->request;
+    c->slice_bytes[c->n_slices++] = espi_request_slice_bytes(request);
+    if (request->slice_bytes != ESP_SLICE_AUTO)
+        return;
+    c->slice_bytes[c->n_slices++] = request->size_bytes;
+    for (double bytes = 1024; bytes < request->size_bytes && c->n_slices < MAX_SLICES;
+         bytes *= 2)
+        c->slice_bytes[c->n_slices++] = bytes;
+}
+
+/* Takes the plan if it is better than the best with slices of some size, or frees it. */
+static esp_status judge(struct contest *c, struct esp_plan *plan, struct esp_err *err)
+{
+    int wins = 0;
+    esp_status st = ESP_OK;
+    for (int i = 0; i < c->n_slices && !st; i++) {
+        struct espi_cost cost;
+        double size_bytes = c->task->request->size_bytes;
+        st = espi_plan_cost(c->task->p, plan, size_bytes, c->slice_bytes[i],
+                            c->task->arena, &cost, err);
+        if (st || !(cost.makespan_s < c->finish_s))
+            continue;
+        c->finish_s = cost.makespan_s;
+        c->best_bytes = c->slice_bytes[i];
+        wins = 1;
+    }
+    if (wins) {
+        esp_plan_free(c->best);
+        c->best = plan;
+    } else {
+        esp_plan_free(plan);
+    }
+    return st;
+}
+
+/* Runs one algorithm; one that cannot be used here is passed over. */
+static esp_status enter(struct contest *c, const struct espi_algo *algo,
+                        const double *options, double slice_bytes, struct esp_err *err)
+{
+    struct espi_task own = *c->task;
+    struct esp_plan *plan = NULL;
+    if (!espi_algo_applies(algo, own.p))
+        return ESP_OK;
+    own.request = &c->request;
+    memcpy(own.option, options, sizeof own.option);
+    esp_status st =
+        esp_plan_create(own.request->op, own.request->root, algo->name, &plan, err);
+    if (st)
+        return st;
+    struct espi_arena_mark mark = espi_arena_mark(own.arena);
+    st = espi_algo_run(algo, &own, slice_bytes, plan, err);
+    espi_arena_release(own.arena, mark);
+    if (!st)
+        return judge(c, plan, err);
+    esp_plan_free(plan);
+    return st == ESP_EUNSUPPORTED ? ESP_OK : st;
+}
+
+/* All algorithms that do not search. */
+static esp_status enter_all(struct contest *c, double slice_bytes, struct esp_err *err)
+{
+    int count;
+    const struct espi_algo *const *algos = espi_algos(&count);
+    esp_status st = ESP_OK;
+    for (int i = 0; i < count && !st; i++) {
+        double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+        espi_algo_standard(algos[i], options);
+        if (algos[i]->op == c->task->request->op && strcmp(algos[i]->family, "search"))
+            st = enter(c, algos[i], options, slice_bytes, err);
+    }
+    return st;
+}
+
+static esp_status enter_named(struct contest *c, const char *text, double slice_bytes,
+                              struct esp_err *err)
+{
+    const struct espi_algo *algo;
+    double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+    esp_status st = espi_algo_parse(text, &algo, options, err);
+    return st ? st : enter(c, algo, options, slice_bytes, err);
+}
+
+/* Again for the best slices, as long as others turn out to be better. */
+static esp_status follow_slices(struct contest *c, double ran_bytes, struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    for (int i = 0; i < MAX_ROUNDS && c->best_bytes != ran_bytes && !st; i++) {
+        ran_bytes = c->best_bytes;
+        st = enter_all(c, ran_bytes, err);
+        if (!st)
+            st = enter_named(c, "refine:objective=finish", ran_bytes, err);
+    }
+    return st;
+}
+
+static esp_status hold(struct contest *c, struct esp_err *err)
+{
+    double usual_bytes = c->slice_bytes[0], size_bytes = c->task->request->size_bytes;
+    esp_status st = enter_all(c, usual_bytes, err);
+    if (!st && c->n_slices > 1)
+        st = enter_all(c, size_bytes, err);
+    if (!st)
+        st = enter_named(c, "refine", usual_bytes, err);
+    if (!st)
+        st = enter_named(c, "refine:objective=finish", usual_bytes, err);
+    return st ? st : follow_slices(c, usual_bytes, err);
+}
+
+static esp_status run(const struct espi_task *task, struct esp_plan *plan,
+                      struct esp_err *err)
+{
+    struct contest c = {.task = task, .finish_s = INFINITY};
+    c.request = *task->request;
+    c.request.budget_s /= 2 + MAX_ROUNDS;
+    list_slices(&c);
+    esp_status st = hold(&c, err);
+    if (!st && !c.best)
+        st = espi_err(err, ESP_EUNSUPPORTED, "no algorithm can plan for this platform");
+    if (!st) {
+        struct esp_plan old = *plan;
+        plan->slice_bytes = espi_slices(task->request->size_bytes, c.best_bytes).bytes;
+        plan->n_trees = c.best->n_trees;
+        plan->trees = c.best->trees;
+        c.best->n_trees = old.n_trees;
+        c.best->trees = old.trees;
+    }
+    esp_plan_free(c.best);
+    return st;
+}
+
+const struct espi_algo espi_algo_auto = {
+    .name = "auto",
+    .family = "search",
+    .op = ESP_OP_BCAST,
+    .models = ESPI_ALL_MODELS,
+    .paper = "none",
+    .complexity = "that of all others",
+    .summary = "the tree and slice size by which the message arrives earliest",
+    .run = run,
+};
