@@ -174,15 +174,30 @@ static int free_places(void **state)
 
 typedef void (*text_fn)(const struct espi_algo *algo, const char *text, void *arg);
 
+/* Algorithms that search are given little to do: how well they search is tested
+ * elsewhere. */
+static const char *little_effort(const struct espi_algo *algo)
+{
+    for (const struct espi_algo_option *o = algo->options; o && o->name; o++)
+        if (!strcmp(o->name, "steps"))
+            return "steps=3000";
+        else if (!strcmp(o->name, "work"))
+            return "work=50";
+    return "";
+}
+
 static void each_choice(const struct espi_algo *algo, text_fn fn, void *arg)
 {
+    const char *effort = little_effort(algo);
     char text[128];
-    fn(algo, algo->name, arg);
+    snprintf(text, sizeof text, "%s%s%s", algo->name, *effort ? ":" : "", effort);
+    fn(algo, text, arg);
     for (const struct espi_algo_option *o = algo->options; o && o->name; o++) {
         const char *at = o->choices;
         for (int i = 0; at && *at; i++) {
             int length = (int)strcspn(at, "|");
-            snprintf(text, sizeof text, "%s:%s=%.*s", algo->name, o->name, length, at);
+            snprintf(text, sizeof text, "%s:%s%s%s=%.*s", algo->name, effort,
+                     *effort ? "," : "", o->name, length, at);
             if (i != (int)o->standard)
                 fn(algo, text, arg);
             at += length + (at[length] == '|');
