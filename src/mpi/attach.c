@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "algo/algo.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/input.h"
@@ -105,13 +106,24 @@ static void give_up(struct espi_settings *s, const char *why)
     s->mode = ESPI_MODE_OFF;
 }
 
+static esp_status check_algo(const struct espi_settings *s, struct esp_err *err)
+{
+    const struct espi_algo *algo;
+    double options[ESPI_ALGO_OPTIONS_MAX];
+    return s->algo[0] ? espi_algo_parse(s->algo, &algo, options, err) : ESP_OK;
+}
+
 static void read_all(struct head *head, struct files *files)
 {
     struct esp_err err = {.text = ""};
     memset(head, 0, sizeof *head);
     head->settings.log = ESPI_LOG_WARN;
-    if (espi_settings_read(&head->settings, getenv, &err) ||
-        (head->settings.mode != ESPI_MODE_OFF && read_files(head, files, &err)))
+    esp_status st = espi_settings_read(&head->settings, getenv, &err);
+    if (!st && head->settings.mode != ESPI_MODE_OFF)
+        st = check_algo(&head->settings, &err);
+    if (!st && head->settings.mode != ESPI_MODE_OFF)
+        st = read_files(head, files, &err);
+    if (st)
         give_up(&head->settings, err.text);
     if (head->settings.mode == ESPI_MODE_OFF)
         head->platform_length = head->plan_length = 0;
@@ -319,6 +331,10 @@ void espi_attach(void)
 
 void espi_detach(void)
 {
+    static int detached; /* MPICH's Fortran comes here twice */
+    if (detached)
+        return;
+    detached = 1;
     espi_job.awake = 0;
     if (espi_job.settings.stats[0] && espi_job.rank == 0)
         espi_stats_write(espi_job.settings.stats);

@@ -1,0 +1,64 @@
+C     Broadcasts from Fortran with mpif.h: every root, several sizes and
+C     communicators, and addresses from MPI_BOTTOM.
+      program f77
+      implicit none
+      include 'mpif.h'
+      integer n
+      parameter (n = 50000)
+      integer data(n), ierr, rank, nranks, root, i, bad, all
+      integer half, copy, size, btype, lens(1)
+      integer(kind=MPI_ADDRESS_KIND) at(1)
+      bad = 0
+      call MPI_INIT(ierr)
+      call MPI_COMM_RANK(MPI_COMM_WORLD, rank, ierr)
+      call MPI_COMM_SIZE(MPI_COMM_WORLD, nranks, ierr)
+      call MPI_COMM_SPLIT(MPI_COMM_WORLD, mod(rank, 2), rank, half,
+     &     ierr)
+      call MPI_COMM_DUP(MPI_COMM_WORLD, copy, ierr)
+      do root = 0, nranks - 1
+         call one(data, n, root, MPI_COMM_WORLD, bad)
+         call one(data, 3, root, copy, bad)
+         call one(data, 0, root, copy, bad)
+      end do
+      call MPI_COMM_SIZE(half, size, ierr)
+      do root = 0, size - 1
+         call one(data, n - 1, root, half, bad)
+      end do
+      call MPI_COMM_FREE(half, ierr)
+      call MPI_COMM_FREE(copy, ierr)
+      call MPI_GET_ADDRESS(data, at(1), ierr)
+      lens(1) = n
+      call MPI_TYPE_CREATE_HINDEXED(1, lens, at, MPI_INTEGER, btype,
+     &     ierr)
+      call MPI_TYPE_COMMIT(btype, ierr)
+      do i = 1, n
+         data(i) = -1
+         if (rank .eq. 0) data(i) = 3 * i
+      end do
+      call MPI_BCAST(MPI_BOTTOM, 1, btype, 0, MPI_COMM_WORLD, ierr)
+      do i = 1, n
+         if (data(i) .ne. 3 * i) bad = bad + 1
+      end do
+      call MPI_TYPE_FREE(btype, ierr)
+      call MPI_ALLREDUCE(bad, all, 1, MPI_INTEGER, MPI_SUM,
+     &     MPI_COMM_WORLD, ierr)
+      call MPI_FINALIZE(ierr)
+      if (rank .eq. 0 .and. all .eq. 0) print '(A)', 'ok'
+      if (all .ne. 0) stop 1
+      end
+
+      subroutine one(data, n, root, comm, bad)
+      implicit none
+      include 'mpif.h'
+      integer n, data(*), root, comm, bad, rank, i, ierr
+      call MPI_COMM_RANK(comm, rank, ierr)
+      do i = 1, n
+         data(i) = -1
+         if (rank .eq. root) data(i) = i * 7 + root
+      end do
+      call MPI_BCAST(data, n, MPI_INTEGER, root, comm, ierr)
+      if (ierr .ne. MPI_SUCCESS) bad = bad + 1
+      do i = 1, n
+         if (data(i) .ne. i * 7 + root) bad = bad + 1
+      end do
+      end
