@@ -21,6 +21,8 @@ extern "C" {
 struct esp_request {
     esp_op op;
     int root;
+    const int *targets; /* of a multicast, scatter, gather or reduce; NULL: all hosts */
+    int n_targets;
     const char *algo;   /* a name, perhaps with options: "look-ahead:variant=avg" */
     double size_bytes;  /* of the message */
     double slice_bytes; /* at most this much travels at once; 0: the whole message; or

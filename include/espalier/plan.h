@@ -11,7 +11,21 @@
 extern "C" {
 #endif
 
-typedef enum esp_op { ESP_OP_BCAST, ESP_OP_COUNT } esp_op;
+/* What a plan does, and what its message is. In the operations that collect (gather,
+ * reduce, reduce-scatter) a tree is one of the opposite operation with its edges turned
+ * round: data flow towards the root, and the edges stand so that a sender has what it
+ * sends. */
+typedef enum esp_op {
+    ESP_OP_BCAST,          /* every host gets the message */
+    ESP_OP_MULTICAST,      /* every target gets it, others may relay */
+    ESP_OP_SCATTER,        /* each target gets its part; the parts are equal */
+    ESP_OP_GATHER,         /* the root gets a part from each target */
+    ESP_OP_REDUCE,         /* the root gets the combination of the targets' messages */
+    ESP_OP_ALLREDUCE,      /* all hosts get the combination of all hosts' messages */
+    ESP_OP_ALLGATHER,      /* all hosts get all hosts' parts */
+    ESP_OP_REDUCE_SCATTER, /* each host gets its part of the combination */
+    ESP_OP_COUNT
+} esp_op;
 
 ESP_API const char *esp_op_name(esp_op op);
 ESP_API int esp_op_parse(const char *text, esp_op *op); /* 0, or -1 */
@@ -25,8 +39,12 @@ struct esp_edge {
 
 struct esp_tree {
     double weight; /* the part of the message that travels along this tree */
+    int root;      /* the plan's, but for allgather, reduce-scatter and allreduce */
+    int n_targets; /* scatter and gather: 1, the tree is a path; else 0 */
+    int *targets;  /* nodes; NULL: those of the plan */
     int n_edges;
-    struct esp_edge *edges; /* a node's edges stand in the order in which it sends */
+    struct esp_edge *edges; /* a node's edges stand in the order in which it sends;
+                               allreduce: first those to the root, then as many from it */
     int n_hops;
     int *hops; /* link numbers */
 };
@@ -34,6 +52,8 @@ struct esp_tree {
 struct esp_plan {
     esp_op op;
     int root;
+    int n_targets;
+    int *targets; /* nodes; NULL: all hosts but the root */
     char *algo;
     double size_bytes, slice_bytes;
     double throughput_Bps; /* of the steady state; 0: not computed */
@@ -67,10 +87,20 @@ ESP_API esp_status esp_plan_add_simple_tree(struct esp_plan *plan,
                                             int n_links, const int *links,
                                             struct esp_err *err);
 
-/* Is the plan one that can run on this platform? Checks that every tree reaches every
- * host exactly once from the root, in an order in which each sender has the data, over
- * paths of links that exist, that switches only forward, and that the weights sum to 1
- * (redundant plans: see struct esp_plan). */
+/* Names the targets of a multicast, scatter, gather or reduce; copied. */
+ESP_API esp_status esp_plan_set_targets(struct esp_plan *plan, int n_targets,
+                                        const int *targets, struct esp_err *err);
+
+/* Gives the last tree added a root and targets of its own; targets are copied, and NULL
+ * stands for those of the plan. */
+ESP_API esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n_targets,
+                                          const int *targets, struct esp_err *err);
+
+/* Is the plan one that can run on this platform? Checks that every tree reaches its
+ * targets from its root, every host at most once, in an order in which each sender has
+ * the data, over paths of links that exist, that switches only forward, and that the
+ * weights sum to 1: in all, or each target's and each root's to its part (redundant
+ * plans: see struct esp_plan). */
 ESP_API esp_status esp_plan_check(const struct esp_plan *plan,
                                   const struct esp_platform *p, struct esp_err *err);
 

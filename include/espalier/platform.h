@@ -105,6 +105,13 @@ ESP_API esp_status esp_platform_with_model(const struct esp_platform *p, esp_mod
                                            struct esp_platform **out,
                                            struct esp_err *err);
 
+/* A copy with every link turned round and the overheads of sends and receives exchanged:
+ * what flows towards a root on the one flows from it on the other. Nodes and links keep
+ * their numbers. (Multi-port: send overheads that were not given cannot be mirrored, and
+ * become the standard ones of the new senders.) */
+ESP_API esp_status esp_platform_reversed(const struct esp_platform *p,
+                                         struct esp_platform **out, struct esp_err *err);
+
 /* ---- files ---- */
 typedef enum esp_format {
     ESP_FORMAT_AUTO, /* from the file's content and name */

@@ -41,12 +41,15 @@ static esp_status check_request(const struct esp_platform *p,
     return esp_platform_check_root(p, request->root, err);
 }
 
-static esp_status check_applies(const struct espi_algo *algo,
+static esp_status check_applies(const struct espi_algo *algo, esp_op op,
                                 const struct esp_platform *p, struct esp_err *err)
 {
     if (algo->max_hosts && p->n_hosts > algo->max_hosts)
         return espi_err(err, ESP_EUNSUPPORTED, "%s works on at most %d hosts, not on %d",
                         algo->name, algo->max_hosts, p->n_hosts);
+    if (algo->op != op)
+        return espi_err(err, ESP_EUSAGE, "%s is an algorithm for %s, not for %s",
+                        algo->name, esp_op_name(algo->op), esp_op_name(op));
     if (!espi_algo_applies(algo, p))
         return espi_err(err, ESP_EUNSUPPORTED, "%s is not defined for the %s model",
                         algo->name, esp_model_name(p->model));
@@ -112,11 +115,15 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
     if (!st)
         st = check_request(p, request, err);
     if (!st)
-        st = check_applies(algo, p, err);
+        st = check_applies(algo, request->op, p, err);
     if (!st)
         st = esp_plan_create(request->op, request->root, request->algo, &plan, err);
-    if (st)
+    if (!st && request->targets)
+        st = esp_plan_set_targets(plan, request->n_targets, request->targets, err);
+    if (st) {
+        esp_plan_free(plan);
         return st;
+    }
     espi_arena_init(&arena);
     st = espi_algo_run(algo, &task, espi_request_slice_bytes(request), plan, err);
     espi_arena_done(&arena);

@@ -83,7 +83,7 @@ static double run_edge(struct evaluation *ev, const struct esp_edge *e, const in
 static void run_tree(struct evaluation *ev, const struct esp_tree *tree, double *fill_s,
                      double *finish_s)
 {
-    int root = ev->plan->root;
+    int root = tree->root;
     memset(ev->next_send_s, 0, (size_t)ev->p->n_nodes * sizeof *ev->next_send_s);
     ev->first_s[root] = ev->pace_s[root] = 0;
     for (int i = 0; i < tree->n_edges; i++) {

@@ -6,14 +6,16 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "plan/ops.h"
 #include "platform/platform.h"
 
 struct check {
     const struct esp_platform *p;
     const struct esp_plan *plan;
+    int parts; /* of the message, of equal size */
     int tree;
     int further;        /* this tree only adds senders */
-    unsigned char *has; /* node has the data */
+    unsigned char *has; /* node has the data, or sends them */
     int *seen_on;       /* edge + 1 on whose path the node was met last */
     struct esp_err *err;
 };
@@ -67,9 +69,10 @@ static esp_status check_path(struct check *c, int i)
     return ESP_OK;
 }
 
-/* One transfer: a path between hosts, to one that has no sender in this tree yet. In the
- * further trees of a redundant plan the order says nothing. */
-static esp_status check_edge(struct check *c, int i)
+/* One transfer of a tree that is walked from its root on: from `from`, which must have
+ * been met, to `to`, which must not. In the further trees of a redundant plan the order
+ * says nothing. */
+static esp_status check_edge(struct check *c, int i, int collects)
 {
     const struct esp_edge *e = &c->plan->trees[c->tree].edges[i];
     esp_status st = check_path(c, i);
@@ -77,56 +80,241 @@ static esp_status check_edge(struct check *c, int i)
         return st;
     if (espi_is_switch(c->p, e->from) || espi_is_switch(c->p, e->to))
         return bad_edge(c, i, "a switch only forwards, it neither keeps nor copies");
-    if (!c->has[e->from] && !c->further)
-        return bad_edge(c, i, "the sender does not have the data yet");
-    if (c->has[e->to])
-        return bad_edge(c, i, "the receiver has the data already");
-    c->has[e->to] = 1;
+    int from = collects ? e->to : e->from, to = collects ? e->from : e->to;
+    if (!c->has[from] && !c->further)
+        return bad_edge(c, i,
+                        collects ? "the receiver has sent before, or never sends"
+                                 : "the sender does not have the data yet");
+    if (c->has[to])
+        return bad_edge(c, i,
+                        collects ? "the sender sends again later, or is the root"
+                                 : "the receiver has the data already");
+    c->has[to] = 1;
     return ESP_OK;
+}
+
+/* Walks edges first .. last-1 from the root on: backwards where they lead to it. */
+static esp_status walk(struct check *c, int first, int last, int collects)
+{
+    memset(c->has, 0, (size_t)c->p->n_nodes);
+    memset(c->seen_on, 0, (size_t)c->p->n_nodes * sizeof *c->seen_on);
+    c->has[c->plan->trees[c->tree].root] = 1;
+    for (int k = first; k < last; k++) {
+        esp_status st = check_edge(c, collects ? last - 1 - (k - first) : k, collects);
+        if (st)
+            return st;
+    }
+    return ESP_OK;
+}
+
+/* Were all hosts met that the tree is for? */
+static esp_status check_reach(const struct check *c)
+{
+    const struct esp_plan *plan = c->plan;
+    const struct esp_platform *p = c->p;
+    int n = c->further ? 0 : plan->targets ? plan->n_targets : p->n_nodes;
+    for (int i = 0; i < n; i++) {
+        int v = plan->targets ? plan->targets[i] : i;
+        char a[64];
+        if (!c->has[v] && !espi_is_switch(p, v))
+            return espi_err(c->err, ESP_EINPUT, "tree %d does not reach %s", c->tree,
+                            name_of(c, v, a, sizeof a));
+    }
+    return ESP_OK;
+}
+
+/* A path from the root to its one target; the walk saw to the rest. */
+static esp_status no_path(const struct check *c, int t)
+{
+    return espi_err(c->err, ESP_EINPUT,
+                    "tree %d: a tree of a %s is a path between the root and one target "
+                    "of its own",
+                    t, esp_op_name(c->plan->op));
+}
+
+static esp_status check_is_path(const struct check *c)
+{
+    const struct esp_tree *t = &c->plan->trees[c->tree];
+    for (int i = 1; i < t->n_edges; i++)
+        if (t->edges[i].from != t->edges[i - 1].to)
+            return bad_edge(c, i, "it does not go on where the one before it ends");
+    int collects = espi_op_collects(c->plan->op);
+    int end = !t->n_edges ? t->root
+              : collects  ? t->edges[0].from
+                          : t->edges[t->n_edges - 1].to;
+    return end == t->targets[0] ? ESP_OK : no_path(c, c->tree);
 }
 
 static esp_status check_tree(struct check *c)
 {
     const struct esp_tree *t = &c->plan->trees[c->tree];
-    const struct esp_platform *p = c->p;
+    esp_op op = c->plan->op;
+    int middle = espi_tree_collecting_edges(op, t);
     c->further = c->plan->redundant && c->tree > 0;
-    memset(c->has, 0, (size_t)p->n_nodes);
-    memset(c->seen_on, 0, (size_t)p->n_nodes * sizeof *c->seen_on);
-    c->has[c->plan->root] = 1;
-    for (int i = 0; i < t->n_edges; i++) {
-        esp_status st = check_edge(c, i);
-        if (st)
-            return st;
+    if (op == ESP_OP_ALLREDUCE && t->n_edges % 2)
+        return espi_err(c->err, ESP_EINPUT,
+                        "tree %d has %d edges: an allreduce goes to the root by as many "
+                        "as from it",
+                        c->tree, t->n_edges);
+    esp_status st = walk(c, 0, middle, 1);
+    if (!st && (op == ESP_OP_ALLREDUCE || middle == 0)) {
+        st = op == ESP_OP_ALLREDUCE ? check_reach(c) : ESP_OK;
+        if (!st)
+            st = walk(c, middle, t->n_edges, 0);
     }
-    for (int v = 0; v < p->n_nodes && !c->further; v++)
-        if (!c->has[v] && !espi_is_switch(p, v)) {
-            char a[64];
-            return espi_err(c->err, ESP_EINPUT, "tree %d does not reach %s", c->tree,
-                            name_of(c, v, a, sizeof a));
-        }
+    if (st)
+        return st;
+    return espi_op_has_paths(op) && c->parts > 0 ? check_is_path(c) : check_reach(c);
+}
+
+/* ---- weights ---- */
+
+/* Whose part of the message the tree carries; 0 where there is but one. */
+static int part_of(const struct esp_plan *plan, int t)
+{
+    const struct esp_tree *tree = &plan->trees[t];
+    return espi_op_has_paths(plan->op)   ? tree->n_targets ? tree->targets[0] : tree->root
+           : espi_op_has_parts(plan->op) ? tree->root
+                                         : 0;
+}
+
+static esp_status bad_sum(const struct check *c, int node, double sum)
+{
+    char a[64];
+    if (c->parts <= 1)
+        return espi_err(c->err, ESP_EINPUT,
+                        "the weights of the trees sum to %.9g, not to 1", sum);
+    return espi_err(c->err, ESP_EINPUT,
+                    "the weights of the trees of %s sum to %.9g, not to 1/%d",
+                    name_of(c, node, a, sizeof a), sum, c->parts);
+}
+
+/* Every part is carried whole. sum is 0 for the nodes that have a part, NAN for others.
+ */
+static esp_status check_sums(const struct check *c, double *sum)
+{
+    const struct esp_plan *plan = c->plan;
+    int parts = c->parts > 0 ? c->parts : 1;
+    for (int t = 0; t < plan->n_trees; t++) {
+        int node = part_of(plan, t);
+        char a[64];
+        if (isnan(sum[node]))
+            return espi_err(c->err, ESP_EINPUT,
+                            "tree %d: %s has no part of its own in the message", t,
+                            name_of(c, node, a, sizeof a));
+        sum[node] += plan->trees[t].weight * parts;
+    }
+    for (int v = 0; v < c->p->n_nodes; v++)
+        if (fabs(sum[v] - 1) > 1e-6)
+            return bad_sum(c, v, sum[v] / parts);
     return ESP_OK;
 }
 
-static esp_status check_weights(const struct esp_plan *plan, struct esp_err *err)
+static void mark_parts(const struct check *c, double *sum)
 {
-    double sum = 0;
+    const struct esp_plan *plan = c->plan;
+    int one = !espi_op_has_parts(plan->op) && !espi_op_has_paths(plan->op);
+    int except = espi_op_has_paths(plan->op) ? plan->root : -1;
+    for (int v = 0; v < c->p->n_nodes; v++)
+        sum[v] = one || plan->targets || espi_is_switch(c->p, v) || v == except ? NAN : 0;
+    for (int i = 0; i < plan->n_targets && !one; i++)
+        sum[plan->targets[i]] = 0;
+    if (one)
+        sum[0] = 0;
+    else if (c->parts == 0)
+        sum[plan->root] = 0;
+}
+
+static esp_status check_weights(const struct check *c)
+{
+    const struct esp_plan *plan = c->plan;
     for (int t = 0; t < plan->n_trees; t++) {
         double w = plan->trees[t].weight;
         if (!(w > 0 && w <= 1 + 1e-9))
-            return espi_err(err, ESP_EINPUT, "tree %d: weight %g is not in (0, 1]", t, w);
+            return espi_err(c->err, ESP_EINPUT, "tree %d: weight %g is not in (0, 1]", t,
+                            w);
         if (plan->redundant && w != 1)
-            return espi_err(err, ESP_EINPUT,
+            return espi_err(c->err, ESP_EINPUT,
                             "tree %d: weight %g: in a redundant plan every tree carries "
                             "the whole message, with weight 1",
                             t, w);
-        sum += w;
     }
     if (plan->redundant)
         return ESP_OK;
-    if (fabs(sum - 1) > 1e-6)
-        return espi_err(err, ESP_EINPUT, "the weights of the trees sum to %.9g, not to 1",
-                        sum);
+    double *sum = ESPI_NEW(double, c->p->n_nodes);
+    if (!sum)
+        return espi_err_nomem(c->err);
+    mark_parts(c, sum);
+    esp_status st = check_sums(c, sum);
+    espi_free(sum);
+    return st;
+}
+
+/* ---- ends: roots and targets ---- */
+
+static int is_host(const struct esp_platform *p, int node)
+{
+    return node >= 0 && node < p->n_nodes && !espi_is_switch(p, node);
+}
+
+static esp_status check_tree_ends(const struct check *c, int t)
+{
+    const struct esp_plan *plan = c->plan;
+    const struct esp_tree *tree = &plan->trees[t];
+    if (!is_host(c->p, tree->root))
+        return espi_err(c->err, ESP_EINPUT, "tree %d: its root is no host", t);
+    if (tree->root != plan->root && !espi_op_frees_roots(plan->op))
+        return espi_err(c->err, ESP_EINPUT, "tree %d: all trees of a %s have its root", t,
+                        esp_op_name(plan->op));
+    if (tree->targets && !espi_op_has_paths(plan->op))
+        return espi_err(c->err, ESP_EINPUT,
+                        "tree %d: trees of a %s have no targets of their own", t,
+                        esp_op_name(plan->op));
+    if (!tree->targets && espi_op_has_paths(plan->op) && c->parts > 0)
+        return no_path(c, t);
+    if (tree->targets && (tree->n_targets != 1 || !is_host(c->p, tree->targets[0])))
+        return espi_err(c->err, ESP_EINPUT, "tree %d: its target is not one host", t);
     return ESP_OK;
+}
+
+/* Targets are hosts, each once and none the root. */
+static esp_status check_targets(const struct check *c)
+{
+    const struct esp_plan *plan = c->plan;
+    if (!plan->targets)
+        return ESP_OK;
+    if (!espi_op_takes_targets(plan->op))
+        return espi_err(c->err, ESP_EINPUT, "a %s has no targets: it is for all hosts",
+                        esp_op_name(plan->op));
+    if (plan->n_targets < 1)
+        return espi_err(c->err, ESP_EINPUT, "the list of targets is empty");
+    memset(c->has, 0, (size_t)c->p->n_nodes);
+    for (int i = 0; i < plan->n_targets; i++) {
+        int v = plan->targets[i];
+        char a[64];
+        if (!is_host(c->p, v))
+            return espi_err(c->err, ESP_EINPUT, "target %d is no host", i);
+        if (v == plan->root || c->has[v]++)
+            return espi_err(c->err, ESP_EINPUT, "%s is a target twice, or the root",
+                            name_of(c, v, a, sizeof a));
+    }
+    return ESP_OK;
+}
+
+static esp_status check_ends(const struct check *c)
+{
+    esp_status st = check_targets(c);
+    for (int t = 0; t < c->plan->n_trees && !st; t++)
+        st = check_tree_ends(c, t);
+    return st;
+}
+
+static int count_parts(const struct esp_plan *plan, const struct esp_platform *p)
+{
+    return espi_op_has_parts(plan->op)    ? p->n_hosts
+           : !espi_op_has_paths(plan->op) ? 1
+           : plan->targets                ? plan->n_targets
+                                          : p->n_hosts - 1;
 }
 
 static int bad_figure(double x)
@@ -149,7 +337,9 @@ static esp_status check_head(const struct esp_plan *plan, const struct esp_platf
         bad_figure(plan->patience))
         return espi_err(err, ESP_EINPUT,
                         "the figures of the plan must be finite and not negative");
-    return check_weights(plan, err);
+    if (plan->redundant && plan->op != ESP_OP_BCAST)
+        return espi_err(err, ESP_EINPUT, "only a bcast can be redundant");
+    return ESP_OK;
 }
 
 esp_status esp_plan_check(const struct esp_plan *plan, const struct esp_platform *p,
@@ -158,11 +348,15 @@ esp_status esp_plan_check(const struct esp_plan *plan, const struct esp_platform
     esp_status st = check_head(plan, p, err);
     if (st)
         return st;
-    struct check c = {.p = p, .plan = plan, .err = err};
+    struct check c = {.p = p, .plan = plan, .parts = count_parts(plan, p), .err = err};
     c.has = espi_malloc((size_t)p->n_nodes);
     c.seen_on = ESPI_NEW(int, p->n_nodes);
     if (!c.has || !c.seen_on)
         st = espi_err_nomem(err);
+    if (!st)
+        st = check_ends(&c);
+    if (!st)
+        st = check_weights(&c);
     for (c.tree = 0; c.tree < plan->n_trees && !st; c.tree++)
         st = check_tree(&c);
     espi_free(c.has);

@@ -8,7 +8,10 @@
 #include "platform/platform.h"
 
 static const char *const op_names[ESP_OP_COUNT] = {
-    [ESP_OP_BCAST] = "bcast",
+    [ESP_OP_BCAST] = "bcast",         [ESP_OP_MULTICAST] = "multicast",
+    [ESP_OP_SCATTER] = "scatter",     [ESP_OP_GATHER] = "gather",
+    [ESP_OP_REDUCE] = "reduce",       [ESP_OP_ALLREDUCE] = "allreduce",
+    [ESP_OP_ALLGATHER] = "allgather", [ESP_OP_REDUCE_SCATTER] = "reduce-scatter",
 };
 
 const char *esp_op_name(esp_op op)
@@ -50,8 +53,10 @@ void esp_plan_free(struct esp_plan *plan)
     for (int t = 0; t < plan->n_trees; t++) {
         espi_free(plan->trees[t].edges);
         espi_free(plan->trees[t].hops);
+        espi_free(plan->trees[t].targets);
     }
     espi_free(plan->trees);
+    espi_free(plan->targets);
     espi_free(plan->algo);
     espi_free(plan);
 }
@@ -85,7 +90,8 @@ esp_status esp_plan_add_tree(struct esp_plan *plan, const struct esp_platform *p
     if (!trees)
         return espi_err_nomem(err);
     plan->trees = trees;
-    struct esp_tree tree = {.weight = weight, .n_edges = n_edges, .n_hops = n_hops};
+    struct esp_tree tree = {
+        .weight = weight, .root = plan->root, .n_edges = n_edges, .n_hops = n_hops};
     tree.edges = ESPI_NEW(struct esp_edge, n_edges);
     tree.hops = ESPI_NEW(int, n_hops);
     if (!tree.edges || !tree.hops) {
@@ -115,5 +121,41 @@ esp_status esp_plan_add_simple_tree(struct esp_plan *plan, const struct esp_plat
         start[i] = i;
     esp_status st = esp_plan_add_tree(plan, p, weight, n_links, start, links, err);
     espi_free(start);
+    return st;
+}
+
+/* Puts a copy of n nodes in place of what is there; none for NULL. */
+static esp_status replace(int **nodes, int *count, int n, const int *by,
+                          struct esp_err *err)
+{
+    int *copy = NULL;
+    if (by) {
+        copy = ESPI_NEW(int, n);
+        if (!copy)
+            return espi_err_nomem(err);
+        if (n > 0)
+            memcpy(copy, by, (size_t)n * sizeof *copy);
+    }
+    espi_free(*nodes);
+    *nodes = copy;
+    *count = by ? n : 0;
+    return ESP_OK;
+}
+
+esp_status esp_plan_set_targets(struct esp_plan *plan, int n_targets, const int *targets,
+                                struct esp_err *err)
+{
+    return replace(&plan->targets, &plan->n_targets, n_targets, targets, err);
+}
+
+esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n_targets,
+                                  const int *targets, struct esp_err *err)
+{
+    if (plan->n_trees < 1)
+        return espi_err(err, ESP_EUSAGE, "the plan has no tree yet");
+    struct esp_tree *tree = &plan->trees[plan->n_trees - 1];
+    esp_status st = replace(&tree->targets, &tree->n_targets, n_targets, targets, err);
+    if (!st)
+        tree->root = root;
     return st;
 }

@@ -17,6 +17,8 @@ struct reader {
     struct esp_plan *plan;
     int *start, *hops; /* of the tree being read */
     size_t n_edges, start_cap, n_hops, hops_cap;
+    int *nodes; /* of the list read last */
+    size_t n_nodes, nodes_cap;
     int has_format, has_root, has_trees;
 };
 
@@ -92,17 +94,58 @@ static esp_status read_edges(struct reader *r)
     return r->json.status;
 }
 
+/* A list of nodes, each named once. */
+static esp_status read_nodes(struct reader *r)
+{
+    r->n_nodes = 0;
+    espi_json_open_array(&r->json);
+    while (espi_json_item(&r->json)) {
+        int node = read_node(r);
+        if (node < 0)
+            break;
+        if (r->n_nodes >= (size_t)r->p->n_nodes)
+            return espi_json_fail(&r->json, "there are more targets than nodes");
+        if (espi_grow((void **)&r->nodes, &r->nodes_cap, r->n_nodes + 1, sizeof(int)))
+            return fail_nomem(r);
+        r->nodes[r->n_nodes++] = node;
+    }
+    return r->json.status;
+}
+
+static esp_status failed(struct reader *r, esp_status st)
+{
+    if (st)
+        r->json.status = st;
+    return st;
+}
+
+/* The tree at hand, whole. A root that is not given is the plan's, which may not have
+ * been read yet: -1 until then. */
+static esp_status add_tree(struct reader *r, double weight, int root, int has_targets)
+{
+    esp_status st = esp_plan_add_tree(r->plan, r->p, weight, (int)r->n_edges, r->start,
+                                      r->hops, r->json.err);
+    if (!st)
+        st = esp_plan_set_tree_ends(r->plan, root, has_targets ? (int)r->n_nodes : 0,
+                                    has_targets ? r->nodes : NULL, r->json.err);
+    return failed(r, st);
+}
+
 static esp_status read_tree(struct reader *r)
 {
     struct espi_json_text key;
     double weight = 0;
-    int has_edges = 0, has_weight = 0;
+    int has_edges = 0, has_weight = 0, has_targets = 0, root = -1;
     espi_json_open_object(&r->json);
     while (espi_json_key(&r->json, &key)) {
         if (espi_json_is(&key, "weight"))
             has_weight = !espi_json_number(&r->json, &weight);
         else if (espi_json_is(&key, "edges"))
             has_edges = !read_edges(r);
+        else if (espi_json_is(&key, "root"))
+            root = read_node(r);
+        else if (espi_json_is(&key, "targets"))
+            has_targets = !read_nodes(r);
         else
             espi_json_skip(&r->json);
     }
@@ -111,11 +154,19 @@ static esp_status read_tree(struct reader *r)
     if (!has_edges || !has_weight)
         return espi_json_fail(&r->json, "this tree has no \"%s\"",
                               has_edges ? "weight" : "edges");
-    esp_status st = esp_plan_add_tree(r->plan, r->p, weight, (int)r->n_edges, r->start,
-                                      r->hops, r->json.err);
-    if (st)
-        r->json.status = st;
-    return st;
+    if (has_targets && !r->n_nodes)
+        return espi_json_fail(&r->json, "the list of targets is empty");
+    return add_tree(r, weight, root, has_targets);
+}
+
+static esp_status read_targets(struct reader *r)
+{
+    if (read_nodes(r))
+        return r->json.status;
+    if (!r->n_nodes)
+        return espi_json_fail(&r->json, "the list of targets is empty");
+    return failed(r,
+                  esp_plan_set_targets(r->plan, (int)r->n_nodes, r->nodes, r->json.err));
 }
 
 static esp_status read_trees(struct reader *r)
@@ -200,6 +251,8 @@ static void read_member(struct reader *r, const struct espi_json_text *key)
     } else if (espi_json_is(key, "root")) {
         r->plan->root = read_node(r);
         r->has_root = 1;
+    } else if (espi_json_is(key, "targets")) {
+        read_targets(r);
     } else if (espi_json_is(key, "algo")) {
         read_algo(r);
     } else if (espi_json_is(key, "redundant")) {
@@ -224,6 +277,9 @@ static esp_status read_plan(struct reader *r)
                               !r->has_format ? "format"
                               : !r->has_root ? "root"
                                              : "trees");
+    for (int t = 0; t < r->plan->n_trees; t++)
+        if (r->plan->trees[t].root < 0)
+            r->plan->trees[t].root = r->plan->root;
     return ESP_OK;
 }
 
@@ -245,6 +301,7 @@ esp_status esp_plan_parse(const char *text, size_t length, const char *where,
     espi_json_done(&r.json);
     espi_free(r.start);
     espi_free(r.hops);
+    espi_free(r.nodes);
     if (st)
         esp_plan_free(r.plan);
     else

@@ -30,11 +30,31 @@ static void put_edge(const struct esp_platform *p, const struct esp_tree *t, int
     putc(']', out);
 }
 
-static void put_tree(const struct esp_platform *p, const struct esp_tree *t, FILE *out)
+static void put_targets(const struct esp_platform *p, const int *nodes, int n, FILE *out)
+{
+    fputs("\"targets\": [", out);
+    for (int i = 0; i < n; i++) {
+        fputs(i ? ", " : "", out);
+        espi_json_put_string(out, espi_node_name(p, nodes[i]));
+    }
+    putc(']', out);
+}
+
+static void put_tree(const struct esp_platform *p, const struct esp_plan *plan,
+                     const struct esp_tree *t, FILE *out)
 {
     char text[ESPI_NUMBER_MAX];
     espi_number_print(text, t->weight);
-    fprintf(out, "\n    {\"weight\": %s, \"edges\": [", text);
+    fprintf(out, "\n    {\"weight\": %s", text);
+    if (t->root != plan->root) {
+        fputs(", \"root\": ", out);
+        espi_json_put_string(out, espi_node_name(p, t->root));
+    }
+    if (t->targets) {
+        fputs(", ", out);
+        put_targets(p, t->targets, t->n_targets, out);
+    }
+    fputs(", \"edges\": [", out);
     for (int i = 0; i < t->n_edges; i++)
         put_edge(p, t, i, out);
     fputs("]}", out);
@@ -47,6 +67,10 @@ esp_status esp_plan_write_stream(const struct esp_plan *plan,
     fprintf(out, "{\n  \"format\": \"espalier-plan/1\",\n  \"op\": \"%s\",\n  \"root\": ",
             esp_op_name(plan->op));
     espi_json_put_string(out, espi_node_name(p, plan->root));
+    if (plan->targets) {
+        fputs(",\n  ", out);
+        put_targets(p, plan->targets, plan->n_targets, out);
+    }
     fputs(",\n  \"algo\": ", out);
     espi_json_put_string(out, plan->algo);
     put_number(out, "size_bytes", plan->size_bytes);
@@ -66,7 +90,7 @@ esp_status esp_plan_write_stream(const struct esp_plan *plan,
     for (int t = 0; t < plan->n_trees; t++) {
         if (t)
             putc(',', out);
-        put_tree(p, &plan->trees[t], out);
+        put_tree(p, plan, &plan->trees[t], out);
     }
     fputs("\n  ]\n}\n", out);
     if (fflush(out) || ferror(out))

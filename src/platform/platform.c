@@ -223,19 +223,33 @@ esp_status esp_platform_check_root(const struct esp_platform *p, int root,
     return st;
 }
 
-/* Feeds a whole platform into a builder. */
-static esp_status copy_into(const struct esp_platform *p, struct esp_builder *b,
-                            struct esp_err *err)
+/* What sends cost where links are turned round: no overhead of a receive is none. */
+static double reversed_send_s(const struct esp_platform *p, int node)
+{
+    if (p->recv_s[node] == ESP_UNSET && p->model == ESP_MODEL_MULTI_PORT &&
+        p->send_s[node] != ESP_UNSET)
+        return 0;
+    return p->recv_s[node];
+}
+
+/* Feeds a whole platform into a builder, perhaps with its links turned round. */
+static esp_status copy_into(const struct esp_platform *p, int reversed,
+                            struct esp_builder *b, struct esp_err *err)
 {
     esp_status st = esp_builder_set_name(b, p->name, err);
     for (int i = 0; i < p->n_nodes && !st; i++) {
         struct esp_node_spec spec = {espi_node_name(p, i), esp_platform_node_site(p, i),
                                      (esp_node_kind)p->node_kind[i], p->send_s[i],
                                      p->recv_s[i]};
+        if (reversed) {
+            spec.send_s = reversed_send_s(p, i);
+            spec.recv_s = p->send_s[i];
+        }
         st = esp_builder_add_node(b, &spec, NULL, err);
     }
     for (int e = 0; e < p->n_links && !st; e++)
-        st = esp_builder_add_link(b, p->tail[e], p->head[e], p->latency_s[e],
+        st = esp_builder_add_link(b, reversed ? p->head[e] : p->tail[e],
+                                  reversed ? p->tail[e] : p->head[e], p->latency_s[e],
                                   p->bandwidth_Bps[e], NULL, err);
     for (int s = 0; s < p->n_shared && !st; s++)
         st = esp_builder_add_shared(
@@ -245,19 +259,31 @@ static esp_status copy_into(const struct esp_platform *p, struct esp_builder *b,
     return st;
 }
 
-esp_status esp_platform_with_model(const struct esp_platform *p, esp_model model,
-                                   struct esp_platform **out, struct esp_err *err)
+static esp_status copy(const struct esp_platform *p, esp_model model, int reversed,
+                       struct esp_platform **out, struct esp_err *err)
 {
     struct esp_builder *b;
     esp_status st = esp_builder_create(&b, err);
     if (st)
         return st;
-    st = copy_into(p, b, err);
+    st = copy_into(p, reversed, b, err);
     esp_builder_set_model(b, model);
     if (!st)
         st = esp_builder_build(b, out, err);
     esp_builder_free(b);
     return st;
+}
+
+esp_status esp_platform_with_model(const struct esp_platform *p, esp_model model,
+                                   struct esp_platform **out, struct esp_err *err)
+{
+    return copy(p, model, 0, out, err);
+}
+
+esp_status esp_platform_reversed(const struct esp_platform *p, struct esp_platform **out,
+                                 struct esp_err *err)
+{
+    return copy(p, p->model, 1, out, err);
 }
 
 static int same_ints(const int *a, const int *b, int n)

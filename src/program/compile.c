@@ -212,6 +212,9 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
     struct espi_compile_options o = options ? *options : (struct espi_compile_options){0};
     double size = o.size_bytes > 0 ? o.size_bytes : plan->size_bytes;
     double slice = o.slice_bytes > 0 ? o.slice_bytes : plan->slice_bytes;
+    if (plan->op != ESP_OP_BCAST)
+        return espi_err(err, ESP_EUNSUPPORTED, "plans for %s cannot be run yet",
+                        esp_op_name(plan->op));
     if (!(size > 0 && size < 9e15))
         return espi_err(err, ESP_EUSAGE, "the message needs a size from 1 byte to 9 PB");
     double count = slice > 0 && slice < size ? ceil(size / slice * (1 - 1e-12)) : 1;

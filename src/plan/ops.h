@@ -1,0 +1,66 @@
+/* What the operations ask of plans. */
+#ifndef ESPI_PLAN_OPS_H
+#define ESPI_PLAN_OPS_H
+
+#include <espalier/plan.h>
+
+/* Do all data flow towards the roots of the trees? */
+static inline int espi_op_collects(esp_op op)
+{
+    return op == ESP_OP_GATHER || op == ESP_OP_REDUCE || op == ESP_OP_REDUCE_SCATTER;
+}
+
+/* Is what arrives at a host combined into one message? (Allreduce: on the way to the
+ * root.) */
+static inline int espi_op_combines(esp_op op)
+{
+    return op == ESP_OP_REDUCE || op == ESP_OP_REDUCE_SCATTER || op == ESP_OP_ALLREDUCE;
+}
+
+/* Has each target its own part of the message? Then trees are paths. */
+static inline int espi_op_has_paths(esp_op op)
+{
+    return op == ESP_OP_SCATTER || op == ESP_OP_GATHER;
+}
+
+/* Has each host its own part of the message, with trees of its own? */
+static inline int espi_op_has_parts(esp_op op)
+{
+    return op == ESP_OP_ALLGATHER || op == ESP_OP_REDUCE_SCATTER;
+}
+
+static inline int espi_op_takes_targets(esp_op op)
+{
+    return op == ESP_OP_MULTICAST || op == ESP_OP_REDUCE || espi_op_has_paths(op);
+}
+
+static inline int espi_op_frees_roots(esp_op op)
+{
+    return op == ESP_OP_ALLREDUCE || espi_op_has_parts(op);
+}
+
+/* The operation whose plans are those of this one on the platform reversed, turned
+ * round; itself where there is none. */
+static inline esp_op espi_op_mirror(esp_op op)
+{
+    switch (op) {
+    case ESP_OP_GATHER:
+        return ESP_OP_SCATTER;
+    case ESP_OP_REDUCE:
+        return ESP_OP_MULTICAST;
+    case ESP_OP_REDUCE_SCATTER:
+        return ESP_OP_ALLGATHER;
+    default:
+        return op;
+    }
+}
+
+/* How many of a tree's edges, from the first, lead towards its root. */
+static inline int espi_tree_collecting_edges(esp_op op, const struct esp_tree *tree)
+{
+    return op == ESP_OP_ALLREDUCE ? tree->n_edges / 2
+           : espi_op_collects(op) ? tree->n_edges
+                                  : 0;
+}
+
+#endif
