@@ -17,6 +17,8 @@
 
 enum { THREADS_MAX = 64 };
 
+#define BOUND_TIME_S 10 /* a bound found so far is a bound, too */
+
 /* One algorithm and what came of it. */
 struct entry {
     char *text; /* the name, perhaps with options */
@@ -33,8 +35,8 @@ struct contest {
     struct esp_request request; /* but for the algorithm */
     struct entry *entries;
     size_t n, capacity;
-    double bound_Bps; /* 0: not known */
-    atomic_size_t next, done;
+    double bound_Bps;         /* 0: not known */
+    atomic_size_t next, done; /* jobs: the bound, then the entries */
 };
 
 /* ---- who takes part ---- */
@@ -139,15 +141,24 @@ static void run_entry(struct contest *c, struct entry *e)
     esp_plan_free(plan);
 }
 
+static double slice_bytes(const struct contest *c)
+{
+    return espi_slices(c->request.size_bytes, c->request.slice_bytes).bytes;
+}
+
 static void *work(void *contest)
 {
     struct contest *c = contest;
 
     for (;;) {
         size_t i = atomic_fetch_add(&c->next, 1);
-        if (i >= c->n)
+        if (i > c->n)
             return NULL;
-        run_entry(c, &c->entries[i]);
+        if (i == 0)
+            c->bound_Bps =
+                cli_bound_Bps(c->p, c->request.root, slice_bytes(c), BOUND_TIME_S);
+        else
+            run_entry(c, &c->entries[i - 1]);
         cli_progress_update((long long)atomic_fetch_add(&c->done, 1) + 1);
     }
 }
@@ -159,8 +170,8 @@ static void run_all(struct contest *c)
     pthread_t threads[THREADS_MAX];
     int n = 0;
 
-    cli_progress_start((long long)c->n, "planning");
-    while (n < THREADS_MAX && n + 1 < processors && (size_t)n + 1 < c->n &&
+    cli_progress_start((long long)c->n + 1, "planning");
+    while (n < THREADS_MAX && n + 1 < processors && (size_t)n < c->n &&
            pthread_create(&threads[n], NULL, work, c) == 0)
         n++;
     work(c);
@@ -291,10 +302,14 @@ static void print_heading(const struct contest *c)
 static int print_text(const struct contest *c)
 {
     const char *title = "\nThese could not be used:\n";
+    char bound[32];
 
     print_heading(c);
     if (print_table(c))
         return cli_error(CLI_FAILED, "out of memory");
+    if (c->bound_Bps > 0)
+        printf("\nNo plan has more than %s in the long run.\n",
+               espi_format_bandwidth(bound, sizeof bound, c->bound_Bps));
     for (size_t i = 0; i < c->n; i++)
         if (c->entries[i].status != ESP_OK) {
             printf("%s  ", title);
@@ -373,7 +388,10 @@ const struct command cli_command_compare = {
             CLI_ROOT_OPTION,
             CLI_OP_OPTION,
             CLI_SIZE_OPTION,
-            CLI_SLICE_OPTION,
+            {.name = "slice",
+             .kind = CLI_SIZE,
+             .fallback = "64KiB",
+             .help = CLI_SLICE_HELP},
             {.name = "algo",
              .letter = 'a',
              .kind = CLI_STRING,

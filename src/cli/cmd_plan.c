@@ -12,6 +12,8 @@
 
 enum { DRAW_HOSTS_MAX = 32, DRAW_TREES_MAX = 3 };
 
+#define BOUND_TIME_S 2 /* a bound found so far is a bound, too */
+
 struct answer {
     const struct cli_args *args;
     const struct esp_platform *p;
@@ -171,6 +173,8 @@ static int make(const struct cli_args *args, const struct esp_platform *p)
         return cli_no_such_algorithm(request.algo);
     cli_progress_start(0, "planning");
     esp_status status = esp_plan_make(p, &request, &plan, &err);
+    if (status == ESP_OK && !(plan->bound_Bps > 0) && !cli_has(args, "no-bound"))
+        plan->bound_Bps = cli_bound_Bps(p, plan->root, plan->slice_bytes, BOUND_TIME_S);
     cli_progress_end();
     if (status != ESP_OK)
         return cli_fail(status, &err);
@@ -201,8 +205,8 @@ const struct command cli_command_plan = {
         (const char *const[]){
             "Makes a plan: the trees along which the slices of a message travel from the "
             "root to every other host, and the order in which each host sends. Says what "
-            "it yields in the long run, what limits it, and when a message of the given "
-            "size has arrived everywhere.",
+            "it yields in the long run, how near that is to what no plan can beat, what "
+            "limits it, and when a message of the given size has arrived everywhere.",
             "Small plans are drawn; beside each host stands the bandwidth of the slowest "
             "link by which its sender reaches it. A host serves those below it from top "
             "to bottom.",
@@ -217,18 +221,22 @@ const struct command cli_command_plan = {
             CLI_ROOT_OPTION,
             CLI_OP_OPTION,
             CLI_SIZE_OPTION,
-            CLI_SLICE_OPTION,
+            {.name = "slice",
+             .kind = CLI_SIZE,
+             .help = CLI_SLICE_HELP " Without it, the algorithm 'auto' finds a fitting "
+                                    "size; the others take 64KiB."},
             {.name = "algo",
              .letter = 'a',
              .kind = CLI_STRING,
              .value = "NAME",
+             .fallback = "auto",
              .help = "The algorithm, perhaps with options: NAME:option=value,... "
-                     "('espalier algorithms' lists them). Without it, one is chosen that "
-                     "suits "
-                     "the model."},
+                     "('espalier algorithms' lists them)."},
             CLI_MODEL_OPTION,
             CLI_SEED_OPTION,
             CLI_BUDGET_OPTION,
+            {.name = "no-bound",
+             .help = "Do not compute what the best plan could yield."},
             {.name = "draw", .help = "Draw the trees even when they are large."},
             {.name = "output",
              .letter = 'o',

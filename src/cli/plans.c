@@ -1,11 +1,13 @@
 #include "cli/plans.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "algo/algo.h"
 #include "base/err.h"
 #include "base/input.h"
 #include "cli/platforms.h"
+#include "cost/packing.h"
 
 const char *const cli_op_names[] = {"bcast", NULL};
 
@@ -17,8 +19,7 @@ static int first_host(const struct esp_platform *p)
     return -1;
 }
 
-/* --root, or the first host; it must reach all others. */
-static int find_root(const struct cli_args *args, const struct esp_platform *p,
+int cli_request_root(const struct cli_args *args, const struct esp_platform *p,
                      const char *path, int *root)
 {
     const char *text = cli_text(args, "root");
@@ -31,40 +32,45 @@ static int find_root(const struct cli_args *args, const struct esp_platform *p,
     return cli_find_root(p, path, text ? text : espi_node_name(p, first), root);
 }
 
-/* The first that is there and works on such a platform. */
-static const char *default_algo(const struct esp_platform *p, const char *otherwise)
-{
-    static const char *const names[] = {"auto", "grow", "multiport-grow", "ecef"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct espi_algo *a = espi_algo_find(names[i], strlen(names[i]));
-        if (a && espi_algo_applies(a, p))
-            return names[i];
-    }
-    return otherwise;
-}
-
 int cli_request(const struct cli_args *args, const struct esp_platform *p,
                 const char *path, struct esp_request *request)
 {
-    int root = 0, code = find_root(args, p, path, &root);
+    int root = 0, code = cli_request_root(args, p, path, &root);
 
     if (code != CLI_OK)
         return code;
     esp_request_init(request, root);
     if (cli_text(args, "op"))
         esp_op_parse(cli_text(args, "op"), &request->op);
-    request->algo = cli_text(args, "algo");
-    if (!request->algo)
-        request->algo = default_algo(p, "flat");
+    if (cli_text(args, "algo"))
+        request->algo = cli_text(args, "algo");
     request->size_bytes = cli_number(args, "size");
-    request->slice_bytes = cli_number(args, "slice");
+    if (cli_text(args, "slice"))
+        request->slice_bytes = cli_number(args, "slice");
     request->seed = cli_seed(args, "seed");
     if (cli_has(args, "budget"))
         request->budget_s = cli_number(args, "budget");
     if (!(request->size_bytes > 0))
         return cli_error(CLI_BAD_USAGE, "--size: the message needs at least one byte");
     return CLI_OK;
+}
+
+double cli_bound_Bps(const struct esp_platform *p, int root, double slice_bytes,
+                     double time_limit_s)
+{
+    struct espi_packing_options options = {.gap = 1e-6, .time_limit_s = time_limit_s};
+    struct espi_packing packing;
+    struct espi_view view;
+    struct espi_arena arena;
+    double Bps = 0;
+
+    espi_arena_init(&arena);
+    if (!espi_view_init(&view, p, slice_bytes, &arena, NULL) &&
+        !espi_packing_solve(&view, view.host[root], &options, &arena, &packing, NULL) &&
+        isfinite(packing.bound))
+        Bps = packing.bound * slice_bytes;
+    espi_arena_done(&arena);
+    return Bps;
 }
 
 int cli_no_such_algorithm(const char *name)

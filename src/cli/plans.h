@@ -24,12 +24,9 @@ extern const char *const cli_op_names[];
         .name = "size", .letter = 's', .kind = CLI_SIZE, .fallback = "64MB",             \
         .help = "The size of the message."                                               \
     }
-#define CLI_SLICE_OPTION                                                                 \
-    {                                                                                    \
-        .name = "slice", .kind = CLI_SIZE, .fallback = "64KiB",                          \
-        .help = "The message is cut into equal slices, none larger than this, that "     \
-                "follow one another; 0 sends it in one piece."                           \
-    }
+#define CLI_SLICE_HELP                                                                   \
+    "The message is cut into equal slices, none larger than this, that follow one "      \
+    "another; 0 sends it in one piece."
 #define CLI_SEED_OPTION                                                                  \
     {                                                                                    \
         .name = "seed", .kind = CLI_SEED, .fallback = "1",                               \
@@ -42,10 +39,20 @@ extern const char *const cli_op_names[];
                 "their own measure, which does not depend on the machine."               \
     }
 
+/* --root, or the first host; it must reach all others. CLI_OK, or a sentence on stderr
+ * and the exit code. */
+int cli_request_root(const struct cli_args *args, const struct esp_platform *p,
+                     const char *path, int *root);
+
 /* The request of the options above and of --algo, for a platform read from path. CLI_OK,
  * or a sentence on stderr and the exit code. */
 int cli_request(const struct cli_args *args, const struct esp_platform *p,
                 const char *path, struct esp_request *request);
+
+/* The throughput that no broadcast in such slices can beat, as far as it is known after
+ * so many seconds; 0: not known. From any thread. */
+double cli_bound_Bps(const struct esp_platform *p, int root, double slice_bytes,
+                     double time_limit_s);
 
 /* Says that there is no such algorithm, perhaps what was meant; CLI_BAD_USAGE. */
 int cli_no_such_algorithm(const char *name);
