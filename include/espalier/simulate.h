@@ -41,10 +41,11 @@ struct esp_node_stop {
 /* One transfer of one slice, as it happened. */
 struct esp_sim_transfer {
     int from, to; /* nodes of the plan's platform */
-    int tree;
+    int tree;     /* the number of trees: adopted after the race of a redundant plan */
     int64_t slice;
     double start_s, end_s; /* of the slice's arrival */
-    int lost;              /* it never arrived: a node stopped or a link went down */
+    int lost; /* it never arrived: a node stopped, a link went down, or in a race another
+                 sender was faster */
 };
 
 struct esp_sim_options {
@@ -57,8 +58,17 @@ struct esp_sim_options {
     int n_changes;
     const struct esp_node_stop *stops;
     int n_stops;
-    /* Called for each transfer in the order of their starts (exclusive) or ends (fluid);
-     * may be NULL. */
+    /* Races of redundant plans, in which the message goes in one piece. A receiver that
+     * compares two senders needs alpha_s plus alpha times the mean real time of the first
+     * tree's transfers, and then drops one. */
+    double alpha_s, alpha;
+    esp_race_policy policy;
+    int resume;      /* a new sender goes on where the old one was; 0: it starts anew */
+    double patience; /* as in the plan; 0: that of the plan, negative: none */
+    double timeout;  /* silence of so many times the believed time: dead; 0: 3 times */
+    int no_repair;   /* hosts that the race leaves without the message are not adopted */
+    /* Called for each transfer in the order of their starts (exclusive) or ends (fluid,
+     * and redundant plans); may be NULL. */
     void (*on_transfer)(void *arg, const struct esp_sim_transfer *transfer);
     void *arg;
 };
@@ -77,6 +87,11 @@ struct esp_sim_result {
                             infinity: never; switches: 0 */
     int lost;            /* hosts that never had it, those that stopped not counted */
     uint64_t events, transfers;
+    /* of redundant plans */
+    int covered;    /* hosts that the race itself served, those that stop not counted */
+    double raced_s; /* when the last of all had it, before others were adopted */
+    int adopted;    /* got it afterwards from the nearest that had it */
+    uint64_t pauses, switches; /* senders compared, and changed */
     int n_resources;
     struct esp_sim_resource *resources; /* those that were used, busiest first */
 };

@@ -298,20 +298,35 @@ static double bandwidth_at(const struct espi_scene *s, int stream, double at_s,
     return least;
 }
 
-double espi_scene_arrival_s(const struct espi_scene *s, int stream, double start_s)
+double espi_scene_carry_s(const struct espi_scene *s, int stream, double start_s,
+                          double *silent_s)
 {
+    double until_s = INFINITY, silent = INFINITY;
+    *silent_s = INFINITY;
     if (!s->varies || !s->varies[stream])
         return start_s + s->lag_s[stream];
+    if (!(bandwidth_at(s, stream, start_s, &until_s) > 0))
+        silent = start_s;
     double at_s = start_s + s->latency_s[stream], left = s->slice_bytes;
     for (;;) {
-        double until_s = INFINITY, rate = bandwidth_at(s, stream, at_s, &until_s);
+        until_s = INFINITY;
+        double rate = bandwidth_at(s, stream, at_s, &until_s);
         if (rate > 0 && at_s + left / rate <= until_s)
             return at_s + left / rate;
-        if (!isfinite(until_s))
+        silent = rate > 0 ? INFINITY : fmin(silent, at_s);
+        if (!isfinite(until_s)) {
+            *silent_s = silent;
             return INFINITY;
+        }
         left -= rate * (until_s - at_s);
         at_s = until_s;
     }
+}
+
+double espi_scene_arrival_s(const struct espi_scene *s, int stream, double start_s)
+{
+    double silent_s;
+    return espi_scene_carry_s(s, stream, start_s, &silent_s);
 }
 
 /* ---- all of it ---- */

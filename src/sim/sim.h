@@ -45,6 +45,11 @@ esp_status espi_scene_init(struct espi_scene *scene, const struct espi_program *
  * rates of its links and cables say; infinity: never. */
 double espi_scene_arrival_s(const struct espi_scene *scene, int stream, double start_s);
 
+/* The same; *silent_s is when the last of a transfer that never arrives came through, and
+ * otherwise infinity. */
+double espi_scene_carry_s(const struct espi_scene *scene, int stream, double start_s,
+                          double *silent_s);
+
 /* The factor of a rate at a time, and in *until_s when it changes next. */
 double espi_rate_at(const struct espi_rate *rate, double at_s, double *until_s);
 
@@ -57,5 +62,16 @@ static inline void espi_scene_keep(struct espi_scene *scene, int rank, double at
 
 esp_status espi_run_exclusive(struct espi_scene *scene, struct esp_err *err);
 esp_status espi_run_fluid(struct espi_scene *scene, struct esp_err *err);
+
+/* What a scene that was played says. */
+esp_status espi_sim_report(const struct espi_scene *scene, struct esp_sim_result **out,
+                           struct esp_err *err);
+
+/* All of it for a redundant plan. */
+esp_status espi_simulate_redundant(const struct esp_platform *p,
+                                   const struct esp_plan *plan,
+                                   const struct esp_sim_options *options,
+                                   struct espi_arena *arena, struct esp_sim_result **out,
+                                   struct esp_err *err);
 
 #endif

@@ -75,8 +75,8 @@ static int report_delivery(struct esp_sim_result *result, const struct espi_scen
     return 0;
 }
 
-static esp_status report(const struct espi_scene *scene, struct esp_sim_result **out,
-                         struct esp_err *err)
+esp_status espi_sim_report(const struct espi_scene *scene, struct esp_sim_result **out,
+                           struct esp_err *err)
 {
     struct esp_sim_result *result = espi_calloc(1, sizeof *result);
     if (!result || report_delivery(result, scene) || report_resources(result, scene)) {
@@ -87,31 +87,39 @@ static esp_status report(const struct espi_scene *scene, struct esp_sim_result *
     return ESP_OK;
 }
 
+static esp_status simulate_plain(const struct esp_platform *p,
+                                 const struct esp_plan *plan,
+                                 const struct esp_sim_options *options,
+                                 struct espi_arena *arena, struct esp_sim_result **out,
+                                 struct esp_err *err)
+{
+    struct espi_compile_options cut = {.size_bytes = options->size_bytes,
+                                       .slice_bytes = options->slice_bytes};
+    struct espi_program prog;
+    struct espi_scene scene;
+    esp_status st = espi_program_compile(p, plan, &cut, arena, &prog, err);
+    if (!st)
+        st = espi_scene_init(&scene, &prog, options, arena, err);
+    if (!st)
+        st = options->sharing == ESP_SHARING_FLUID ? espi_run_fluid(&scene, err)
+                                                   : espi_run_exclusive(&scene, err);
+    return st ? st : espi_sim_report(&scene, out, err);
+}
+
 esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *plan,
                         const struct esp_sim_options *options,
                         struct esp_sim_result **out, struct esp_err *err)
 {
     struct esp_sim_options defaults = {0};
-    struct espi_compile_options cut = {0};
-    struct espi_program prog;
-    struct espi_scene scene;
     struct espi_arena arena;
-    if (!options)
-        options = &defaults;
-    cut.size_bytes = options->size_bytes;
-    cut.slice_bytes = options->slice_bytes;
     esp_status st = esp_plan_check(plan, p, err);
     if (st)
         return st;
+    if (!options)
+        options = &defaults;
     espi_arena_init(&arena);
-    st = espi_program_compile(p, plan, &cut, &arena, &prog, err);
-    if (!st)
-        st = espi_scene_init(&scene, &prog, options, &arena, err);
-    if (!st)
-        st = options->sharing == ESP_SHARING_FLUID ? espi_run_fluid(&scene, err)
-                                                   : espi_run_exclusive(&scene, err);
-    if (!st)
-        st = report(&scene, out, err);
+    st = plan->redundant ? espi_simulate_redundant(p, plan, options, &arena, out, err)
+                         : simulate_plain(p, plan, options, &arena, out, err);
     espi_arena_done(&arena);
     return st;
 }

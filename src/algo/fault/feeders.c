@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/select.h"
-
 enum { FREE, REVERSE, USED };
 
 static void find_reverses(struct espi_feeders *f, int *seen, int *arc_from)
@@ -56,22 +54,6 @@ int espi_feeders_first(struct espi_feeders *f, int *chosen)
     espi_earliest_start(&f->grower, f->lag_s, f->hold_s, NULL);
     espi_earliest_add(&f->grower, f->root, 0);
     return espi_earliest_grow(&f->grower, NULL, chosen);
-}
-
-void espi_feeders_times(struct espi_feeders *f, const double *lag_s, const double *hold_s)
-{
-    f->lag_s = lag_s;
-    f->hold_s = hold_s;
-}
-
-void espi_doubt(const double *times_s, int m, double part, double *doubted_s,
-                double *work)
-{
-    memcpy(work, times_s, (size_t)m * sizeof *work);
-    double q = m > 0 ? espi_select(work, m, (int)fmin(part * m, m - 1)) : 0;
-    for (int i = 0; i < m; i++)
-        doubted_s[i] =
-            times_s[i] < q && times_s[i] > 0 ? q * (q / times_s[i]) : times_s[i];
 }
 
 void espi_feeders_use(struct espi_feeders *f, const int *arcs, int count)

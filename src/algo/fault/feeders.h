@@ -31,17 +31,6 @@ int espi_feeders_first(struct espi_feeders *f, int *chosen);
  * reverses only if need be. */
 void espi_feeders_use(struct espi_feeders *f, const int *arcs, int count);
 
-/* From now on other times count; those of the trees so far stay as they are. */
-void espi_feeders_times(struct espi_feeders *f, const double *lag_s,
-                        const double *hold_s);
-
-/* Times for second senders that doubt what looks too good: the fastest arcs, a `part` of
- * all, count as slow as they are fast (a time t < q as q * q / t, where q is the slowest
- * of them). Errors of measurement gather among the arcs that look best; a second sender
- * is for when there are errors. doubted and work have room for m numbers. */
-void espi_doubt(const double *times_s, int m, double part, double *doubted_s,
-                double *work);
-
 /* The next tree: by ECEF over arcs that are free; where that leads no further, over
  * reverses of used ones too; what it then still does not reach gets its fastest free arc
  * from any host, so that it is no tree any more but a second sender all the same. Gives

@@ -3,9 +3,7 @@
  * In two-tree every receiver pauses to compare its senders, whether anything is wrong or
  * not, and two senders are too few when many measurements are wrong. Here there are up to
  * four trees; receivers never pause, and change their sender only when they expect to
- * gain (src/sim/patience.c). The further trees are grown with doubt: arcs that look too
- * good count as bad, for it is among them that wrong measurements gather, and a second
- * sender is for when measurements are wrong.
+ * gain (src/sim/patience.c).
  * Reference: none; made to beat two-tree's trade. Measured on the experiment of Cha et
  * al. (bench_ttcc): as ECEF without errors, and slower to degrade than two-tree with
  * comparisons that cost nothing.
@@ -13,7 +11,7 @@
  * Complexity: O(m log n) a tree. */
 #include "algo/fault/redundant.h"
 
-enum { OPTION_BASE, OPTION_TREES, OPTION_PATIENCE, OPTION_DOUBT };
+enum { OPTION_BASE, OPTION_TREES, OPTION_PATIENCE };
 
 static const struct espi_algo_option options[] = {
     [OPTION_BASE] = {.name = "base",
@@ -31,11 +29,6 @@ static const struct espi_algo_option options[] = {
                          .meaning =
                              "a transfer is late when it takes this many times the "
                              "expected time"},
-    [OPTION_DOUBT] = {.name = "doubt",
-                      .standard = 0.1,
-                      .min = 0,
-                      .max = 0.9,
-                      .meaning = "part of the arcs that look too good for further trees"},
     {0},
 };
 
@@ -46,7 +39,6 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
         .base = (int)task->option[OPTION_BASE],
         .trees = (int)task->option[OPTION_TREES],
         .patience = task->option[OPTION_PATIENCE],
-        .doubt = task->option[OPTION_DOUBT],
     };
     return espi_redundant_plan(task, &o, plan, err);
 }

@@ -40,21 +40,6 @@ static int find_arcs(const struct espi_view *v, const struct esp_tree *tree, int
     return count;
 }
 
-/* Further trees go by doubted times. */
-static int doubt(const struct espi_task *task, double part, struct espi_feeders *f)
-{
-    int m = task->view->g.m;
-    double *lag_s = ESPI_ARENA_NEW(task->arena, double, m);
-    double *hold_s = ESPI_ARENA_NEW(task->arena, double, m);
-    double *work = ESPI_ARENA_NEW(task->arena, double, m);
-    if (!lag_s || !hold_s || !work)
-        return -1;
-    espi_doubt(task->view->lag_s, m, part, lag_s, work);
-    espi_doubt(task->view->hold_s, m, part, hold_s, work);
-    espi_feeders_times(f, lag_s, hold_s);
-    return 0;
-}
-
 static esp_status add_feeders(const struct espi_task *task,
                               const struct espi_redundant *o, struct espi_feeders *f,
                               int *arcs, struct esp_plan *plan, struct esp_err *err)
@@ -63,8 +48,6 @@ static esp_status add_feeders(const struct espi_task *task,
     esp_status st = ESP_OK;
     espi_feeders_start(f, task->root, v->lag_s, v->hold_s);
     espi_feeders_use(f, arcs, find_arcs(v, &plan->trees[0], arcs));
-    if (o->doubt > 0 && doubt(task, o->doubt, f))
-        return espi_err_nomem(err);
     while (plan->n_trees < o->trees && !st) {
         int count = espi_feeders_next(f, o->aware, arcs);
         if (count == 0) /* no host has another way in: nothing to race against */

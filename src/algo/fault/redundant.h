@@ -11,7 +11,6 @@ struct espi_redundant {
     int base; /* index into the bases */
     int trees;
     int aware;
-    double doubt; /* part of the arcs that look too good for second senders; 0: none */
     double patience;
 };
 
