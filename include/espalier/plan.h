@@ -49,6 +49,33 @@ struct esp_tree {
     int *hops; /* link numbers */
 };
 
+/* A part of a slot in which an edge is active: the next piece of its slices travels. */
+struct esp_transfer {
+    int tree, edge;
+    int part; /* which leg of the edge: its path is cut at every host on it */
+    double duration_s;
+};
+
+/* The transfers of a slot run side by side; those over the same links stand together in
+ * the list and run one after the other. */
+struct esp_slot {
+    double duration_s;
+    int first_transfer, n_transfers;
+};
+
+/* When: what happens in each period, over and over. A leg sends in a period what the one
+ * before it brought in an earlier period. */
+struct esp_schedule {
+    double slice_bytes; /* the slices it was made for */
+    double period_s;
+    int slices_per_period;
+    int *tree_slices; /* by tree; sum to slices_per_period */
+    int n_slots;
+    struct esp_slot *slots; /* one after the other; they last a period */
+    int n_transfers;
+    struct esp_transfer *transfers;
+};
+
 struct esp_plan {
     esp_op op;
     int root;
@@ -68,6 +95,7 @@ struct esp_plan {
     double patience; /* of a race; 0: receivers compare senders at once (simulate.h) */
     int n_trees;
     struct esp_tree *trees;
+    struct esp_schedule *schedule; /* NULL: none; freed with the plan */
 };
 
 /* An empty plan with a copy of the algorithm's name. */
@@ -76,7 +104,7 @@ ESP_API esp_status esp_plan_create(esp_op op, int root, const char *algo,
 ESP_API void esp_plan_free(struct esp_plan *plan);
 
 /* Adds a tree of n_edges transfers, transfer i over the links
- * hops[hop_start[i] .. hop_start[i+1]); the arrays are copied. */
+ * hops[hop_start[i] .. hop_start[i+1]); the arrays are copied. A schedule is dropped. */
 ESP_API esp_status esp_plan_add_tree(struct esp_plan *plan, const struct esp_platform *p,
                                      double weight, int n_edges, const int *hop_start,
                                      const int *hops, struct esp_err *err);
@@ -98,11 +126,20 @@ ESP_API esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n
 
 /* Is the plan one that can run on this platform? Checks that every tree reaches its
  * targets from its root, every host at most once, in an order in which each sender has
- * the data, over paths of links that exist, that switches only forward, and that the
+ * the data, over paths of links that exist, that switches only forward, that the
  * weights sum to 1: in all, or each target's and each root's to its part (redundant
- * plans: see struct esp_plan). */
+ * plans: see struct esp_plan), and that the schedule, if there is one, gives every edge
+ * its time and uses no resource twice at once. */
 ESP_API esp_status esp_plan_check(const struct esp_plan *plan,
                                   const struct esp_platform *p, struct esp_err *err);
+
+/* Makes a periodic schedule for the plan's slices and puts it into the plan, in place of
+ * the one that is there. Where none is needed the plan has none afterwards: in the
+ * multi-port and capacity models, where links are resources of their own and any fixed
+ * order of sends will do, for one tree on full-duplex ports, for redundant plans
+ * and for operations other than broadcast and multicast. */
+ESP_API esp_status esp_plan_schedule(struct esp_plan *plan, const struct esp_platform *p,
+                                     struct esp_err *err);
 
 /* Reading checks the plan against the platform: a plan from outside is never trusted. */
 ESP_API esp_status esp_plan_read(const char *path, const struct esp_platform *p,

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "plan/ops.h"
+#include "plan/schedule.h"
 #include "platform/platform.h"
 
 struct check {
@@ -361,5 +362,11 @@ esp_status esp_plan_check(const struct esp_plan *plan, const struct esp_platform
         st = check_tree(&c);
     espi_free(c.has);
     espi_free(c.seen_on);
+    if (!st && plan->schedule && !espi_op_is_scheduled(plan))
+        st = espi_err(err, ESP_EINPUT,
+                      "only a broadcast or multicast that is not redundant has a "
+                      "schedule");
+    if (!st && plan->schedule)
+        st = espi_schedule_check(plan->schedule, plan, p, err);
     return st;
 }

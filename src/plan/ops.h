@@ -55,6 +55,12 @@ static inline esp_op espi_op_mirror(esp_op op)
     }
 }
 
+/* May the plan have a periodic schedule? */
+static inline int espi_op_is_scheduled(const struct esp_plan *plan)
+{
+    return !plan->redundant && (plan->op == ESP_OP_BCAST || plan->op == ESP_OP_MULTICAST);
+}
+
 /* How many of a tree's edges, from the first, lead towards its root. */
 static inline int espi_tree_collecting_edges(esp_op op, const struct esp_tree *tree)
 {

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "plan/schedule.h"
 #include "platform/platform.h"
 
 static const char *const op_names[ESP_OP_COUNT] = {
@@ -46,6 +47,16 @@ esp_status esp_plan_create(esp_op op, int root, const char *algo, struct esp_pla
     return ESP_OK;
 }
 
+void espi_schedule_free(struct esp_schedule *schedule)
+{
+    if (!schedule)
+        return;
+    espi_free(schedule->tree_slices);
+    espi_free(schedule->slots);
+    espi_free(schedule->transfers);
+    espi_free(schedule);
+}
+
 void esp_plan_free(struct esp_plan *plan)
 {
     if (!plan)
@@ -55,6 +66,7 @@ void esp_plan_free(struct esp_plan *plan)
         espi_free(plan->trees[t].hops);
         espi_free(plan->trees[t].targets);
     }
+    espi_schedule_free(plan->schedule);
     espi_free(plan->trees);
     espi_free(plan->targets);
     espi_free(plan->algo);
@@ -90,6 +102,8 @@ esp_status esp_plan_add_tree(struct esp_plan *plan, const struct esp_platform *p
     if (!trees)
         return espi_err_nomem(err);
     plan->trees = trees;
+    espi_schedule_free(plan->schedule); /* it was for other trees */
+    plan->schedule = NULL;
     struct esp_tree tree = {
         .weight = weight, .root = plan->root, .n_edges = n_edges, .n_hops = n_hops};
     tree.edges = ESPI_NEW(struct esp_edge, n_edges);

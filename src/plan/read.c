@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/input.h"
 #include "base/json_pull.h"
+#include "plan/schedule.h"
 #include "platform/platform.h"
 
 struct reader {
@@ -20,6 +21,8 @@ struct reader {
     int *nodes; /* of the list read last */
     size_t n_nodes, nodes_cap;
     int has_format, has_root, has_trees;
+    struct esp_schedule *schedule;
+    int n_counts; /* trees that it has slices for */
 };
 
 static esp_status fail_nomem(struct reader *r)
@@ -259,6 +262,11 @@ static void read_member(struct reader *r, const struct espi_json_text *key)
         espi_json_bool(&r->json, &r->plan->redundant);
     } else if (espi_json_is(key, "trees")) {
         read_trees(r);
+    } else if (espi_json_is(key, "schedule")) {
+        if (r->schedule)
+            espi_json_fail(&r->json, "\"schedule\" is there twice");
+        else
+            espi_schedule_read(&r->json, &r->schedule, &r->n_counts);
     } else {
         espi_json_skip(&r->json);
     }
@@ -280,6 +288,11 @@ static esp_status read_plan(struct reader *r)
     for (int t = 0; t < r->plan->n_trees; t++)
         if (r->plan->trees[t].root < 0)
             r->plan->trees[t].root = r->plan->root;
+    if (r->schedule && r->n_counts != r->plan->n_trees)
+        return espi_json_fail(&r->json, "the schedule is for %d trees, the plan has %d",
+                              r->n_counts, r->plan->n_trees);
+    r->plan->schedule = r->schedule;
+    r->schedule = NULL;
     return ESP_OK;
 }
 
@@ -302,6 +315,7 @@ esp_status esp_plan_parse(const char *text, size_t length, const char *where,
     espi_free(r.start);
     espi_free(r.hops);
     espi_free(r.nodes);
+    espi_schedule_free(r.schedule);
     if (st)
         esp_plan_free(r.plan);
     else

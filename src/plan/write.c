@@ -60,6 +60,50 @@ static void put_tree(const struct esp_platform *p, const struct esp_plan *plan,
     fputs("]}", out);
 }
 
+static void put_figure(FILE *out, const char *before, double value)
+{
+    char text[ESPI_NUMBER_MAX];
+    espi_number_print(text, value);
+    fprintf(out, "%s%s", before, text);
+}
+
+/* [tree, edge], or [tree, edge, duration] of less than the slot; and the part when it is
+ * not the first. */
+static void put_transfer(const struct esp_slot *slot, const struct esp_transfer *t,
+                         FILE *out)
+{
+    fprintf(out, "[%d,%d", t->tree, t->edge);
+    if (t->part || t->duration_s != slot->duration_s)
+        put_figure(out, ",", t->duration_s);
+    if (t->part)
+        fprintf(out, ",%d", t->part);
+    putc(']', out);
+}
+
+static void put_schedule(const struct esp_schedule *s, int n_trees, FILE *out)
+{
+    put_figure(out, ",\n  \"schedule\": {\"slice_bytes\": ", s->slice_bytes);
+    put_figure(out, ", \"period_s\": ", s->period_s);
+    fprintf(out, ", \"slices_per_period\": %d,\n    \"tree_slices\": [",
+            s->slices_per_period);
+    for (int t = 0; t < n_trees; t++)
+        fprintf(out, "%s%d", t ? ", " : "", s->tree_slices[t]);
+    fputs("],\n    \"slots\": [", out);
+    for (int i = 0; i < s->n_slots; i++) {
+        const struct esp_slot *slot = &s->slots[i];
+        put_figure(out, i ? ",\n      {\"duration_s\": " : "\n      {\"duration_s\": ",
+                   slot->duration_s);
+        fputs(", \"transfers\": [", out);
+        for (int k = 0; k < slot->n_transfers; k++) {
+            if (k)
+                putc(',', out);
+            put_transfer(slot, &s->transfers[slot->first_transfer + k], out);
+        }
+        fputs("]}", out);
+    }
+    fputs("\n    ]}", out);
+}
+
 esp_status esp_plan_write_stream(const struct esp_plan *plan,
                                  const struct esp_platform *p, FILE *out,
                                  struct esp_err *err)
@@ -92,7 +136,10 @@ esp_status esp_plan_write_stream(const struct esp_plan *plan,
             putc(',', out);
         put_tree(p, plan, &plan->trees[t], out);
     }
-    fputs("\n  ]\n}\n", out);
+    fputs("\n  ]", out);
+    if (plan->schedule)
+        put_schedule(plan->schedule, plan->n_trees, out);
+    fputs("\n}\n", out);
     if (fflush(out) || ferror(out))
         return espi_err(err, ESP_EIO, "cannot write the plan: %s", strerror(errno));
     return ESP_OK;

@@ -1,20 +1,26 @@
-/* From plans to programs. Linear in the plan times the slots of a round. */
+/* From plans to programs. Linear in the plan times the slots of a round.
+ *
+ * Where a schedule makes a difference the steps stand in its order; a plan that has none
+ * for these slices gets one. Otherwise they stand slot by slot in the order of the edges.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "plan/plan.h"
+#include "plan/schedule.h"
 #include "program/program.h"
-
-/* Half a part in a thousand of the message may travel on another tree than it should. */
-static const double TOLERANCE = 5e-4;
+#include "schedule/order.h"
+#include "schedule/periodic.h"
 
 struct compiler {
     const struct esp_plan *plan;
     struct espi_program *prog;
     struct espi_arena *arena;
     struct espi_round round;
+    struct espi_legs legs;
+    int *stream_of;    /* leg -> its stream, -1 when its tree gets no slices */
     int *first_stream; /* tree -> its first stream; streams of a tree are together */
     int *tree_slots;   /* all slots by tree: those of tree t from tree_first[t] on */
     int *tree_first;
@@ -69,75 +75,50 @@ static int lay_slots(struct compiler *c)
     return 0;
 }
 
-/* Does the path of the edge leave a host at hop k? */
-static int starts_stream(const struct esp_platform *p, const int *hops, int k)
-{
-    return k == 0 || !espi_is_switch(p, p->tail[hops[k]]);
-}
-
-static void add_stream(struct compiler *c, int tree, const int *hops, int first, int n,
-                       int source, int keeps)
+static void add_stream(struct compiler *c, int i, int *hop_at)
 {
     struct espi_program *prog = c->prog;
-    const struct esp_platform *p = prog->p;
-    struct espi_stream *s = &prog->streams[prog->n_streams++];
-    *s = (struct espi_stream){
-        .from = prog->rank[p->tail[hops[first]]],
-        .to = prog->rank[p->head[hops[n - 1]]],
-        .tree = tree,
-        .source = source,
-        .keeps = keeps,
-        .n_hops = n - first,
+    const struct espi_leg *leg = &c->legs.leg[i];
+    c->stream_of[i] = prog->n_streams;
+    prog->streams[prog->n_streams++] = (struct espi_stream){
+        .from = prog->rank[leg->from],
+        .to = prog->rank[leg->to],
+        .tree = leg->tree,
+        .source = leg->source < 0 ? -1 : c->stream_of[leg->source],
+        .keeps = leg->keeps,
+        .first_hop = *hop_at,
+        .n_hops = leg->n_hops,
         .first_state = prog->n_states,
     };
-    prog->n_states += c->round.count[tree];
+    memcpy(prog->hops + *hop_at, espi_leg_hops(&c->legs, i),
+           (size_t)leg->n_hops * sizeof(int));
+    *hop_at += leg->n_hops;
+    prog->n_states += c->round.count[leg->tree];
 }
 
-/* The streams of one tree, in the order of its edges; hops are copied as they stand. */
-static void add_tree(struct compiler *c, int t, int *hop_at, int *brings)
-{
-    struct espi_program *prog = c->prog;
-    const struct esp_tree *tree = &c->plan->trees[t];
-    for (int r = 0; r < prog->n_ranks; r++)
-        brings[r] = -1;
-    for (int i = 0; i < tree->n_edges; i++) {
-        const struct esp_edge *e = &tree->edges[i];
-        const int *hops = tree->hops + e->first_hop;
-        int source = brings[prog->rank[e->from]];
-        for (int first = 0, k = 1; k <= e->n_hops; k++) {
-            if (k < e->n_hops && !starts_stream(prog->p, hops, k))
-                continue;
-            add_stream(c, t, hops, first, k, source, k == e->n_hops);
-            source = prog->n_streams - 1;
-            prog->streams[source].first_hop = *hop_at;
-            memcpy(prog->hops + *hop_at, hops + first,
-                   (size_t)(k - first) * sizeof *hops);
-            *hop_at += k - first;
-            first = k;
-        }
-        brings[prog->rank[e->to]] = source;
-    }
-}
-
+/* A stream for each leg of the trees that get slices. */
 static int make_streams(struct compiler *c)
 {
     struct espi_program *prog = c->prog;
+    int n_trees = c->plan->n_trees, hop_at = 0;
     size_t hops = 0;
-    int hop_at = 0;
-    for (int t = 0; t < c->plan->n_trees; t++)
+    for (int t = 0; t < n_trees; t++)
         hops += (size_t)c->plan->trees[t].n_hops;
     prog->hops = ESPI_ARENA_NEW(c->arena, int, hops);
-    prog->streams = ESPI_ARENA_NEW(c->arena, struct espi_stream, hops);
-    c->first_stream = ESPI_ARENA_NEW(c->arena, int, (size_t)c->plan->n_trees + 1);
-    int *brings = ESPI_ARENA_NEW(c->arena, int, prog->n_ranks);
-    if (!prog->hops || !prog->streams || !c->first_stream || !brings)
+    prog->streams = ESPI_ARENA_NEW(c->arena, struct espi_stream, c->legs.n);
+    c->first_stream = ESPI_ARENA_NEW(c->arena, int, (size_t)n_trees + 1);
+    c->stream_of = ESPI_ARENA_NEW(c->arena, int, c->legs.n);
+    if (!prog->hops || !prog->streams || !c->first_stream || !c->stream_of)
         return -1;
-    for (int t = 0; t < c->plan->n_trees; t++) {
+    for (int t = 0; t < n_trees; t++) {
         c->first_stream[t] = prog->n_streams;
-        if (c->round.count[t] > 0)
-            add_tree(c, t, &hop_at, brings);
+        for (int i = c->legs.tree_start[t]; i < c->legs.tree_start[t + 1]; i++) {
+            c->stream_of[i] = -1;
+            if (c->round.count[t] > 0)
+                add_stream(c, i, &hop_at);
+        }
     }
-    c->first_stream[c->plan->n_trees] = prog->n_streams;
+    c->first_stream[n_trees] = prog->n_streams;
     return 0;
 }
 
@@ -153,23 +134,20 @@ static int *stream_lags(struct compiler *c)
     for (int s = 0; s < prog->n_streams; s++) {
         int source = prog->streams[s].source;
         lag[s] = source < 0 ? 0 : lag[source] + 1;
-        if (lag[s] > prog->max_lag)
-            prog->max_lag = lag[s];
     }
     return lag;
 }
 
-/* Counts, then places, the steps of all ranks: by slot, then in the order of the edges.
- */
-static int make_steps(struct compiler *c)
+/* Counts the steps of all ranks, shifted by one so that placing leaves the starts. */
+static int count_steps(struct compiler *c)
 {
     struct espi_program *prog = c->prog;
-    int n = prog->n_ranks, *lag = stream_lags(c);
+    int n = prog->n_ranks;
     prog->send_start = ESPI_ARENA_ZNEW(c->arena, int, (size_t)n + 2);
     prog->recv_start = ESPI_ARENA_ZNEW(c->arena, int, (size_t)n + 2);
     prog->sends = ESPI_ARENA_NEW(c->arena, struct espi_step, prog->n_states);
     prog->recvs = ESPI_ARENA_NEW(c->arena, struct espi_step, prog->n_states);
-    if (!lag || !prog->send_start || !prog->recv_start || !prog->sends || !prog->recvs)
+    if (!prog->send_start || !prog->recv_start || !prog->sends || !prog->recvs)
         return -1;
     for (int s = 0; s < prog->n_streams; s++) {
         int count = c->round.count[prog->streams[s].tree];
@@ -180,15 +158,48 @@ static int make_steps(struct compiler *c)
         prog->send_start[r + 2] += prog->send_start[r + 1];
         prog->recv_start[r + 2] += prog->recv_start[r + 1];
     }
+    return 0;
+}
+
+/* Steps are placed in the order of the calls. */
+static void place_step(struct compiler *c, int stream, int slot, int lag, int place)
+{
+    struct espi_program *prog = c->prog;
+    const struct espi_stream *s = &prog->streams[stream];
+    struct espi_step step = {stream, slot, s->first_state + prog->slot_index[slot], lag,
+                             place};
+    prog->sends[prog->send_start[s->from + 1]++] = step;
+    prog->recvs[prog->recv_start[s->to + 1]++] = step;
+    if (lag > prog->max_lag)
+        prog->max_lag = lag;
+}
+
+/* By slot, then in the order of the edges. */
+static int make_steps(struct compiler *c)
+{
+    struct espi_program *prog = c->prog;
+    int *lag = stream_lags(c), place = 0;
+    if (!lag || count_steps(c))
+        return -1;
     for (int slot = 0; slot < prog->slots; slot++) {
         int t = prog->slot_tree[slot];
-        for (int s = c->first_stream[t]; s < c->first_stream[t + 1]; s++) {
-            const struct espi_stream *stream = &prog->streams[s];
-            struct espi_step step = {
-                s, slot, stream->first_state + prog->slot_index[slot], lag[s]};
-            prog->sends[prog->send_start[stream->from + 1]++] = step;
-            prog->recvs[prog->recv_start[stream->to + 1]++] = step;
-        }
+        for (int s = c->first_stream[t]; s < c->first_stream[t + 1]; s++)
+            place_step(c, s, slot, lag[s], place++);
+    }
+    return 0;
+}
+
+static int make_ordered_steps(struct compiler *c, const struct espi_order *order)
+{
+    if (count_steps(c))
+        return -1;
+    c->prog->ordered =
+        c->prog->p->model == ESP_MODEL_HALF_DUPLEX ? ESPI_INTERLEAVED : ESPI_ORDERED;
+    for (int k = 0; k < order->n; k++) {
+        const struct espi_op *op = &order->op[k];
+        int t = c->legs.leg[op->leg].tree;
+        place_step(c, c->stream_of[op->leg], c->tree_slots[c->tree_first[t] + op->slice],
+                   op->lag, k);
     }
     return 0;
 }
@@ -201,6 +212,67 @@ static int most_slots(const struct esp_plan *plan, const struct espi_compile_opt
     while (slots > 1 && (int64_t)slots * plan->trees[0].n_hops > MAX_STEPS)
         slots /= 2;
     return slots;
+}
+
+static int compile_plain(struct compiler *c, const struct espi_round_options *o)
+{
+    struct espi_round_options with_depth = *o;
+    with_depth.depth = c->legs.max_depth;
+    return espi_round_choose(c->prog->p, c->plan, &with_depth, c->arena, &c->round) ||
+                   lay_slots(c) || make_streams(c) || make_steps(c)
+               ? -1
+               : 0;
+}
+
+/* The plan's own schedule, if it was made for such slices; else one made now. */
+static esp_status get_schedule(struct compiler *c, const struct espi_round_options *o,
+                               const struct esp_schedule **out,
+                               struct esp_schedule **made, struct esp_err *err)
+{
+    const struct esp_schedule *s = c->plan->schedule;
+    if (s && s->slices_per_period <= o->n_slices &&
+        fabs(s->slice_bytes - o->slice_bytes) <= 1e-9 * o->slice_bytes) {
+        *out = s;
+        return ESP_OK;
+    }
+    esp_status st = espi_schedule_make(c->prog->p, c->plan, o, c->arena, made, err);
+    *out = *made;
+    return st;
+}
+
+static int compile_schedule(struct compiler *c, const struct esp_schedule *s,
+                            const struct espi_round_options *o)
+{
+    struct espi_arc_uses uses;
+    struct espi_order order;
+    struct espi_order_options wanted = {s->tree_slices, s->slices_per_period, o->n_slices,
+                                        o->max_slots};
+    c->round.count = ESPI_ARENA_NEW(c->arena, int, c->plan->n_trees);
+    if (!c->round.count ||
+        espi_arc_uses_init(&uses, &c->legs, c->prog->p, o->slice_bytes, c->arena) ||
+        espi_order_init(&order, &c->legs, &uses, &wanted, c->arena))
+        return -1;
+    c->round.slots = s->slices_per_period * order.repeat;
+    for (int t = 0; t < c->plan->n_trees; t++)
+        c->round.count[t] = s->tree_slices[t] * order.repeat;
+    return lay_slots(c) || make_streams(c) || make_ordered_steps(c, &order) ? -1 : 0;
+}
+
+static esp_status compile(struct compiler *c, const struct espi_round_options *o,
+                          struct esp_err *err)
+{
+    const struct esp_schedule *s = NULL;
+    struct esp_schedule *made = NULL;
+    if (number_ranks(c->prog, c->arena) ||
+        espi_legs_init(&c->legs, c->prog->p, c->plan, c->arena))
+        return espi_err_nomem(err);
+    if (!espi_needs_schedule(c->prog->p, c->plan))
+        return compile_plain(c, o) ? espi_err_nomem(err) : ESP_OK;
+    esp_status st = get_schedule(c, o, &s, &made, err);
+    if (!st && compile_schedule(c, s, o))
+        st = espi_err_nomem(err);
+    espi_schedule_free(made);
+    return st;
 }
 
 esp_status espi_program_compile(const struct esp_platform *p, const struct esp_plan *plan,
@@ -221,11 +293,11 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
     struct espi_program prog = {
         .p = p, .size_bytes = size, .n_slices = (int64_t)count, .n_trees = plain.n_trees};
     struct compiler c = {.plan = &plain, .prog = &prog, .arena = arena};
-    if (number_ranks(&prog, arena) ||
-        espi_round_choose(&plain, prog.n_slices, most_slots(&plain, &o), TOLERANCE, arena,
-                          &c.round) ||
-        lay_slots(&c) || make_streams(&c) || make_steps(&c))
-        return espi_err_nomem(err);
+    struct espi_round_options round = {prog.n_slices, most_slots(&plain, &o),
+                                       size / count, ESPI_ROUND_TOLERANCE, 0};
+    esp_status st = compile(&c, &round, err);
+    if (st)
+        return st;
     prog.root = prog.rank[plan->root];
     prog.rounds = (prog.n_slices + prog.slots - 1) / prog.slots;
     *out = prog;

@@ -29,7 +29,15 @@ struct espi_step {
     int slot;  /* 0..slots-1: which slice of the round */
     int state; /* number of the (stream, slot) pair */
     int lag;   /* rounds behind the first */
+    int place; /* in the order of all steps of a round */
 };
+
+typedef enum espi_ordering {
+    ESPI_UNORDERED,   /* sends happen in the order of the list, receives as they come */
+    ESPI_ORDERED,     /* receives too happen in the order of the list */
+    ESPI_INTERLEAVED, /* sends and receives of a rank happen in the order of their places
+                       */
+} espi_ordering;
 
 struct espi_program {
     const struct esp_platform *p;
@@ -49,20 +57,8 @@ struct espi_program {
     int *hops;
     int *send_start, *recv_start; /* rank -> steps, as rows */
     struct espi_step *sends, *recvs;
-    int ordered; /* receives must happen in the order of the list */
+    espi_ordering ordered;
 };
-
-/* How many slices of a round each tree gets. */
-struct espi_round {
-    int slots;
-    int *count; /* by tree; sums to slots */
-};
-
-/* Chooses the shortest round, up to max_slots and up to the number of slices, in which no
- * tree's share is off its weight by more than the tolerance (in parts of the whole); when
- * none is that short, the best one. -1 when out of memory. */
-int espi_round_choose(const struct esp_plan *plan, int64_t n_slices, int max_slots,
-                      double tolerance, struct espi_arena *arena, struct espi_round *out);
 
 struct espi_compile_options {
     double size_bytes, slice_bytes; /* 0: those of the plan */

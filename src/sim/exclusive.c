@@ -28,6 +28,7 @@ enum { RUNNING, WAITS_FOR_DATA, WAITS_FOR_TURN, QUEUED, DONE };
 struct engine {
     struct espi_scene *scene;
     const struct espi_program *prog;
+    espi_ordering ordered;
     double now_s;
     /* ranks */
     int64_t *send_round, *recv_round;
@@ -230,31 +231,60 @@ static int has_data(const struct engine *g, const struct espi_step *step, int64_
     return g->arrived[state] > round - step->lag;
 }
 
-/* Is the receiver ready for this step? With ordered receives only when it is its turn. */
-static int is_turn(struct engine *g, const struct espi_step *step, int64_t slice)
+/* Does the rank have to receive something before it may send this? */
+static int must_receive_first(struct engine *g, int rank, const struct espi_step *send,
+                              int64_t round)
 {
-    if (!g->prog->ordered)
+    const struct espi_step *recv = current_recv(g, rank);
+    return recv && (g->recv_round[rank] < round ||
+                    (g->recv_round[rank] == round && recv->place < send->place));
+}
+
+/* Does the rank have to send something before it may receive this? */
+static int must_send_first(struct engine *g, int rank, const struct espi_step *recv,
+                           int64_t round)
+{
+    const struct espi_step *send = current_send(g, rank);
+    return send && (g->send_round[rank] < round ||
+                    (g->send_round[rank] == round && send->place < recv->place));
+}
+
+/* Are both ends ready for this step? With ordered receives only when it is its turn. */
+static int is_turn(struct engine *g, const struct espi_step *step, int64_t round)
+{
+    if (g->ordered == ESPI_UNORDERED)
         return 1;
-    int to = g->prog->streams[step->stream].to;
-    const struct espi_step *wanted = current_recv(g, to);
-    return !wanted || (wanted->state == step->state &&
-                       espi_step_slice(g->prog, wanted, g->recv_round[to]) == slice);
+    const struct espi_stream *s = &g->prog->streams[step->stream];
+    const struct espi_step *wanted = current_recv(g, s->to);
+    if (wanted && (wanted->state != step->state || wanted->lag != step->lag ||
+                   g->recv_round[s->to] != round))
+        return 0;
+    return g->ordered == ESPI_ORDERED || (!must_receive_first(g, s->from, step, round) &&
+                                          !must_send_first(g, s->to, step, round));
 }
 
 static void run_rank(struct engine *g, int rank);
 
-/* A receive has begun: the next in the receiver's order may be waiting for its turn. */
-static void next_turn(struct engine *g, int to)
+static void run_if_turn_awaited(struct engine *g, int rank)
 {
-    if (!g->prog->ordered)
+    if (g->status[rank] == WAITS_FOR_TURN)
+        run_rank(g, rank);
+}
+
+/* A transfer has begun: who waits for its turn at one of its ends may go now. */
+static void next_turns(struct engine *g, const struct espi_stream *s)
+{
+    int ends[2] = {s->to, s->from};
+    if (g->ordered == ESPI_UNORDERED)
         return;
-    g->recv_at[to]++;
-    const struct espi_step *wanted = current_recv(g, to);
-    if (!wanted)
-        return;
-    int from = g->prog->streams[wanted->stream].from;
-    if (g->status[from] == WAITS_FOR_TURN)
-        run_rank(g, from);
+    g->recv_at[s->to]++;
+    for (int i = 0; i < (g->ordered == ESPI_INTERLEAVED ? 2 : 1); i++) {
+        const struct espi_step *wanted = current_recv(g, ends[i]);
+        if (wanted)
+            run_if_turn_awaited(g, g->prog->streams[wanted->stream].from);
+        if (g->ordered == ESPI_INTERLEAVED)
+            run_if_turn_awaited(g, ends[i]);
+    }
 }
 
 /* Sends what the rank can send now. */
@@ -274,7 +304,7 @@ static void run_rank(struct engine *g, int rank)
             g->status[rank] = WAITS_FOR_DATA;
             return;
         }
-        if (!is_turn(g, step, slice)) {
+        if (!is_turn(g, step, round)) {
             g->status[rank] = WAITS_FOR_TURN;
             return;
         }
@@ -286,7 +316,7 @@ static void run_rank(struct engine *g, int rank)
         start(g, step, slice);
         g->status[rank] = RUNNING;
         g->send_at[rank]++;
-        next_turn(g, g->prog->streams[step->stream].to);
+        next_turns(g, &g->prog->streams[step->stream]);
     }
 }
 
@@ -315,12 +345,25 @@ static void wake(struct engine *g, int resource)
     plan_wake_up(g, resource);
 }
 
+/* The order in which receives are kept. One that waits for what never comes would hold up
+ * all the others: where nodes stop or links go down receives happen as they come. */
+static espi_ordering kept_order(const struct espi_scene *scene)
+{
+    const struct esp_sim_options *o = scene->options;
+    if (o->n_stops > 0)
+        return ESPI_UNORDERED;
+    for (int i = 0; i < o->n_changes; i++)
+        if (o->changes[i].factor == 0)
+            return ESPI_UNORDERED;
+    return scene->prog->ordered;
+}
+
 static int engine_init(struct engine *g, struct espi_scene *scene)
 {
     const struct espi_program *prog = scene->prog;
     struct espi_arena *a = scene->arena;
     int n = prog->n_ranks;
-    *g = (struct engine){.scene = scene, .prog = prog};
+    *g = (struct engine){.scene = scene, .prog = prog, .ordered = kept_order(scene)};
     g->send_round = ESPI_ARENA_ZNEW(a, int64_t, n);
     g->recv_round = ESPI_ARENA_ZNEW(a, int64_t, n);
     g->send_at = ESPI_ARENA_ZNEW(a, int, n);
