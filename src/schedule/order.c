@@ -232,6 +232,8 @@ static int try_repeat(struct orderer *o, int repeat, struct espi_order *best, in
         struct espi_order order;
         if (rule == EDGES && (repeat > 1 || opt->slices > 1))
             continue;
+        if (rule != EDGES && opt->n_slices == 1) /* nothing repeats: as the plan says */
+            continue;
         struct espi_arena_mark mark = espi_arena_mark(arena);
         if (try_rule(o, rule, repeat, &order, arena))
             return -1;
