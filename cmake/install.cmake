@@ -31,5 +31,6 @@ install(FILES ${PROJECT_BINARY_DIR}/espalier.pc
 
 # Made by the program when it is built, see src/CMakeLists.txt.
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES man/espalier-mpi.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 install(FILES ${PROJECT_BINARY_DIR}/espalier.bash
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME espalier)

@@ -1,0 +1,326 @@
+/* espalier run: starts an MPI program with the shim in it. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "advise/knobs.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "cli/command.h"
+
+#include <espalier/plan.h>
+
+enum { OPENMPI, MPICH, N_MPIS };
+
+static const char *const mpi_names[] = {"openmpi", "mpich", NULL};
+
+/* ---- which MPI ---- */
+
+/* What stands in the names of an MPI's launchers. */
+static const char *const marks[N_MPIS][4] = {{"openmpi", "orterun", "prterun", NULL},
+                                             {"mpich", "hydra", NULL}};
+
+static int mpi_by_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    for (int mpi = 0; mpi < N_MPIS; mpi++)
+        for (int i = 0; marks[mpi][i]; i++)
+            if (strstr(name, marks[mpi][i]))
+                return mpi;
+    return -1;
+}
+
+/* The file that a command names, as the shell would find it, behind all links. */
+static int find_command(const char *command, char out[PATH_MAX])
+{
+    const char *dirs = getenv("PATH");
+
+    if (strchr(command, '/'))
+        return realpath(command, out) ? 0 : -1;
+    while (dirs && *dirs) {
+        char path[PATH_MAX];
+        size_t length = strcspn(dirs, ":");
+        int n = snprintf(path, sizeof path, "%.*s/%s", (int)length, dirs, command);
+        if (n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0 &&
+            realpath(path, out))
+            return 0;
+        dirs += length + (dirs[length] == ':');
+    }
+    return -1;
+}
+
+static int find_mpi(const struct cli_args *args)
+{
+    char path[PATH_MAX];
+    int mpi = cli_choice(args, "mpi");
+
+    if (mpi < 0)
+        mpi = mpi_by_name(args->words[0]);
+    if (mpi < 0 && find_command(args->words[0], path) == 0)
+        mpi = mpi_by_name(path);
+    return mpi;
+}
+
+/* Does it start ranks (and take options for them), or is it the program itself? */
+static int is_launcher(const char *command)
+{
+    const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+
+    return strncmp(name, "mpirun", 6) == 0 || strncmp(name, "mpiexec", 7) == 0 ||
+           strcmp(name, "orterun") == 0;
+}
+
+/* ---- the shim's file ---- */
+
+/* Beside the program where it was built, or where it was installed. */
+static int find_shim(const char *mpi, char out[PATH_MAX])
+{
+    static const char *const places[] = {"src/mpi", ESPALIER_SHIM_FROM_BIN, NULL};
+    char self[PATH_MAX], path[PATH_MAX + 256];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    self[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash)
+        *slash = '\0';
+    for (int i = 0; places[i]; i++) {
+        snprintf(path, sizeof path, "%s/%s/libespalier-%s.so", self, places[i], mpi);
+        if (realpath(path, out))
+            return 0;
+    }
+    snprintf(path, sizeof path, "%s/libespalier-%s.so", ESPALIER_SHIM_DIR, mpi);
+    return realpath(path, out) ? 0 : -1;
+}
+
+/* ---- settings ---- */
+
+static int set(const char *name, const char *value)
+{
+    return setenv(name, value, 1) ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
+}
+
+/* The ranks may have another working directory. */
+static int set_file(const char *name, const char *path)
+{
+    char whole[PATH_MAX], quoted[80];
+
+    if (!realpath(path, whole))
+        return cli_error(CLI_BAD_INPUT, "%s: %s", espi_quote(quoted, sizeof quoted, path),
+                         strerror(errno));
+    return set(name, whole);
+}
+
+/* What is wrong with the files is better said before the ranks start. */
+static int check_files(const char *platform, const char *plan)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_platform *p = NULL;
+    struct esp_plan *read = NULL;
+
+    if (!platform)
+        return plan ? cli_error(CLI_BAD_USAGE, "--plan needs --platform") : CLI_OK;
+    esp_status st = esp_platform_read(platform, NULL, &p, &err);
+    if (!st && plan)
+        st = esp_plan_read(plan, p, &read, &err);
+    esp_plan_free(read);
+    esp_platform_free(p);
+    return cli_fail(st, &err);
+}
+
+static int set_all(const struct cli_args *args)
+{
+    static const struct {
+        const char *option, *name;
+    } texts[] = {{"mode", "ESPALIER_MODE"},
+                 {"log", "ESPALIER_LOG"},
+                 {"algo", "ESPALIER_ALGO"},
+                 {"hosts", "ESPALIER_HOSTS"}};
+    struct espi_settings settings;
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    const char *platform = cli_text(args, "platform"), *plan = cli_text(args, "plan");
+    int code = check_files(platform, plan);
+
+    if (code == CLI_OK && platform)
+        code = set_file("ESPALIER_PLATFORM", platform);
+    if (code == CLI_OK && plan)
+        code = set_file("ESPALIER_PLAN", plan);
+    if (code == CLI_OK && cli_has(args, "stats"))
+        code = set("ESPALIER_STATS", "-");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && code == CLI_OK; i++)
+        if (cli_text(args, texts[i].option))
+            code = set(texts[i].name, cli_text(args, texts[i].option));
+    return code ? code : cli_fail(espi_settings_read(&settings, getenv, &err), &err);
+}
+
+/* ---- the command line of the launcher ---- */
+
+struct line {
+    const char **words;
+    int n;
+    char *preload; /* "LD_PRELOAD=..." */
+};
+
+static void add(struct line *line, const char *word)
+{
+    line->words[line->n++] = word;
+}
+
+/* Hands a variable to all ranks, also on other hosts. */
+static void add_variable(struct line *line, int mpi, const char *name, const char *value)
+{
+    add(line, mpi == OPENMPI ? "-x" : "-genv");
+    add(line, name); /* mpirun takes the value from its own environment */
+    if (mpi == MPICH)
+        add(line, value);
+}
+
+static char *preload_text(const char *shim)
+{
+    const char *old = getenv("LD_PRELOAD");
+    size_t size = strlen(shim) + (old ? strlen(old) : 0) + sizeof "LD_PRELOAD=:";
+    char *text = espi_malloc(size);
+
+    if (text)
+        snprintf(text, size, "LD_PRELOAD=%s%s%s", shim, old && *old ? ":" : "",
+                 old ? old : "");
+    return text;
+}
+
+/* The launcher itself runs without the shim, so it is not put into its environment. */
+static void add_launcher_options(struct line *line, int mpi)
+{
+    int n;
+    const struct espi_knob *knobs = espi_knobs(&n);
+
+    if (mpi == OPENMPI) {
+        add(line, "-x");
+        add(line, line->preload);
+    } else {
+        add_variable(line, mpi, "LD_PRELOAD", strchr(line->preload, '=') + 1);
+    }
+    for (int i = 0; i < n; i++)
+        if (getenv(knobs[i].name))
+            add_variable(line, mpi, knobs[i].name, getenv(knobs[i].name));
+}
+
+static int start(const struct cli_args *args, int mpi, const char *shim)
+{
+    int n_knobs;
+    char quoted[80];
+    (void)espi_knobs(&n_knobs);
+    struct line line = {.words =
+                            ESPI_NEW(const char *, args->n_words + 3 * (n_knobs + 1) + 1),
+                        .preload = preload_text(shim)};
+
+    if (!line.words || !line.preload)
+        return cli_error(CLI_FAILED, "out of memory");
+    add(&line, args->words[0]);
+    if (is_launcher(args->words[0]))
+        add_launcher_options(&line, mpi);
+    else
+        putenv(line.preload);
+    for (int i = 1; i < args->n_words; i++)
+        add(&line, args->words[i]);
+    add(&line, NULL);
+    execvp(line.words[0], (char *const *)line.words);
+    return cli_error(CLI_FAILED, "cannot start %s: %s",
+                     espi_quote(quoted, sizeof quoted, line.words[0]), strerror(errno));
+}
+
+static int run_run(const struct cli_args *args)
+{
+    char shim[PATH_MAX], quoted[80];
+    int mpi = find_mpi(args);
+
+    if (mpi < 0)
+        return cli_error(CLI_BAD_USAGE,
+                         "cannot tell which MPI '%s' belongs to: say --mpi openmpi or "
+                         "--mpi mpich",
+                         espi_quote(quoted, sizeof quoted, args->words[0]));
+    int code = set_all(args);
+    if (code != CLI_OK)
+        return code;
+    if (find_shim(mpi_names[mpi], shim))
+        return cli_error(CLI_FAILED,
+                         "libespalier-%s.so is not there: it is built where mpicc.%s is "
+                         "installed",
+                         mpi_names[mpi], mpi_names[mpi]);
+    return start(args, mpi, shim);
+}
+
+const struct command cli_command_run = {
+    .name = "run",
+    .group = CLI_GROUP_RUN,
+    .summary = "run an unmodified MPI program, its broadcasts by our plans",
+    .about =
+        (const char *const[]){
+            "Starts an MPI program as the given command line does, with a library in it "
+            "that takes over broadcasts of which a plan for the platform is predicted to "
+            "do better than the MPI library. All else, and all whenever something is "
+            "wrong, is left to the MPI library. The program needs no change and no new "
+            "link; C and Fortran, Open MPI and MPICH.",
+            "Ranks find their nodes in the platform by the names of their hosts. On "
+            "other "
+            "hosts the library must lie at the same path.",
+            "All settings can be given as environment variables too, see 'espalier "
+            "knobs' and espalier-mpi(7).",
+            NULL},
+    .positionals =
+        (const struct cli_positional[]){
+            {.name = "COMMAND",
+             .kind = CLI_STRING,
+             .repeated = true,
+             .help = "The command line, after '--': the MPI launcher with its options, "
+                     "and the program."},
+            {0}},
+    .options =
+        (const struct cli_option[]){
+            {.name = "platform",
+             .letter = 'p',
+             .kind = CLI_FILE,
+             .help = "The network. Without it only --mode force runs plans, as if all "
+                     "links were equal."},
+            {.name = "plan",
+             .kind = CLI_FILE,
+             .help = "A plan for the platform; for other roots plans are made."},
+            {.name = "mode",
+             .kind = CLI_STRING,
+             .value = "auto|force|off",
+             .help = "Plans run where they are predicted to win (auto), wherever there "
+                     "is one (force), or never (off)."},
+            {.name = "algo",
+             .letter = 'a',
+             .kind = CLI_STRING,
+             .value = "NAME",
+             .help = "The algorithm that plans; without it, the best of several."},
+            {.name = "hosts",
+             .kind = CLI_STRING,
+             .value = "NAME,...",
+             .help = "The nodes of the ranks, by rank, where the platform calls them "
+                     "otherwise than their hosts."},
+            {.name = "stats",
+             .help = "At the end, say on standard error what ran and how long it took."},
+            {.name = "log",
+             .kind = CLI_STRING,
+             .value = "quiet|warn|info|debug",
+             .help = "How much is said on standard error."},
+            {.name = "mpi",
+             .kind = CLI_CHOICE,
+             .choices = mpi_names,
+             .value = "MPI",
+             .help = "Which MPI the program uses; without it, told by the launcher."},
+            {0}},
+    .examples =
+        (const struct cli_example[]){
+            {"On a measured network:",
+             "espalier run -p p.json --stats -- mpirun.openmpi -n 64 ./app"},
+            {"Try plans on this machine:",
+             "espalier run --mode force -- mpiexec.mpich -n 4 ./app"},
+            {0}},
+    .see = (const char *const[]){"knobs", "plan", NULL},
+    .no_json = true,
+    .run = run_run,
+};
