@@ -23,6 +23,9 @@ fuzz: ## fuzz every reader for FUZZ_SECONDS each (600)
 bench: build ## run the benchmarks
 	@tools/bench $(BUILD)
 
+soak: build ## SOAK_CALLS (100000) random broadcasts under each MPI
+	@tools/soak $(BUILD)
+
 coverage: ## measure which lines the tests reach: build/coverage/report
 	@tools/setup build check coverage
 	@tools/coverage
@@ -40,4 +43,4 @@ clean: ## remove all that was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: build demo check fuzz bench coverage format install clean help
+.PHONY: build demo check fuzz bench soak coverage format install clean help

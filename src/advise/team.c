@@ -232,7 +232,9 @@ esp_status espi_team_create(struct espi_team *out, const struct esp_platform *ne
     team.link = ESPI_NEW(int, net->n_links ? net->n_links : 1);
     esp_status st = team.leader && team.link ? try_to_make(&team, net, node, 0, err)
                                              : espi_err_nomem(err);
-    if (!st && esp_platform_check_root(team.p, 0, err)) {
+    if (!st)
+        st = esp_platform_check_root(team.p, 0, err);
+    if (st == ESP_EINPUT && team.p) {
         esp_platform_free(team.p);
         team.p = NULL;
         st = try_to_make(&team, net, node, 1, err);
@@ -380,7 +382,9 @@ esp_status espi_team_adapt(const struct espi_team *team, const struct esp_platfo
     if (st)
         return st;
     espi_arena_init(&arena);
-    for (int t = 0; t < plan->n_trees && !st; t++)
+    /* of a redundant plan, the first tree does it all */
+    int n_trees = plan->redundant ? 1 : plan->n_trees;
+    for (int t = 0; t < n_trees && !st; t++)
         st = adapt_tree(team, &plan->trees[t], root, &arena, mine, err);
     espi_arena_done(&arena);
     mine->size_bytes = plan->size_bytes;

@@ -1,0 +1,386 @@
+/* Settings, the platform of a communicator's ranks, and the choice of a plan. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include <espalier/espalier.h>
+
+#include "advise/choice.h"
+#include "advise/knobs.h"
+#include "advise/team.h"
+#include "base/rng.h"
+#include "platform/platform.h"
+#include "support/alloc_fail.h"
+
+/* ---- settings ---- */
+
+static const char *env[8][2];
+
+static char *get(const char *name)
+{
+    for (int i = 0; i < 8; i++)
+        if (env[i][0] && strcmp(env[i][0], name) == 0)
+            return (char *)(uintptr_t)env[i][1];
+    return NULL;
+}
+
+static void set_only(const char *name, const char *value)
+{
+    memset(env, 0, sizeof env);
+    env[0][0] = name;
+    env[0][1] = value;
+}
+
+static void settings_have_defaults(void **state)
+{
+    (void)state;
+    struct espi_settings s;
+    memset(env, 0, sizeof env);
+    assert_int_equal(espi_settings_read(&s, get, NULL), ESP_OK);
+    assert_int_equal(s.mode, ESPI_MODE_AUTO);
+    assert_int_equal(s.log, ESPI_LOG_WARN);
+    assert_int_equal(s.window, 4);
+    assert_true(s.min_bytes == 8192 && s.margin == 0.9 && s.slice_bytes == 0);
+    assert_string_equal(s.platform, "");
+}
+
+static void settings_are_read(void **state)
+{
+    (void)state;
+    struct espi_settings s;
+    set_only("ESPALIER_MODE", "off");
+    assert_int_equal(espi_settings_read(&s, get, NULL), ESP_OK);
+    assert_int_equal(s.mode, ESPI_MODE_OFF);
+    set_only("ESPALIER_SLICE", "64KB");
+    assert_int_equal(espi_settings_read(&s, get, NULL), ESP_OK);
+    assert_true(s.slice_bytes == 64000);
+    set_only("ESPALIER_LOG", "debug");
+    assert_int_equal(espi_settings_read(&s, get, NULL), ESP_OK);
+    assert_int_equal(s.log, ESPI_LOG_DEBUG);
+    set_only("ESPALIER_HOSTS", "a,b");
+    assert_int_equal(espi_settings_read(&s, get, NULL), ESP_OK);
+    assert_string_equal(s.hosts, "a,b");
+}
+
+static void wrong_settings_are_named(void **state)
+{
+    static const char *const wrong[][2] = {
+        {"ESPALIER_MODE", "aut"},     {"ESPALIER_MODE", "auto|force"},
+        {"ESPALIER_LOG", "loud"},     {"ESPALIER_SLICE", "-1"},
+        {"ESPALIER_MIN", "x"},        {"ESPALIER_WINDOW", "0"},
+        {"ESPALIER_WINDOW", "99999"}, {"ESPALIER_MARGIN", "nan"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct espi_settings s = {.window = 77};
+        struct esp_err err;
+        set_only(wrong[i][0], wrong[i][1]);
+        assert_int_equal(espi_settings_read(&s, get, &err), ESP_EUSAGE);
+        assert_non_null(strstr(err.text, wrong[i][0]));
+        assert_int_equal(s.window, 77); /* untouched */
+    }
+    static char long_name[ESPI_PATH_MAX + 1];
+    struct espi_settings s;
+    memset(long_name, 'a', ESPI_PATH_MAX);
+    set_only("ESPALIER_PLATFORM", long_name);
+    assert_int_equal(espi_settings_read(&s, get, NULL), ESP_EUSAGE);
+}
+
+/* ---- teams ---- */
+
+/* A complete network of n hosts "h0.net", ... with bandwidths by number, and a cable that
+ * all links from the first half to the second share. */
+static struct esp_platform *network(int n)
+{
+    struct esp_builder *b;
+    struct esp_platform *p = NULL;
+    int cable[64], n_cable = 0;
+    assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
+    for (int i = 0; i < n; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "h%d.net", i);
+        struct esp_node_spec spec = {name, i < n / 2 ? "west" : "east", ESP_NODE_HOST,
+                                     ESP_UNSET, ESP_UNSET};
+        assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            int link, far = (i < n / 2) != (j < n / 2);
+            if (i == j)
+                continue;
+            assert_int_equal(esp_builder_add_link(b, i, j, far ? 5e-3 : 1e-4,
+                                                  far ? 1e6 : 1e7 + i, &link, NULL),
+                             ESP_OK);
+            if (i < n / 2 && j >= n / 2)
+                cable[n_cable++] = link;
+        }
+    assert_int_equal(esp_builder_add_shared(b, "wan", 1e6, cable, n_cable, NULL), ESP_OK);
+    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
+    esp_builder_free(b);
+    return p;
+}
+
+static void hosts_are_found_by_name(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(4);
+    static const char *const names[] = {"h2.net", "h2.net", "h0", "h3.elsewhere"};
+    static const char *const wrong[] = {"h0", "hx", "h1", "h2"};
+    int node[4];
+    struct esp_err err;
+    assert_int_equal(espi_find_nodes(net, 4, names, node, &err), ESP_OK);
+    assert_true(node[0] == 2 && node[1] == 2 && node[2] == 0 && node[3] == 3);
+    assert_int_equal(espi_find_nodes(net, 4, wrong, node, &err), ESP_EINPUT);
+    assert_non_null(strstr(err.text, "rank 1 runs on host hx"));
+    esp_platform_free(net);
+}
+
+static void short_names_must_be_one_node(void **state)
+{
+    static const char text[] =
+        "{\"format\":\"espalier-platform/1\",\"nodes\":[{\"name\":\"a.x\"},"
+        "{\"name\":\"a.y\"}],\"links\":[]}";
+    static const char *const name[] = {"a"};
+    struct esp_platform *net;
+    struct esp_err err;
+    int node;
+    (void)state;
+    assert_int_equal(esp_platform_parse(text, sizeof text - 1, "t", NULL, &net, &err),
+                     ESP_OK);
+    assert_int_equal(espi_find_nodes(net, 1, name, &node, &err), ESP_EINPUT);
+    assert_non_null(strstr(err.text, "several"));
+    esp_platform_free(net);
+}
+
+/* Rank i is node i; network links keep their values, ranks of a machine are joined. */
+static void teams_keep_the_network(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(6);
+    static const int node[] = {4, 0, 0, 1, 4, 0};
+    struct espi_team team;
+    assert_int_equal(espi_team_create(&team, net, 6, node, NULL), ESP_OK);
+    const struct esp_platform *p = team.p;
+    assert_int_equal(esp_platform_node_count(p), 6);
+    assert_int_equal(esp_platform_host_count(p), 6);
+    assert_string_equal(esp_platform_node_name(p, 1), "h0.net");
+    assert_string_equal(esp_platform_node_site(p, 0), "east");
+    for (int a = 0; a < 6; a++)
+        for (int b = 0; b < 6; b++) {
+            int link = esp_platform_find_link(p, a, b);
+            int leaders = team.leader[a] == a && team.leader[b] == b;
+            if (a == b)
+                continue;
+            if (node[a] == node[b]) {
+                assert_true(link >= 0);
+                assert_true(p->bandwidth_Bps[link] == ESPI_INSIDE_BPS);
+            } else if (leaders) {
+                int own = esp_platform_find_link(net, node[a], node[b]);
+                assert_int_equal(link, team.link[own]);
+                assert_true(p->bandwidth_Bps[link] == net->bandwidth_Bps[own]);
+                assert_true(p->latency_s[link] == net->latency_s[own]);
+            } else {
+                assert_int_equal(link, -1);
+            }
+        }
+    assert_int_equal(esp_platform_shared_count(p), 1);
+    assert_int_equal(p->shared_links.start[1] - p->shared_links.start[0], 2);
+    espi_team_done(&team);
+    esp_platform_free(net);
+}
+
+/* a - b - c: without b, a reaches c over it as over a switch; with it, as a host. */
+static void hosts_without_ranks_may_forward(void **state)
+{
+    static const char text[] =
+        "{\"format\":\"espalier-platform/"
+        "1\",\"nodes\":[{\"name\":\"a\"},{\"name\":\"b\"},"
+        "{\"name\":\"c\"}],\"links\":[{\"from\":\"a\",\"to\":\"b\",\"bandwidth_Bps\":5,"
+        "\"duplex\":true},{\"from\":\"b\",\"to\":\"c\",\"bandwidth_Bps\":5,"
+        "\"duplex\":true}]}";
+    static const int two[] = {0, 2};
+    struct esp_platform *net;
+    struct espi_team team;
+    (void)state;
+    assert_int_equal(esp_platform_parse(text, sizeof text - 1, "t", NULL, &net, NULL),
+                     ESP_OK);
+    assert_int_equal(espi_team_create(&team, net, 2, two, NULL), ESP_OK);
+    assert_int_equal(esp_platform_host_count(team.p), 2);
+    assert_int_equal(esp_platform_node_count(team.p), 3);
+    espi_team_done(&team);
+    esp_platform_free(net);
+}
+
+static void equal_teams_reach_all(void **state)
+{
+    (void)state;
+    static const int sizes[] = {1, 2, 3, 64, 65, 100};
+    for (int i = 0; i < 6; i++) {
+        struct espi_team team;
+        assert_int_equal(espi_team_create_equal(&team, sizes[i], NULL), ESP_OK);
+        assert_int_equal(esp_platform_host_count(team.p), sizes[i]);
+        for (int r = 0; r < sizes[i]; r++)
+            assert_int_equal(esp_platform_check_root(team.p, r, NULL), ESP_OK);
+        espi_team_done(&team);
+    }
+}
+
+/* A plan for the network serves teams with any number of ranks on each host, from any
+ * rank on the root's machine, and no others. */
+static void given_plans_are_adapted(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(4);
+    struct espi_rng rng;
+    struct esp_request request;
+    espi_rng_seed(&rng, 5);
+    esp_request_init(&request, 2);
+    request.algo = "grow";
+    struct esp_plan *plan, *mine;
+    assert_int_equal(esp_plan_make(net, &request, &plan, NULL), ESP_OK);
+    for (int trial = 0; trial < 200; trial++) {
+        int n = 1 + (int)espi_rng_below(&rng, 9), node[9], seen = 0;
+        struct espi_team team;
+        for (int i = 0; i < n; i++) {
+            node[i] = (int)espi_rng_below(&rng, 4);
+            seen |= 1 << node[i];
+        }
+        assert_int_equal(espi_team_create(&team, net, n, node, NULL), ESP_OK);
+        for (int root = 0; root < n; root++) {
+            esp_status want = seen == 15 && node[root] == 2 ? ESP_OK : ESP_EUNSUPPORTED;
+            assert_int_equal(espi_team_adapt(&team, net, node, plan, root, &mine, NULL),
+                             want);
+            if (want)
+                continue;
+            assert_int_equal(esp_plan_check(mine, team.p, NULL), ESP_OK);
+            assert_int_equal(mine->root, root);
+            assert_int_equal(mine->trees[0].n_edges, n - 1);
+            esp_plan_free(mine);
+        }
+        espi_team_done(&team);
+    }
+    esp_plan_free(plan);
+    esp_platform_free(net);
+}
+
+/* ---- choices ---- */
+
+static void slow_links_are_avoided(void **state)
+{
+    (void)state;
+    /* ranks alternate between the sites: a pipeline in rank order crosses the cable at
+     * every step, a good tree once */
+    struct esp_platform *net = network(8);
+    static const int node[] = {0, 4, 1, 5, 2, 6, 3, 7};
+    struct espi_team team;
+    struct espi_choice choice;
+    struct espi_choice_options options = {.margin = 0.9};
+    assert_int_equal(espi_team_create(&team, net, 8, node, NULL), ESP_OK);
+    assert_int_equal(espi_choose(team.p, 0, 8e6, &options, &choice, NULL), ESP_OK);
+    assert_non_null(choice.plan);
+    assert_true(choice.ours_s < 0.9 * choice.native_s);
+    int crossings = 0;
+    for (int i = 0; i < choice.plan->trees[0].n_edges; i++) {
+        const struct esp_edge *e = &choice.plan->trees[0].edges[i];
+        crossings += (node[e->from] < 4) != (node[e->to] < 4);
+    }
+    assert_int_equal(crossings, 1);
+    espi_choice_done(&choice);
+    options.margin = 1e-9; /* as good as never */
+    assert_int_equal(espi_choose(team.p, 0, 8e6, &options, &choice, NULL), ESP_OK);
+    assert_null(choice.plan);
+    assert_true(choice.ours_s > 0);
+    options.force = 1;
+    options.algo = "chain";
+    options.slice_bytes = 1000;
+    assert_int_equal(espi_choose(team.p, 3, 8e6, &options, &choice, NULL), ESP_OK);
+    assert_string_equal(choice.plan->algo, "chain");
+    assert_true(choice.plan->slice_bytes == 1000);
+    espi_choice_done(&choice);
+    espi_team_done(&team);
+    esp_platform_free(net);
+}
+
+static void equal_links_are_left_to_the_library(void **state)
+{
+    (void)state;
+    struct espi_team team;
+    assert_int_equal(espi_team_create_equal(&team, 2, NULL), ESP_OK);
+    for (double bytes = 1; bytes < 1e8; bytes *= 7) {
+        struct espi_choice choice;
+        struct espi_choice_options options = {.margin = 0.9};
+        assert_int_equal(espi_choose(team.p, 1, bytes, &options, &choice, NULL), ESP_OK);
+        assert_null(choice.plan);
+    }
+    espi_team_done(&team);
+}
+
+static void no_plan_is_no_failure(void **state)
+{
+    static const char text[] =
+        "{\"format\":\"espalier-platform/1\",\"nodes\":[{\"name\":\"a\"},"
+        "{\"name\":\"b\"}],\"links\":[]}";
+    struct esp_platform *p;
+    struct espi_choice choice;
+    struct espi_choice_options options = {.force = 1};
+    (void)state;
+    assert_int_equal(esp_platform_parse(text, sizeof text - 1, "t", NULL, &p, NULL),
+                     ESP_OK);
+    assert_int_equal(espi_choose(p, 0, 1000, &options, &choice, NULL), ESP_OK);
+    assert_null(choice.plan);
+    esp_platform_free(p);
+}
+
+/* ---- every allocation fails once ---- */
+
+static esp_status whole_way(void *arg)
+{
+    static const int node[] = {0, 3, 1, 1, 2, 0};
+    const struct esp_platform *net = arg;
+    struct espi_team team;
+    struct espi_choice choice;
+    struct espi_choice_options options = {.margin = 0.9, .algo = "grow"};
+    esp_status st = espi_team_create(&team, net, 6, node, NULL);
+    if (st)
+        return st;
+    st = espi_choose(team.p, 2, 1e6, &options, &choice, NULL);
+    if (!st)
+        espi_choice_done(&choice);
+    espi_team_done(&team);
+    if (!st)
+        st = espi_team_create_equal(&team, 3, NULL);
+    if (!st)
+        espi_team_done(&team);
+    return st;
+}
+
+static void memory_may_run_out_anywhere(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(4);
+    assert_true(alloc_fail_each(whole_way, net) > 10);
+    esp_platform_free(net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(settings_have_defaults),
+        cmocka_unit_test(settings_are_read),
+        cmocka_unit_test(wrong_settings_are_named),
+        cmocka_unit_test(hosts_are_found_by_name),
+        cmocka_unit_test(short_names_must_be_one_node),
+        cmocka_unit_test(teams_keep_the_network),
+        cmocka_unit_test(hosts_without_ranks_may_forward),
+        cmocka_unit_test(equal_teams_reach_all),
+        cmocka_unit_test(given_plans_are_adapted),
+        cmocka_unit_test(slow_links_are_avoided),
+        cmocka_unit_test(equal_links_are_left_to_the_library),
+        cmocka_unit_test(no_plan_is_no_failure),
+        cmocka_unit_test(memory_may_run_out_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
