@@ -90,6 +90,12 @@ void espi_lp_set_upper(struct espi_lp *lp, int column, double upper)
     Clp_columnUpper(lp->model)[column] = upper;
 }
 
+void espi_lp_set_row(struct espi_lp *lp, int row, double lower, double upper)
+{
+    Clp_rowLower(lp->model)[row] = lower;
+    Clp_rowUpper(lp->model)[row] = upper;
+}
+
 espi_lp_result espi_lp_solve(struct espi_lp *lp, espi_lp_method method)
 {
     static const espi_lp_result results[] = {ESPI_LP_OPTIMAL, ESPI_LP_INFEASIBLE,
