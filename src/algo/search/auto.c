@@ -13,12 +13,24 @@
  * with its options at their standard, for the slices of the request (64 KiB where these
  * are left open). Complexity: that of all of them, a few times. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "algo/algo.h"
 #include "base/err.h"
 
 enum { MAX_SLICES = 64, MAX_ROUNDS = 2 };
+
+enum { OPTION_WORK };
+
+static const struct espi_algo_option options_of_auto[] = {
+    {.name = "work",
+     .standard = 20000,
+     .min = 0,
+     .max = 1e9,
+     .meaning = "arcs that refine weighs for each host, where no time is given"},
+    {0},
+};
 
 struct contest {
     const struct espi_task *task;
@@ -89,7 +101,7 @@ static esp_status enter(struct contest *c, const struct espi_algo *algo,
     return st == ESP_EUNSUPPORTED ? ESP_OK : st;
 }
 
-/* All algorithms that do not search. */
+/* All algorithms that neither search nor send anything twice. */
 static esp_status enter_all(struct contest *c, double slice_bytes, struct esp_err *err)
 {
     int count;
@@ -98,17 +110,22 @@ static esp_status enter_all(struct contest *c, double slice_bytes, struct esp_er
     for (int i = 0; i < count && !st; i++) {
         double options[ESPI_ALGO_OPTIONS_MAX] = {0};
         espi_algo_standard(algos[i], options);
-        if (algos[i]->op == c->task->request->op && strcmp(algos[i]->family, "search"))
+        if (algos[i]->op == c->task->request->op &&
+            strcmp(algos[i]->family, "search") != 0 &&
+            strcmp(algos[i]->family, "redundant") != 0)
             st = enter(c, algos[i], options, slice_bytes, err);
     }
     return st;
 }
 
-static esp_status enter_named(struct contest *c, const char *text, double slice_bytes,
-                              struct esp_err *err)
+static esp_status enter_refine(struct contest *c, const char *objective,
+                               double slice_bytes, struct esp_err *err)
 {
     const struct espi_algo *algo;
     double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+    char text[64];
+    snprintf(text, sizeof text, "refine:objective=%s,work=%.0f", objective,
+             c->task->option[OPTION_WORK]);
     esp_status st = espi_algo_parse(text, &algo, options, err);
     return st ? st : enter(c, algo, options, slice_bytes, err);
 }
@@ -121,7 +138,7 @@ static esp_status follow_slices(struct contest *c, double ran_bytes, struct esp_
         ran_bytes = c->best_bytes;
         st = enter_all(c, ran_bytes, err);
         if (!st)
-            st = enter_named(c, "refine:objective=finish", ran_bytes, err);
+            st = enter_refine(c, "finish", ran_bytes, err);
     }
     return st;
 }
@@ -133,9 +150,9 @@ static esp_status hold(struct contest *c, struct esp_err *err)
     if (!st && c->n_slices > 1)
         st = enter_all(c, size_bytes, err);
     if (!st)
-        st = enter_named(c, "refine", usual_bytes, err);
+        st = enter_refine(c, "throughput", usual_bytes, err);
     if (!st)
-        st = enter_named(c, "refine:objective=finish", usual_bytes, err);
+        st = enter_refine(c, "finish", usual_bytes, err);
     return st ? st : follow_slices(c, usual_bytes, err);
 }
 
@@ -169,5 +186,6 @@ const struct espi_algo espi_algo_auto = {
     .paper = "none",
     .complexity = "that of all others",
     .summary = "the tree and slice size by which the message arrives earliest",
+    .options = options_of_auto,
     .run = run,
 };
