@@ -88,6 +88,7 @@ static int set_scene(struct cli_sim *r)
         .n_changes = (int)r->trace.n_changes,
         .stops = r->trace.stops,
         .n_stops = (int)r->trace.n_stops,
+        .alpha = cli_number(args, "alpha"),
     };
     return code;
 }
@@ -245,6 +246,9 @@ const struct command cli_command_simulate = {
             "Runs a plan slice by slice on the network it was made for, or on another "
             "(--reality): what the network really is, where the plan was made from "
             "measurements that are old or wrong. Hosts are matched by name.",
+            "Redundant plans (--algo two-tree or patient) race: hosts have several "
+            "senders and take the message from the faster; those that are left without "
+            "are adopted by the nearest host that has it.",
             "Things may go wrong on the way (--fault, --trace), and the answer says who "
             "got the message and who did not. A fault is one of",
             "  node:NAME@TIME              the host stops at that time\n"
@@ -291,6 +295,15 @@ const struct command cli_command_simulate = {
              .fallback = "exclusive",
              .help = "How transfers share what they meet on: one after the other, or all "
                      "at once with a fair part each, as TCP does."},
+            {.name = "alpha",
+             .kind = CLI_DOUBLE,
+             .limited = true,
+             .min = 0,
+             .max = 1e6,
+             .fallback = "0",
+             .help =
+                 "Races of redundant plans: how long a receiver pauses to compare two "
+                 "senders, in mean times of a transfer of the first tree."},
             {.name = "fault",
              .kind = CLI_STRING,
              .value = "SPEC",

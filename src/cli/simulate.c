@@ -21,6 +21,8 @@ struct espi_slices cli_sim_slices(const struct cli_sim *r)
     double slice =
         r->options.slice_bytes > 0 ? r->options.slice_bytes : r->plan->slice_bytes;
 
+    if (r->plan->redundant) /* races are over whole messages */
+        slice = 0;
     return espi_slices(cli_sim_size_bytes(r), slice);
 }
 
@@ -75,6 +77,18 @@ static json_t *resources_json(const struct esp_sim_result *result)
     return all;
 }
 
+static json_t *race_json(const struct esp_sim_result *result)
+{
+    json_t *json = json_object();
+
+    json_object_set_new(json, "covered", json_integer(result->covered));
+    json_object_set_new(json, "adopted", json_integer(result->adopted));
+    cli_json_real(json, "raced_s", result->raced_s);
+    json_object_set_new(json, "pauses", json_integer((json_int_t)result->pauses));
+    json_object_set_new(json, "switches", json_integer((json_int_t)result->switches));
+    return json;
+}
+
 int cli_print_sim_json(const struct cli_sim *r)
 {
     const struct esp_sim_result *result = r->result;
@@ -88,6 +102,8 @@ int cli_print_sim_json(const struct cli_sim *r)
     json_object_set_new(json, "delivered", delivered_json(r));
     json_object_set_new(json, "lost", names_json(r, is_lost));
     json_object_set_new(json, "stopped", names_json(r, is_stopped));
+    if (r->plan->redundant)
+        json_object_set_new(json, "race", race_json(result));
     json_object_set_new(json, "resources", resources_json(result));
     return cli_print_json(json);
 }
@@ -134,6 +150,21 @@ static void add_finish(struct cli_table *t, const struct cli_sim *r, int got)
         cli_table_add(t, "after %s", text);
 }
 
+static void add_race(struct cli_table *t, const struct esp_sim_result *result)
+{
+    char text[32];
+
+    cli_table_add(t, "race");
+    cli_table_add(t, "%llu changes of sender, %llu pauses to compare two",
+                  (unsigned long long)result->switches,
+                  (unsigned long long)result->pauses);
+    if (!result->adopted)
+        return;
+    cli_table_add(t, "repair");
+    cli_table_add(t, "%d hosts adopted after the race was over at %s", result->adopted,
+                  espi_format_time(text, sizeof text, result->raced_s));
+}
+
 static int print_facts(const struct cli_sim *r)
 {
     static const struct cli_column columns[] = {{NULL, false}, {NULL, false}};
@@ -156,6 +187,8 @@ static int print_facts(const struct cli_sim *r)
     add_names(&t, r, "lost", is_lost);
     cli_table_add(&t, "transfers");
     cli_table_add(&t, "%llu", (unsigned long long)result->transfers);
+    if (r->plan->redundant)
+        add_race(&t, result);
     int bad = cli_table_print(&t, stdout, 2);
     cli_table_done(&t);
     return bad;

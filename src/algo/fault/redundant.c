@@ -67,6 +67,7 @@ esp_status espi_redundant_plan(const struct espi_task *task,
     if (!arcs || espi_feeders_init(&f, &task->view->g, task->arena))
         return espi_err_nomem(err);
     plan->redundant = 1;
+    plan->slice_bytes = plan->size_bytes; /* races are over whole messages */
     plan->patience = options->patience;
     esp_status st = run_base(task, options->base, plan, err);
     return st ? st : add_feeders(task, options, &f, arcs, plan, err);

@@ -66,3 +66,16 @@ espalier simulate p.json p.json
 espalier simulate p.json missing.json
 
 espalier simulate p.json
+
+espalier generate matrix --nodes 12 --seed 3 -o m.json
+espalier generate matrix --nodes 12 --seed 4 -o other.json
+espalier plan m.json --root p0 --size 1MB --algo two-tree -o two.json > /dev/null
+espalier plan m.json --root p0 --size 1MB --algo patient -o patient.json > /dev/null
+
+espalier simulate m.json two.json --alpha 0.5 --reality other.json
+
+espalier simulate m.json two.json --fault node:p3@1ms --fault node:p5@2ms --fault node:p1@0 --fault node:p8@0 | head -10
+
+espalier simulate m.json patient.json --reality other.json --json | sed -n '/"race"/,/}/p'
+
+espalier simulate m.json two.json --sharing fluid
