@@ -20,9 +20,14 @@
 static const double slices[] = {65024, 32512, 16256, 8128};
 enum { N_SLICES = sizeof slices / sizeof *slices };
 
-static const char *const ours[] = {"grow",           "prune-degree",
-                                   "multiport-grow", "multiport-prune-degree",
-                                   "ecef",           "binomial"};
+/* Those that take little time: a rank plans while its program waits. */
+static const char *const ours[] = {"grow",
+                                   "prune-degree",
+                                   "multiport-grow",
+                                   "multiport-prune-degree",
+                                   "ecef",
+                                   "binomial",
+                                   "refine:objective=finish,work=1000"};
 static const char *const natives[] = {"binomial", "chain"};
 
 struct search {
@@ -30,6 +35,7 @@ struct search {
     int root;
     double size_bytes;
     double only_slice; /* 0: any of the list, or the whole */
+    double plan_slice; /* what algorithms plan for */
     struct espi_arena arena;
     double best_s;
     struct esp_plan *best;
@@ -85,7 +91,7 @@ static esp_status try_algo(struct search *s, const char *algo)
     esp_request_init(&request, s->root);
     request.algo = algo;
     request.size_bytes = s->size_bytes;
-    request.slice_bytes = s->only_slice > 0 ? s->only_slice : slices[0];
+    request.slice_bytes = s->only_slice > 0 ? s->only_slice : s->plan_slice;
     esp_status st = esp_plan_make(s->p, &request, &plan, s->err);
     if (st)
         return st == ESP_ENOMEM ? st : ESP_OK; /* then it is not for this platform */
@@ -96,7 +102,7 @@ static esp_status try_algos(struct search *s, const char *const *names, int n)
 {
     esp_status st = ESP_OK;
     for (int i = 0; i < n && !st; i++) {
-        const struct espi_algo *a = espi_algo_find(names[i], strlen(names[i]));
+        const struct espi_algo *a = espi_algo_find(names[i], strcspn(names[i], ":"));
         if (a && espi_algo_applies(a, s->p))
             st = try_algo(s, names[i]);
     }
@@ -127,6 +133,14 @@ static esp_status copy_plan(const struct esp_plan *plan, const struct esp_platfo
     return st;
 }
 
+static esp_status try_ours(struct search *s, const struct espi_choice_options *options)
+{
+    if (options->algo && *options->algo)
+        return try_algo(s, options->algo);
+    return try_algos(s, ours, sizeof ours / sizeof *ours);
+}
+
+/* Trees for the usual slice first, then for the slice that turned out best. */
 static esp_status find_ours(struct search *s, const struct espi_choice_options *options)
 {
     if (options->given) {
@@ -134,9 +148,11 @@ static esp_status find_ours(struct search *s, const struct espi_choice_options *
         esp_status st = copy_plan(options->given, s->p, &s->arena, &copy, s->err);
         return st ? st : consider(s, copy);
     }
-    if (options->algo && *options->algo)
-        return try_algo(s, options->algo);
-    return try_algos(s, ours, sizeof ours / sizeof *ours);
+    esp_status st = try_ours(s, options);
+    if (st || !s->best || s->best->slice_bytes == s->plan_slice)
+        return st;
+    s->plan_slice = s->best->slice_bytes;
+    return try_ours(s, options);
 }
 
 static esp_status predict_native(struct search *s, double *native_s)
@@ -144,6 +160,7 @@ static esp_status predict_native(struct search *s, double *native_s)
     struct search native = {.p = s->p,
                             .root = s->root,
                             .size_bytes = s->size_bytes,
+                            .plan_slice = slices[0],
                             .best_s = INFINITY,
                             .err = s->err};
     espi_arena_init(&native.arena);
@@ -162,6 +179,7 @@ esp_status espi_choose(const struct esp_platform *team, int root, double size_by
                        .root = root,
                        .size_bytes = size_bytes,
                        .only_slice = options->slice_bytes,
+                       .plan_slice = slices[0],
                        .best_s = INFINITY,
                        .err = err};
     struct espi_choice choice = {0};

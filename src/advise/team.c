@@ -361,6 +361,8 @@ static esp_status check_fits(const struct espi_team *team, const struct esp_plat
     int machines = 0;
     for (int r = 0; r < team->n; r++)
         machines += team->leader[r] == r;
+    if (plan->op != ESP_OP_BCAST || plan->targets)
+        return espi_err(err, ESP_EUNSUPPORTED, "the plan is not for a broadcast to all");
     if (!team->link || node[root] != plan->root)
         return espi_err(err, ESP_EUNSUPPORTED, "the plan is for another root");
     if (machines != net->n_hosts)

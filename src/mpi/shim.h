@@ -18,8 +18,6 @@
 #include "advise/team.h"
 #include "exec/exec.h"
 
-#define ESPI_MPI_EXPORT __attribute__((visibility("default")))
-
 /* ---- the job: written once, by the attach; then read only ---- */
 struct espi_job {
     int awake; /* is there anything to do in a collective at all? */
@@ -39,6 +37,9 @@ extern struct espi_job espi_job;
 void espi_attach(void);
 /* Called before MPI_Finalize. */
 void espi_detach(void);
+
+/* From now on collectives come to us, or go straight to the library. */
+void espi_hooks_awake(int awake);
 
 /* One line on standard error, from rank 0 only. */
 void espi_say(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

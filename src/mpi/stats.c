@@ -57,7 +57,7 @@ void espi_stats_note(int comm_size, uint64_t bytes, const char *algo, double tim
 {
     struct row key = {.comm_size = comm_size,
                       .size_class = bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0};
-    snprintf(key.algo, sizeof key.algo, "%s", algo);
+    snprintf(key.algo, sizeof key.algo, "%.*s", (int)strcspn(algo, ":"), algo);
     pthread_mutex_lock(&lock);
     struct row *row = find_row(&key);
     if (row) {
