@@ -16,6 +16,7 @@
 #include "algo/search/starts.h"
 #include "algo/search/tree_state.h"
 #include "base/rng.h"
+#include "cost/packing.h"
 #include "support/all_trees.h"
 #include "support/plans.h"
 #include "support/small_platform.h"
@@ -244,6 +245,53 @@ static void nothing_gets_worse(void **state)
     }
 }
 
+/* ---- how near the optimum of many trees ---- */
+
+/* The mean over 20 Tiers platforms of the refined throughput to the optimum of any number
+ * of trees, from node 0 or from the last node, which stands in a LAN. */
+static double mean_ratio(const char *preset, int from_lan)
+{
+    double sum = 0;
+    for (int i = 0; i < 20; i++) {
+        static const struct espi_packing_options any;
+        struct esp_tiers_options o;
+        struct esp_platform *p = NULL;
+        struct esp_plan *plan = NULL;
+        struct esp_request request;
+        struct espi_arena arena;
+        struct espi_view v;
+        struct espi_packing packing;
+        esp_tiers_options_defaults(&o);
+        assert_int_equal(esp_tiers_options_preset(&o, preset, NULL), ESP_OK);
+        o.seed = (uint64_t)i + 1;
+        assert_int_equal(esp_generate_tiers(&o, &p, NULL), ESP_OK);
+        esp_request_init(&request, from_lan ? esp_platform_node_count(p) - 1 : 0);
+        request.algo = "refine:work=3000";
+        assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+        espi_arena_init(&arena);
+        assert_int_equal(espi_view_init(&v, p, plan->slice_bytes, &arena, NULL), 0);
+        assert_int_equal(
+            espi_packing_solve(&v, request.root, &any, &arena, &packing, NULL), 0);
+        sum += plan->throughput_Bps / (plan->slice_bytes * packing.bound);
+        espi_arena_done(&arena);
+        esp_plan_free(plan);
+        esp_platform_free(p);
+    }
+    return sum / 20;
+}
+
+/* One tree cannot reach the optimum of many: branch and bound with cuts proved the best
+ * tree for most of these platforms, and the search found it. The best means are 0.807,
+ * 0.804, 0.894 and 0.926. */
+static void tiers_trees_are_as_good_as_a_tree_can_be(void **state)
+{
+    (void)state;
+    assert_true(mean_ratio("30", 1) >= 0.80);
+    assert_true(mean_ratio("30", 0) >= 0.795);
+    assert_true(mean_ratio("65", 1) >= 0.888);
+    assert_true(mean_ratio("65", 0) >= 0.92);
+}
+
 /* ---- auto ---- */
 
 static double finish_s(const struct esp_platform *p, const char *algo, double size_bytes,
@@ -273,7 +321,7 @@ static void no_later_than_all(const struct esp_platform *p, double size_bytes)
     double whole_s = finish_s(p, "auto", size_bytes, 0);
     assert_true(any_s <= kept_s * (1 + 1e-9) && any_s <= whole_s * (1 + 1e-9));
     for (int i = 0; i < count; i++) {
-        if (!strcmp(algos[i]->name, "exact"))
+        if (!strcmp(algos[i]->name, "exact") || !strcmp(algos[i]->family, "redundant"))
             continue;
         const char *name = algos[i]->name;
         assert_true(kept_s <= finish_s(p, name, size_bytes, 65536) * (1 + 1e-9));
@@ -380,6 +428,7 @@ int main(void)
         cmocka_unit_test(loads_stay_right),
         cmocka_unit_test(small_platforms_come_out_optimal),
         cmocka_unit_test(nothing_gets_worse),
+        cmocka_unit_test(tiers_trees_are_as_good_as_a_tree_can_be),
         cmocka_unit_test(auto_is_the_best_of_all),
         cmocka_unit_test(auto_chooses_slices),
         cmocka_unit_test(seeds_decide),

@@ -15,6 +15,7 @@
 
 #include "algo/search/search.h"
 #include "algo/search/starts.h"
+#include "base/clock.h"
 #include "base/err.h"
 
 enum objective { THROUGHPUT, FINISH };
@@ -94,7 +95,7 @@ static esp_status find_start(struct refinement *r, enum objective objective,
 static struct espi_search part_of(const struct espi_search *search, double part)
 {
     struct espi_search s = *search;
-    double now_s = espi_search_clock_s();
+    double now_s = espi_now_s();
     s.work *= part;
     if (s.deadline_s > now_s)
         s.deadline_s = now_s + part * (s.deadline_s - now_s);
@@ -149,7 +150,7 @@ static esp_status refinement_init(struct refinement *r, struct esp_err *err)
         .arena = a,
     };
     if (budget_s > 0)
-        r->search.deadline_s = espi_search_clock_s() + budget_s;
+        r->search.deadline_s = espi_now_s() + budget_s;
     r->tree = ESPI_ARENA_NEW(a, int, n);
     r->start = ESPI_ARENA_NEW(a, int, n);
     r->arcs = ESPI_ARENA_NEW(a, int, n);

@@ -1,19 +1,13 @@
 #include "algo/search/search.h"
 
 #include <math.h>
-#include <time.h>
 
-double espi_search_clock_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "base/clock.h"
 
 int espi_search_is_over(const struct espi_search *search, double work, long steps)
 {
     if (search->deadline_s > 0)
-        return steps % 16 == 0 && espi_search_clock_s() >= search->deadline_s;
+        return steps % 16 == 0 && espi_now_s() >= search->deadline_s;
     return work >= search->work;
 }
 

@@ -14,10 +14,12 @@ struct espi_search {
     double work;       /* how many arcs may be weighed: the same on every machine */
     double deadline_s; /* on the monotonic clock, in place of the above; 0: none */
     double goal_s;     /* no tree can do better: stop there; 0: not known */
+    /* For the throughput: what other trees load each resource by, and the part of the
+     * slices that this tree carries; NULL: it is alone. */
+    const double *base_s;
+    double scale;
     struct espi_arena *arena;
 };
-
-double espi_search_clock_s(void);
 
 /* Is the budget used up, after so much work and so many steps? */
 int espi_search_is_over(const struct espi_search *search, double work, long steps);

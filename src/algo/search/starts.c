@@ -29,9 +29,8 @@ static int find_arc(const struct espi_view *v, const int *hops, int n_hops)
     return found;
 }
 
-/* Goes from host to host along one transfer. */
-static int follow(const struct espi_view *v, int root, const int *hops, int n_hops,
-                  int *parent_arc)
+int espi_tree_follow(const struct espi_view *v, int root, const int *hops, int n_hops,
+                     int *parent_arc)
 {
     for (int first = 0, k = 1; k <= n_hops; k++) {
         int to = v->host[v->p->head[hops[k - 1]]];
@@ -53,8 +52,8 @@ esp_status espi_tree_of_plan(const struct espi_view *v, int root,
     for (int h = 0; h < v->g.n; h++)
         parent_arc[h] = -1;
     for (int i = 0; i < tree->n_edges; i++)
-        if (follow(v, root, tree->hops + tree->edges[i].first_hop, tree->edges[i].n_hops,
-                   parent_arc))
+        if (espi_tree_follow(v, root, tree->hops + tree->edges[i].first_hop,
+                             tree->edges[i].n_hops, parent_arc))
             return espi_err(err, ESP_EUNSUPPORTED,
                             "the tree goes over links that the view has no arc for");
     return ESP_OK;

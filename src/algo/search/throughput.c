@@ -102,6 +102,7 @@ static double shift(struct tabu *t, int arc, double sign, int apply)
 {
     const struct espi_view *v = t->s.v;
     double change_s = 0;
+    sign *= t->s.scale;
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
         double *load = &t->s.load[v->use_resource[k]];
         double after = *load + sign * v->use_s[k];
@@ -205,6 +206,7 @@ static void keep_best(struct tabu *t)
 static void step(struct tabu *t)
 {
     t->step++;
+    t->work++;
     int r = t->over[espi_rng_below(&t->rng, (uint32_t)t->n_over)];
     t->move.in = -1;
     weigh_moves(t, r);
@@ -259,6 +261,8 @@ static int tabu_init(struct tabu *t, const int *parent_arc)
         return -1;
     memset(t->place, -1, (size_t)v->links.n * sizeof *t->place);
     espi_rng_seed(&t->rng, search->seed);
+    if (search->base_s)
+        espi_tree_state_share(&t->s, search->base_s, search->scale);
     espi_tree_state_set(&t->s, parent_arc);
     keep_best(t);
     return 0;

@@ -58,13 +58,16 @@ static void clear(struct espi_tree_state *s)
     memset(s->parent_arc, -1, n * sizeof *s->parent_arc);
     memset(s->first_kid, -1, n * sizeof *s->first_kid);
     memset(s->first_use, -1, resources * sizeof *s->first_use);
-    memset(s->load, 0, resources * sizeof *s->load);
+    if (s->base_s)
+        memcpy(s->load, s->base_s, resources * sizeof *s->load);
+    else
+        memset(s->load, 0, resources * sizeof *s->load);
 }
 
 int espi_tree_state_init(struct espi_tree_state *s, const struct espi_view *v, int root,
                          struct espi_arena *arena)
 {
-    *s = (struct espi_tree_state){.v = v, .root = root, .now = 0};
+    *s = (struct espi_tree_state){.v = v, .root = root, .scale = 1};
     if (allocate(s, arena))
         return -1;
     for (int e = 0; e < v->g.m; e++)
@@ -73,6 +76,12 @@ int espi_tree_state_init(struct espi_tree_state *s, const struct espi_view *v, i
     find_reverses(s, s->path);
     clear(s);
     return 0;
+}
+
+void espi_tree_state_share(struct espi_tree_state *s, const double *base_s, double scale)
+{
+    s->base_s = base_s;
+    s->scale = scale;
 }
 
 void espi_tree_state_set(struct espi_tree_state *s, const int *parent_arc)
@@ -95,7 +104,7 @@ void espi_tree_state_add(struct espi_tree_state *s, int arc)
     s->first_kid[from] = to;
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
         int r = v->use_resource[k], after = s->first_use[r];
-        s->load[r] += v->use_s[k];
+        s->load[r] += s->scale * v->use_s[k];
         s->next_use[k] = after;
         s->prev_use[k] = -1;
         if (after >= 0)
@@ -118,7 +127,7 @@ void espi_tree_state_remove(struct espi_tree_state *s, int arc)
         s->first_kid[from] = next;
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
         int r = v->use_resource[k], after = s->next_use[k], before = s->prev_use[k];
-        s->load[r] -= v->use_s[k];
+        s->load[r] -= s->scale * v->use_s[k];
         if (after >= 0)
             s->prev_use[after] = before;
         if (before >= 0)
@@ -126,7 +135,8 @@ void espi_tree_state_remove(struct espi_tree_state *s, int arc)
         else
             s->first_use[r] = after;
         if (s->first_use[r] < 0)
-            s->load[r] = 0; /* exactly, so that rounding does not add up */
+            s->load[r] = s->base_s ? s->base_s[r]
+                                   : 0; /* exactly, so that rounding does not add up */
     }
 }
 

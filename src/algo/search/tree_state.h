@@ -8,7 +8,9 @@
 struct espi_tree_state {
     const struct espi_view *v;
     int root;
-    int *parent_arc;                      /* host -> arc into it; -1: none */
+    const double *base_s; /* loads by others, under those of the tree; or NULL */
+    double scale;         /* of the tree's own: the part of the slices it carries */
+    int *parent_arc;      /* host -> arc into it; -1: none */
     int *first_kid, *next_kid, *prev_kid; /* children as linked lists, by host */
     double *load;                         /* resource -> time a slice keeps it */
     int *first_use, *next_use, *prev_use; /* resource -> uses by arcs of the tree */
@@ -21,6 +23,10 @@ struct espi_tree_state {
 /* Memory from the arena, no arc in the tree yet; -1 when out of memory. */
 int espi_tree_state_init(struct espi_tree_state *s, const struct espi_view *v, int root,
                          struct espi_arena *arena);
+
+/* The loads of other trees, kept by the caller, and the part of the slices that this one
+ * carries; takes effect with the next espi_tree_state_set. */
+void espi_tree_state_share(struct espi_tree_state *s, const double *base_s, double scale);
 
 /* Makes the tree the given one, its loads computed afresh. O(n + resources). */
 void espi_tree_state_set(struct espi_tree_state *s, const int *parent_arc);

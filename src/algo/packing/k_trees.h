@@ -1,0 +1,22 @@
+/* The best packing with few trees. */
+#ifndef ESPI_ALGO_PACKING_K_TREES_H
+#define ESPI_ALGO_PACKING_K_TREES_H
+
+#include "algo/algo.h"
+#include "cost/packing.h"
+
+struct espi_k_trees {
+    int n;            /* trees, at most as many as asked for */
+    double *weight;   /* > 0, sum 1; heaviest first */
+    int **parent_arc; /* tree -> host -> arc of the view */
+    double period_s;  /* seconds a slice of the message */
+};
+
+/* At most k trees on the view of the task that together take as little time a slice as
+ * can be found, given the best packing of any number. A larger k is never worse. Results
+ * are in the arena of the task. */
+esp_status espi_k_trees(const struct espi_task *task, int k,
+                        const struct espi_packing *packing, struct espi_k_trees *out,
+                        struct esp_err *err);
+
+#endif
