@@ -9,5 +9,6 @@
 #include <espalier/simulate.h>
 #include <espalier/algo.h>
 #include <espalier/generate.h>
+#include <espalier/bound.h>
 
 #endif

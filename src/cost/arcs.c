@@ -277,8 +277,11 @@ static int set_least_time(struct program *g)
     double *cost = ESPI_ARENA_ZNEW(g->arena, double, (size_t)v->g.m + 1);
     if (!cost)
         return -1;
+    double slowest_s = 0;
     for (int e = 0; e < v->g.m; e++)
-        cost[e + 1] = v->time_s[e] / g->task->unit_s;
+        slowest_s = fmax(slowest_s, v->time_s[e]);
+    for (int e = 0; e < v->g.m; e++)
+        cost[e + 1] = v->time_s[e] / slowest_s;
     espi_lp_set_costs(g->lp, cost);
     espi_lp_set_upper(g->lp, 0, g->rho * (1 + 1e-11));
     memcpy(g->inner, g->y, (size_t)v->g.m * sizeof *g->inner);

@@ -28,11 +28,13 @@ struct search {
     int *local; /* host -> number in its component, from 1 */
 };
 
-/* A component with the rest of the graph as node 0. Arcs 0 .. n_real-1 are arcs of the
- * graph; arc n_real + i leads from the root to node i + 1, once that is a source. */
+/* A component with the rest of the graph as node 0. Arcs 0 .. n_real-1 are those of the
+ * graph with flow; arc n_real + i leads from the root to node i + 1, once that is a
+ * source. */
 struct part {
     int n, m, n_real;
-    int *tail, *head, *arc;
+    const int *hosts;
+    int *tail, *head;
     double *capacity;
     struct espi_digraph g;
     struct espi_maxflow flow;
@@ -64,44 +66,65 @@ static int cuts_room(struct espi_cuts *cuts, size_t arcs)
     return 0;
 }
 
-/* Adds the cut on whose far side side[] is 0, unless all its arcs are in cuts already. */
-static int add_cut(struct search *s, struct part *p)
+/* The arcs of the graph into the far side, those that carry nothing too. */
+static int list_cut(struct search *s, const struct part *p)
 {
-    if (cuts_room(s->cuts, (size_t)p->n_real))
+    const struct espi_digraph *g = s->g;
+    size_t most = 0;
+    for (int i = 1; i < p->n; i++)
+        if (!p->side[i])
+            most +=
+                (size_t)(g->in.start[p->hosts[i - 1] + 1] - g->in.start[p->hosts[i - 1]]);
+    if (cuts_room(s->cuts, most))
         return -1;
-    int at = s->cuts->start[s->cuts->n], fresh = 0;
+    int at = s->cuts->start[s->cuts->n];
+    for (int i = 1; i < p->n; i++) {
+        int v = p->hosts[i - 1];
+        for (int k = g->in.start[v]; k < g->in.start[v + 1] && !p->side[i]; k++) {
+            int u = g->tail[g->in.item[k]];
+            if (s->component[u] != s->component[v] || p->side[s->local[u]])
+                s->cuts->arc[at++] = g->in.item[k];
+        }
+    }
+    s->cuts->start[++s->cuts->n] = at;
+    return 0;
+}
+
+/* Adds the cut on whose far side side[] is 0 and makes its arcs large enough. 1: added;
+ * 0: all its arcs are in cuts already; -1: out of memory. */
+static int add_cut(struct search *s, struct part *p, int even_if_empty)
+{
+    int fresh = even_if_empty;
     for (int k = 0; k < p->n_real; k++)
         if (p->side[p->tail[k]] && !p->side[p->head[k]]) {
             fresh |= p->capacity[k] < 1;
             p->capacity[k] = fmax(p->capacity[k], 1);
-            s->cuts->arc[at++] = p->arc[k];
         }
-    if (fresh)
-        s->cuts->start[++s->cuts->n] = at;
-    return 0;
+    if (!fresh)
+        return 0;
+    return list_cut(s, p) ? -1 : 1;
 }
 
-static int part_fill(const struct search *s, struct part *p, const int *hosts)
+static int part_fill(const struct search *s, struct part *p)
 {
+    const int *hosts = p->hosts;
     const struct espi_digraph *g = s->g;
     int most = 0;
     for (int i = 0; i < p->n - 1; i++)
         most += g->in.start[hosts[i] + 1] - g->in.start[hosts[i]] + 1;
     p->tail = ESPI_ARENA_NEW(s->arena, int, most);
     p->head = ESPI_ARENA_NEW(s->arena, int, most);
-    p->arc = ESPI_ARENA_NEW(s->arena, int, most);
     p->capacity = ESPI_ARENA_NEW(s->arena, double, most);
-    if (!p->tail || !p->head || !p->arc || !p->capacity)
+    if (!p->tail || !p->head || !p->capacity)
         return -1;
     for (int i = 0; i < p->n - 1; i++) {
         int v = hosts[i];
         for (int k = g->in.start[v]; k < g->in.start[v + 1]; k++) {
             int e = g->in.item[k], u = g->tail[e];
-            if (u == v)
+            if (u == v || s->y[e] <= 0)
                 continue;
             p->tail[p->m] = s->component[u] == s->component[v] ? s->local[u] : 0;
             p->head[p->m] = i + 1;
-            p->arc[p->m] = e;
             p->capacity[p->m++] = s->y[e];
         }
     }
@@ -127,19 +150,20 @@ static int part_ready(const struct search *s, struct part *p)
     return 0;
 }
 
-/* Cuts that keep flow from host v, each made large enough for the next to show. */
+/* Cuts that keep flow from host v, each made large enough for the next to show; two at a
+ * time, the nearest to v and the nearest to the sources. */
 static int cut_off(struct search *s, struct part *p, int v)
 {
-    while (espi_maxflow(&p->flow, p->capacity, 0, v, s->enough) < s->enough) {
-        int before = s->cuts->n;
+    double flow;
+    while ((flow = espi_maxflow(&p->flow, p->capacity, 0, v, s->enough)) < s->enough) {
         espi_maxflow_sink_cut(&p->flow, p->side);
-        if (add_cut(s, p))
-            return -1;
+        int near = add_cut(s, p, !(flow > 0));
         espi_maxflow_source_cut(&p->flow, p->side);
-        if (add_cut(s, p))
+        int far = near < 0 ? -1 : add_cut(s, p, 0);
+        if (far < 0)
             return -1;
-        if (s->cuts->n == before)
-            break; /* rounding */
+        if (!(flow > 0) || (!near && !far))
+            break; /* no arc to make larger, or rounding */
     }
     return 0;
 }
@@ -181,10 +205,10 @@ static int next_sink(const struct part *p)
 static int search_part(struct search *s, const int *hosts, int count)
 {
     struct espi_arena_mark mark = espi_arena_mark(s->arena);
-    struct part p = {.n = count + 1};
+    struct part p = {.n = count + 1, .hosts = hosts};
     for (int i = 0; i < count; i++)
         s->local[hosts[i]] = i + 1;
-    int failed = part_fill(s, &p, hosts) || part_ready(s, &p);
+    int failed = part_fill(s, &p) || part_ready(s, &p);
     if (!failed)
         spread(s, &p, 0);
     for (int v; !failed && (v = next_sink(&p)) != 0;) {

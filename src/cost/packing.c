@@ -13,6 +13,8 @@
 
 enum { MAX_PASSES = 200, MANY = 12, WARM_UP = 100 };
 
+static const double EASY_GAP = 0.02;
+
 static double gap_of(const struct espi_pk *k)
 {
     return k->lower_s > 0 ? fmax(k->upper_s / k->lower_s - 1, 0) : INFINITY;
@@ -237,24 +239,25 @@ static esp_status solver_init(struct espi_pk *k, const struct espi_view *v, int 
     return ESP_OK;
 }
 
-/* Do many resources bind? The prices' entropy says how many share the load. */
+/* Do many resources bind, so that the warm-up has trouble with them? The prices' entropy
+ * says how many share the load. */
 static int many_bind(const struct espi_pk *k)
 {
     double entropy = 0;
+    if (gap_of(k) < EASY_GAP)
+        return 0;
     for (int r = 0; r < k->pr.n_res; r++)
         if (k->price[r] > 0)
             entropy -= k->price[r] * log(k->price[r]);
-    return exp(entropy) > MANY;
+    return exp(entropy) > fmax(MANY, k->pr.v->g.n / 8.0);
 }
 
-/* A short warm-up tells which way to go: where few resources bind, a longer one and
- * column generation; where many do, the program over arcs. */
+/* A short warm-up tells which way to go: where few resources bind, column generation;
+ * where many do, the program over arcs. */
 static esp_status solve(struct espi_pk *k, struct espi_arena *arena, struct esp_err *err)
 {
-    int arcs = !k->pr.switched, n = k->pr.v->g.n;
+    int arcs = !k->pr.switched;
     esp_status st = espi_pk_warm_up(k, WARM_UP, err);
-    if (!st && n > 100 && !(arcs && many_bind(k)) && !espi_pk_closed(k))
-        st = espi_pk_warm_up(k, n < 400 ? WARM_UP : 4 * WARM_UP, err);
     if (!st && !espi_pk_closed(k) && !(arcs && many_bind(k)))
         st = espi_pk_generate(k, arcs, arena, err);
     if (!st && arcs && !espi_pk_closed(k) && !espi_pk_out_of_time(k))

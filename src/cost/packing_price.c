@@ -102,7 +102,7 @@ double espi_pricer_run(struct espi_pricer *pr, const double *price)
     return total;
 }
 
-/* Calls back for each link of the path into host h, last link first. */
+/* The links into host h, in order from the sender, to hops (unless NULL); how many. */
 static int path_links(const struct espi_pricer *pr, int h, int *hops)
 {
     const struct espi_view *v = pr->v;
@@ -110,18 +110,16 @@ static int path_links(const struct espi_pricer *pr, int h, int *hops)
     if (arc < 0)
         return 0;
     if (!pr->switched) {
-        hops[0] = arc;
+        if (hops)
+            hops[0] = arc;
         return 1;
     }
     int from = v->g.tail[arc], stop = v->node[from];
     const int *last = pr->last_arc + (size_t)from * (size_t)v->p->n_nodes;
     for (int x = v->node[h]; x != stop; x = v->p->tail[last[x]])
-        hops[n++] = last[x];
-    for (int i = 0; i < n / 2; i++) {
-        int t = hops[i];
-        hops[i] = hops[n - 1 - i];
-        hops[n - 1 - i] = t;
-    }
+        n++;
+    for (int x = v->node[h], at = n; x != stop && hops; x = v->p->tail[last[x]])
+        hops[--at] = last[x];
     return n;
 }
 
@@ -176,11 +174,11 @@ uint64_t espi_pricer_hash(const struct espi_pricer *pr)
 struct espi_pk_tree *espi_pricer_tree(const struct espi_pricer *pr)
 {
     int n = pr->v->g.n;
-    size_t most = (size_t)n;
-    if (pr->switched) /* a path meets each switch at most once */
-        most = (size_t)n * (size_t)(pr->v->p->n_nodes - n + 1);
+    size_t length = 0;
+    for (int h = 0; h < n; h++)
+        length += (size_t)path_links(pr, h, NULL);
     struct espi_pk_tree *t = ESPI_NEW(struct espi_pk_tree, 1);
-    int *hops = ESPI_NEW(int, most ? most : 1);
+    int *hops = ESPI_NEW(int, length ? length : 1);
     int *start = pr->switched ? ESPI_NEW(int, (size_t)n + 1) : NULL;
     if (!t || !hops || (pr->switched && !start)) {
         espi_free(t);
@@ -188,18 +186,15 @@ struct espi_pk_tree *espi_pricer_tree(const struct espi_pricer *pr)
         espi_free(start);
         return NULL;
     }
-    *t = (struct espi_pk_tree){.hash = espi_pricer_hash(pr), .hops = hops};
+    *t = (struct espi_pk_tree){
+        .hash = espi_pricer_hash(pr), .hops = hops, .hop_start = start};
     for (int h = 0; h < n; h++) {
         if (start)
             start[h] = t->n_hops;
         t->n_hops += path_links(pr, h, hops + t->n_hops);
     }
-    t->hop_start = start;
-    if (start) {
+    if (start)
         start[n] = t->n_hops;
-        int *less = espi_realloc(hops, (size_t)t->n_hops * sizeof *hops);
-        t->hops = less ? less : hops;
-    }
     return t;
 }
 

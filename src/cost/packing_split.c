@@ -105,12 +105,20 @@ static int cheapest(struct split *s, const double *cost)
     return espi_arborescence(&s->arb, s->root, s->cost, s->parent, NULL);
 }
 
+/* Four sums at once, since the compiler may not reorder one. */
 static double dot(const double *a, const double *b, int n)
 {
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        s0 += a[i] * b[i];
+        s1 += a[i + 1] * b[i + 1];
+        s2 += a[i + 2] * b[i + 2];
+        s3 += a[i + 3] * b[i + 3];
+    }
+    for (; i < n; i++)
+        s0 += a[i] * b[i];
+    return (s0 + s1) + (s2 + s3);
 }
 
 /* Adds the tree in s->parent with weight 0. 1: it depends on the others; -1: memory. */

@@ -1,7 +1,7 @@
 #include "lp/lp.h"
 
 #include <coin/Clp_C_Interface.h>
-#include <float.h>
+#include <math.h>
 #include <stddef.h>
 
 #include "base/alloc.h"
@@ -12,6 +12,7 @@ enum { PERTURB_ON = 50, PERTURB_OFF = 102, BASIC = 1 };
 struct espi_lp {
     Clp_Simplex *model;
     int perturb;
+    int wild; /* a number that CLP would end the process for */
 };
 
 esp_status espi_lp_create(struct espi_lp **out, struct esp_err *err)
@@ -19,7 +20,7 @@ esp_status espi_lp_create(struct espi_lp **out, struct esp_err *err)
     struct espi_lp *lp = ESPI_NEW(struct espi_lp, 1);
     if (!lp)
         return espi_err_nomem(err);
-    lp->perturb = 0;
+    lp->perturb = lp->wild = 0;
     lp->model = Clp_newModel();
     if (!lp->model) {
         espi_free(lp);
@@ -56,14 +57,23 @@ void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual)
     Clp_setDualTolerance(lp->model, dual);
 }
 
+static void watch(struct espi_lp *lp, const double *x, int n)
+{
+    for (int i = 0; i < n && x; i++)
+        lp->wild |= !(fabs(x[i]) < 1e20);
+}
+
 void espi_lp_add_rows(struct espi_lp *lp, const struct espi_lp_vectors *rows)
 {
+    watch(lp, rows->value, rows->start[rows->count]);
     Clp_addRows(lp->model, rows->count, rows->lower, rows->upper, rows->start,
                 rows->index, rows->value);
 }
 
 void espi_lp_add_columns(struct espi_lp *lp, const struct espi_lp_vectors *columns)
 {
+    watch(lp, columns->value, columns->start[columns->count]);
+    watch(lp, columns->cost, columns->count);
     Clp_addColumns(lp->model, columns->count, columns->lower, columns->upper,
                    columns->cost, columns->start, columns->index, columns->value);
 }
@@ -82,6 +92,7 @@ void espi_lp_drop_columns(struct espi_lp *lp, int count, const int *which)
 
 void espi_lp_set_costs(struct espi_lp *lp, const double *cost)
 {
+    watch(lp, cost, Clp_numberColumns(lp->model));
     Clp_chgObjCoefficients(lp->model, cost);
 }
 
@@ -101,6 +112,8 @@ espi_lp_result espi_lp_solve(struct espi_lp *lp, espi_lp_method method)
     static const espi_lp_result results[] = {ESPI_LP_OPTIMAL, ESPI_LP_INFEASIBLE,
                                              ESPI_LP_UNBOUNDED, ESPI_LP_STOPPED,
                                              ESPI_LP_FAILED};
+    if (lp->wild)
+        return ESPI_LP_FAILED;
     Clp_setPerturbation(lp->model, lp->perturb ? PERTURB_ON : PERTURB_OFF);
     Clp_setNumberIterations(lp->model, 0);
     if (method == ESPI_LP_PRIMAL)

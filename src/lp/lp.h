@@ -18,7 +18,7 @@ typedef enum espi_lp_result {
     ESPI_LP_INFEASIBLE,
     ESPI_LP_UNBOUNDED,
     ESPI_LP_STOPPED, /* out of time */
-    ESPI_LP_FAILED,  /* numerical trouble */
+    ESPI_LP_FAILED,  /* numerical trouble, or a cost or entry of 1e20 or more */
 } espi_lp_result;
 
 /* Rows or columns to be added, each a sparse vector over the other: entries

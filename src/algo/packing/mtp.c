@@ -1,0 +1,162 @@
+/* Many trees: the mix of spanning trees that reaches the optimal steady state.
+ *
+ * Reference: broadcast trees for heterogeneous platforms (paper 0), which stops at the
+ * value; cost/packing.h for how the trees are found.
+ * Model: all; in half-duplex no schedule may reach what the trees allow.
+ * Guarantee: throughput within 5e-8 of the optimum. With k=K at most K trees: those of
+ * the optimal mix are added one by one, each time the one that helps most, with the best
+ * rates for all; no guarantee then. Complexity: see cost/packing.c. */
+#include <math.h>
+#include <string.h>
+
+#include "algo/algo.h"
+#include "base/err.h"
+#include "cost/mix.h"
+#include "cost/packing.h"
+
+enum { LOOKED_AT = 24 }; /* trees of the mix that a short list is made of */
+
+/* A tree over paths, senders before receivers. */
+static esp_status add_paths(const struct espi_task *task, double weight,
+                            const struct espi_packing_tree *t, struct esp_plan *plan,
+                            struct esp_err *err)
+{
+    const struct espi_view *v = task->view;
+    int n = v->g.n, count = 1, edges = 0;
+    int *order = ESPI_ARENA_NEW(task->arena, int, n);
+    int *start = ESPI_ARENA_ZNEW(task->arena, int, n);
+    int *hops = ESPI_ARENA_NEW(task->arena, int, t->hop_start[n]);
+    int *from = ESPI_ARENA_NEW(task->arena, int, n);
+    if (!order || !start || !hops || !from)
+        return espi_err_nomem(err);
+    for (int h = 0; h < n; h++)
+        from[h] = h == task->root ? -1 : v->host[v->p->tail[t->hops[t->hop_start[h]]]];
+    struct espi_rows kids;
+    from[task->root] = task->root;
+    if (espi_rows_build(&kids, n, n, from, task->arena))
+        return espi_err_nomem(err);
+    order[0] = task->root;
+    for (int i = 0; i < count; i++)
+        for (int k = kids.start[order[i]]; k < kids.start[order[i] + 1]; k++) {
+            int h = kids.item[k], length = t->hop_start[h + 1] - t->hop_start[h];
+            if (h == task->root)
+                continue;
+            order[count++] = h;
+            memcpy(hops + start[edges], t->hops + t->hop_start[h],
+                   (size_t)length * sizeof *hops);
+            start[edges + 1] = start[edges] + length;
+            edges++;
+        }
+    return esp_plan_add_tree(plan, task->p, weight, edges, start, hops, err);
+}
+
+static esp_status add_tree(const struct espi_task *task, double weight,
+                           const struct espi_packing_tree *t, struct esp_plan *plan,
+                           struct esp_err *err)
+{
+    const struct espi_view *v = task->view;
+    if (v->g.n < v->p->n_nodes)
+        return add_paths(task, weight, t, plan, err);
+    int *parent = ESPI_ARENA_NEW(task->arena, int, v->g.n);
+    if (!parent)
+        return espi_err_nomem(err);
+    for (int h = 0; h < v->g.n; h++)
+        parent[h] = h == task->root ? -1 : t->hops[t->hop_start[h]];
+    return espi_plan_add_parents(plan, v, task->root, weight, parent, task->arena, err);
+}
+
+/* Trees that carry next to nothing are left out, the others share their part. */
+static esp_status add_mix(const struct espi_task *task,
+                          const struct espi_packing_tree *tree, int count,
+                          struct esp_plan *plan, struct esp_err *err)
+{
+    double sum = 0, all = 0;
+    esp_status st = ESP_OK;
+    for (int i = 0; i < count; i++)
+        all += tree[i].rate;
+    for (int i = 0; i < count; i++)
+        sum += tree[i].rate > 1e-10 * all ? tree[i].rate : 0;
+    for (int i = 0; i < count && !st; i++)
+        if (tree[i].rate > 1e-10 * all)
+            st = add_tree(task, tree[i].rate / sum, &tree[i], plan, err);
+    return st;
+}
+
+/* The best of the trees to go with those chosen, tree[0 .. chosen), comes to place
+ * `chosen`; *best is what they reach together. */
+static int choose(const struct espi_task *task, struct espi_packing_tree *tree,
+                  int chosen, int count, double *best)
+{
+    int at = -1;
+    for (int i = chosen; i < count; i++) {
+        struct espi_packing_tree first = tree[chosen];
+        tree[chosen] = tree[i];
+        tree[i] = first;
+        double sum = espi_mix_rates(task->view, tree, chosen + 1, task->arena);
+        if (sum < 0)
+            return -1;
+        if (sum > *best * (1 + 1e-9)) {
+            *best = sum;
+            at = i;
+        }
+        first = tree[chosen];
+        tree[chosen] = tree[i];
+        tree[i] = first;
+    }
+    if (at < 0)
+        return 0;
+    struct espi_packing_tree found = tree[at];
+    tree[at] = tree[chosen];
+    tree[chosen] = found;
+    return 1;
+}
+
+static esp_status few_trees(const struct espi_task *task, struct espi_packing *packing,
+                            int most, struct esp_plan *plan, struct esp_err *err)
+{
+    int count = packing->n_trees < LOOKED_AT ? packing->n_trees : LOOKED_AT;
+    int chosen = 0, more = 1;
+    double best = 0;
+    if (count < most)
+        count = packing->n_trees < most ? packing->n_trees : most;
+    while (more > 0 && chosen < most && chosen < count) {
+        more = choose(task, packing->tree, chosen, count, &best);
+        chosen += more > 0;
+    }
+    if (more < 0 || espi_mix_rates(task->view, packing->tree, chosen, task->arena) < 0)
+        return espi_err_nomem(err);
+    return add_mix(task, packing->tree, chosen, plan, err);
+}
+
+static esp_status run(const struct espi_task *task, struct esp_plan *plan,
+                      struct esp_err *err)
+{
+    struct espi_packing packing;
+    struct espi_packing_options options = {.time_limit_s = task->request->budget_s};
+    int most = (int)task->option[0];
+    esp_status st =
+        espi_packing_solve(task->view, task->root, &options, task->arena, &packing, err);
+    if (st)
+        return st;
+    plan->bound_Bps = packing.bound * task->view->slice_bytes;
+    if (most && most < packing.n_trees)
+        return few_trees(task, &packing, most, plan, err);
+    return add_mix(task, packing.tree, packing.n_trees, plan, err);
+}
+
+static const struct espi_algo_option options[] = {
+    {.name = "k", .min = 0, .max = 1000, .meaning = "at most so many trees; 0: all"},
+    {0},
+};
+
+const struct espi_algo espi_algo_mtp = {
+    .name = "mtp",
+    .family = "many-trees",
+    .op = ESP_OP_BCAST,
+    .models = ESPI_ALL_MODELS,
+    .paper = "broadcast trees for heterogeneous platforms, section 4",
+    .complexity = "O(m log n) a round of a few hundred, and linear programs",
+    .summary = "the mix of trees that reaches the optimal throughput",
+    .options = options,
+    .run = run,
+};

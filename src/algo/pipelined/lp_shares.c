@@ -1,0 +1,63 @@
+#include "algo/pipelined/lp_shares.h"
+
+#include <math.h>
+
+#include "base/err.h"
+#include "cost/arcs.h"
+#include "cost/packing.h"
+
+/* The packing of trees gives the period and a point to start from. */
+static esp_status warm_up(const struct espi_task *task, struct espi_arcs_task *arcs,
+                          struct esp_plan *plan, struct esp_err *err)
+{
+    const struct espi_view *v = task->view;
+    struct espi_packing packing;
+    double *inner = ESPI_ARENA_ZNEW(task->arena, double, v->g.m);
+    double *load = ESPI_ARENA_ZNEW(task->arena, double, v->links.n);
+    if (!inner || !load)
+        return espi_err_nomem(err);
+    esp_status st = espi_packing_solve(v, task->root, NULL, task->arena, &packing, err);
+    if (st)
+        return st;
+    plan->bound_Bps = packing.bound * v->slice_bytes;
+    arcs->unit_s = 1 / packing.rate;
+    if (v->g.n < v->p->n_nodes)
+        return ESP_OK; /* its trees go over paths, not over arcs of the view */
+    for (int t = 0; t < packing.n_trees; t++) {
+        const struct espi_packing_tree *tree = &packing.tree[t];
+        for (int k = 0; k < v->g.n - 1; k++) {
+            double share = tree->rate / packing.rate;
+            inner[tree->hops[k]] += share;
+            espi_load_arc(v, tree->hops[k], share, load);
+        }
+    }
+    arcs->inner = inner;
+    arcs->load = load;
+    return ESP_OK;
+}
+
+long *espi_lp_shares(const struct espi_task *task, struct esp_plan *plan, esp_status *st,
+                     struct esp_err *err)
+{
+    enum { MAX_PASSES = 300 };
+    const struct espi_view *v = task->view;
+    struct espi_arcs arcs;
+    struct espi_arcs_task at = {.v = v,
+                                .root = task->root,
+                                .max_passes = MAX_PASSES,
+                                .stop_s = INFINITY,
+                                .least_time = 1};
+    *st = warm_up(task, &at, plan, err);
+    if (!*st)
+        *st = espi_arcs_solve(&at, task->arena, &arcs, err);
+    if (*st)
+        return NULL;
+    long *share = ESPI_ARENA_NEW(task->arena, long, v->g.m);
+    if (!share) {
+        *st = espi_err_nomem(err);
+        return NULL;
+    }
+    for (int e = 0; e < v->g.m; e++)
+        share[e] = (long)floor(1e7 * arcs.y[e] + 0.5);
+    return share;
+}
