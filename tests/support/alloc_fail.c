@@ -1,6 +1,7 @@
 #include "support/alloc_fail.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -86,7 +87,12 @@ static int check_once(alloc_fail_fn fn, void *arg, long at, enum mode mode, int 
 
 int alloc_fail_each(alloc_fail_fn fn, void *arg)
 {
-    for (long at = 1;; at++) {
+    return alloc_fail_some(fn, arg, LONG_MAX);
+}
+
+int alloc_fail_some(alloc_fail_fn fn, void *arg, long each_until)
+{
+    for (long at = 1;; at += at < each_until ? 1 : 1 + at / 10) {
         for (enum mode mode = FAIL_ONE; mode < MODES; mode++) {
             int hit;
             if (check_once(fn, arg, at, mode, &hit))

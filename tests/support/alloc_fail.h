@@ -15,4 +15,8 @@ typedef esp_status (*alloc_fail_fn)(void *arg);
  * made to fail, or -1 after saying on stderr what went wrong. */
 int alloc_fail_each(alloc_fail_fn fn, void *arg);
 
+/* The same for work with very many allocations: each of the first ones, then one in every
+ * tenth part further on. */
+int alloc_fail_some(alloc_fail_fn fn, void *arg, long each_until);
+
 #endif

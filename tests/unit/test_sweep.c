@@ -344,7 +344,7 @@ static void starve(const struct espi_algo *algo, const char *text, void *arg)
     job->request.algo = text;
     if (!espi_algo_applies(algo, job->p) || make_once(job) == ESP_EUNSUPPORTED)
         return;
-    if (alloc_fail_each(make_once, job) < 3)
+    if (alloc_fail_some(make_once, job, 60) < 3)
         fail_msg("%s on %s", text, job->what);
 }
 
