@@ -4,12 +4,13 @@
  * not, and two senders are too few when many measurements are wrong. Here there are up to
  * four trees; receivers never pause, and change their sender only when they expect to
  * gain (src/sim/patience.c).
- * Reference: none; made to beat two-tree's trade. Measured on the experiment of Cha et
- * al. (bench_ttcc, docs/two-tree.md): without errors as ECEF; with errors, from 20 nodes
- * on, slower to degrade than two-tree even where comparing two senders costs nothing.
- * With 10 nodes it is up to 2 % behind that, and behind it too where errors are large but
- * never make a link look more than ten times faster. Model: as two-tree. Guarantee: none
- * on the time; no arc is in two trees. Complexity: O(m log n) a tree. */
+ * Reference: none; made to beat two-tree's trade.
+ * Measured (bench_ttcc, docs/two-tree.md): without errors as ECEF; with errors, from 30
+ * nodes on, slower to degrade than two-tree even where comparing two senders costs
+ * nothing. The exceptions stand in the document.
+ * Model: as two-tree.
+ * Guarantee: none on the time; no arc is in two trees.
+ * Complexity: O(m log n) a tree. */
 #include "algo/fault/redundant.h"
 
 enum { OPTION_BASE, OPTION_TREES, OPTION_PATIENCE };
