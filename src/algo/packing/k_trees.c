@@ -26,10 +26,11 @@
 #include "base/rng.h"
 
 enum {
-    MAX_COLUMNS = 48, /* of the packing, the fastest */
-    WORK = 3000,      /* arcs to weigh for each host in one search for one tree */
-    SHAKES = 800,     /* hosts to be shaken for each number of trees; at most 12 times */
-    MAX_PASSES = 8,   /* over all trees, as long as each gains something */
+    MAX_COLUMNS = 48,  /* of the packing, the fastest */
+    WORK = 3000,       /* arcs to weigh for each host in one search for one tree, */
+    MAX_WORK = 300000, /* but not more in all */
+    SHAKES = 800,      /* hosts to be shaken for each number of trees; at most 12 times */
+    MAX_PASSES = 8,    /* over all trees, as long as each gains something */
 };
 
 struct set {
@@ -113,7 +114,7 @@ static esp_status search_tree(struct k_search *k, struct set *s, int i,
         .v = task->view,
         .root = task->root,
         .seed = espi_rng_next(&k->rng),
-        .work = (double)WORK * task->view->g.n,
+        .work = fmin((double)WORK * task->view->g.n, MAX_WORK),
         .base_s = k->base_s,
         .scale = s->weight[i],
         .arena = task->arena,
@@ -275,4 +276,15 @@ esp_status espi_k_trees(const struct espi_task *task, int k,
             st = improve(&search, goal_s, err);
     }
     return st ? st : hand_over(&search, out, err);
+}
+
+esp_status espi_plan_add_k_trees(const struct espi_task *task,
+                                 const struct espi_k_trees *trees, struct esp_plan *plan,
+                                 struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    for (int i = 0; i < trees->n && !st; i++)
+        st = espi_plan_add_parents(plan, task->view, task->root, trees->weight[i],
+                                   trees->parent_arc[i], task->arena, err);
+    return st;
 }

@@ -19,4 +19,9 @@ esp_status espi_k_trees(const struct espi_task *task, int k,
                         const struct espi_packing *packing, struct espi_k_trees *out,
                         struct esp_err *err);
 
+/* Adds these trees to the plan. */
+esp_status espi_plan_add_k_trees(const struct espi_task *task,
+                                 const struct espi_k_trees *trees, struct esp_plan *plan,
+                                 struct esp_err *err);
+
 #endif
