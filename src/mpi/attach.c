@@ -325,7 +325,10 @@ void espi_attach(void)
     if (wants_plans(&head))
         begin_plans(&head, &files);
     espi_job.awake = espi_job.plans || espi_job.settings.stats[0];
-    espi_hooks_awake(espi_job.awake);
+    if (espi_job.awake)
+        espi_hooks_wake();
+    else
+        espi_hooks_sleep(1);
     espi_free(files.platform);
     espi_free(files.plan);
 }
@@ -337,7 +340,7 @@ void espi_detach(void)
         return;
     detached = 1;
     espi_job.awake = 0;
-    espi_hooks_awake(0);
+    espi_hooks_sleep(0);
     if (espi_job.settings.stats[0] && espi_job.rank == 0)
         espi_stats_write(espi_job.settings.stats);
     if (!espi_job.plans)

@@ -13,11 +13,23 @@ static int (*bcast)(void *, int, MPI_Datatype, int, MPI_Comm) = PMPI_Bcast;
 static int (*bcast_c)(void *, MPI_Count, MPI_Datatype, int, MPI_Comm) = PMPI_Bcast_c;
 #endif
 
-void espi_hooks_awake(int awake)
+void espi_hooks_wake(void)
 {
-    bcast = awake ? take_bcast : PMPI_Bcast;
+    bcast = take_bcast;
 #if MPI_VERSION >= 4
-    bcast_c = awake ? espi_bcast : PMPI_Bcast_c;
+    bcast_c = espi_bcast;
+#endif
+}
+
+void espi_hooks_sleep(int whole_job)
+{
+    bcast = PMPI_Bcast;
+    if (whole_job)
+        espi_bypass("MPI_Bcast", (void *)MPI_Bcast, (void *)PMPI_Bcast);
+#if MPI_VERSION >= 4
+    bcast_c = PMPI_Bcast_c;
+    if (whole_job)
+        espi_bypass("MPI_Bcast_c", (void *)MPI_Bcast_c, (void *)PMPI_Bcast_c);
 #endif
 }
 

@@ -38,8 +38,12 @@ void espi_attach(void);
 /* Called before MPI_Finalize. */
 void espi_detach(void);
 
-/* From now on collectives come to us, or go straight to the library. */
-void espi_hooks_awake(int awake);
+/* From now on collectives come to us. */
+void espi_hooks_wake(void);
+/* From now on they go to the library; with the job before us, without a detour. */
+void espi_hooks_sleep(int whole_job);
+/* Calls of that name that would come to us go to the native function instead. */
+void espi_bypass(const char *name, void *ours, void *native);
 
 /* One line on standard error, from rank 0 only. */
 void espi_say(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
