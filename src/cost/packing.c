@@ -53,6 +53,30 @@ double espi_pk_price(struct espi_pk *k, const double *price)
     return cost;
 }
 
+void espi_pk_give_back(struct espi_pk *k, struct espi_pk_tree *t)
+{
+    t->next = k->spare;
+    k->spare = t;
+}
+
+/* A tree with room for so many links: one given back, if it is large enough. */
+static struct espi_pk_tree *new_tree(struct espi_pk *k, int length)
+{
+    struct espi_pk_tree *t = k->spare;
+    if (t && t->room >= length) {
+        k->spare = t->next;
+        return t;
+    }
+    t = ESPI_ARENA_ZNEW(k->arena, struct espi_pk_tree, 1);
+    if (!t)
+        return NULL;
+    t->room = length;
+    t->hops = ESPI_ARENA_NEW(k->arena, int, length);
+    if (k->pr.switched)
+        t->hop_start = ESPI_ARENA_NEW(k->arena, int, (size_t)k->pr.v->g.n + 1);
+    return t->hops && (t->hop_start || !k->pr.switched) ? t : NULL;
+}
+
 int espi_pk_keep(struct espi_pk *k, size_t *at, int *fresh)
 {
     uint64_t hash = espi_pricer_hash(&k->pr);
@@ -66,9 +90,10 @@ int espi_pk_keep(struct espi_pk *k, size_t *at, int *fresh)
     if (espi_grow(&array, &k->cap_trees, k->n_trees + 1, sizeof *k->tree))
         return -1;
     k->tree = array;
-    struct espi_pk_tree *t = espi_pricer_tree(&k->pr);
+    struct espi_pk_tree *t = new_tree(k, espi_pricer_length(&k->pr));
     if (!t)
         return -1;
+    espi_pricer_copy(&k->pr, t);
     *at = k->n_trees;
     *fresh = 1;
     k->tree[k->n_trees++] = t;
@@ -273,7 +298,7 @@ esp_status espi_packing_solve(const struct espi_view *v, int root,
                               struct esp_err *err)
 {
     static const struct espi_packing_options standard = {0};
-    struct espi_pk k = {.options = options ? options : &standard};
+    struct espi_pk k = {.options = options ? options : &standard, .arena = arena};
     k.start_s = espi_now_s();
     k.gap = k.options->gap > 0 ? k.options->gap : ESPI_PACKING_GAP;
     if (v->g.n == 1)
@@ -283,8 +308,6 @@ esp_status espi_packing_solve(const struct espi_view *v, int root,
         st = solve(&k, arena, err);
     if (!st)
         st = deliver(&k, arena, out, err);
-    for (size_t i = 0; i < k.n_trees; i++)
-        espi_pk_tree_free(k.tree[i]);
     espi_free(k.tree);
     return st;
 }

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/err.h"
 #include "cost/packing_impl.h"
 #include "lp/lp.h"
@@ -137,7 +136,7 @@ static int master_start(struct master *ma)
     int count = 0;
     espi_pk_sort(k);
     while (k->n_trees > START_TREES)
-        espi_pk_tree_free(k->tree[--k->n_trees]);
+        espi_pk_give_back(k, k->tree[--k->n_trees]);
     espi_pk_measure(k);
     ma->unit_s = k->upper_s;
     for (int r = 0; r < k->pr.n_res; r++)

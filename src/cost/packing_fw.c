@@ -96,7 +96,7 @@ static void prune(struct espi_pk *k, double floor_share)
         if (t->x > floor_share)
             k->tree[kept++] = t;
         else
-            espi_pk_tree_free(t);
+            espi_pk_give_back(k, t);
     }
     k->n_trees = kept;
 }

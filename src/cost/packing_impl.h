@@ -38,9 +38,10 @@ struct espi_pk_tree {
     double x; /* share of the mix */
     uint64_t hash;
     double scale; /* of its column */
-    int n_hops;
+    int n_hops, room;
     int *hops;
-    int *hop_start; /* NULL: one link a host but the root, in order */
+    int *hop_start;            /* NULL: one link a host but the root, in order */
+    struct espi_pk_tree *next; /* of those given back */
 };
 
 int espi_pricer_init(struct espi_pricer *pr, const struct espi_view *v, int root,
@@ -53,17 +54,20 @@ double espi_pricer_run(struct espi_pricer *pr, const double *price);
 /* What the links of the last tree take of each resource. */
 void espi_pricer_loads(const struct espi_pricer *pr, double *load);
 
-/* A copy of the last tree; NULL when out of memory. */
-struct espi_pk_tree *espi_pricer_tree(const struct espi_pricer *pr);
+/* How many links the last tree has, counting those that several paths share each time;
+ * and a copy of it, for which t has room. */
+int espi_pricer_length(const struct espi_pricer *pr);
+void espi_pricer_copy(const struct espi_pricer *pr, struct espi_pk_tree *t);
 uint64_t espi_pricer_hash(const struct espi_pricer *pr);
-void espi_pk_tree_free(struct espi_pk_tree *t);
 
 struct espi_pk {
     const struct espi_packing_options *options;
     double start_s, gap;
     struct espi_pricer pr;
+    struct espi_arena *arena;
     struct espi_pk_tree **tree;
     size_t n_trees, cap_trees;
+    struct espi_pk_tree *spare; /* trees given back, to be used again */
     double upper_s, lower_s;
     double *price;        /* those that prove lower_s */
     double *load;         /* of the mix */
@@ -85,6 +89,7 @@ double espi_pk_price(struct espi_pk *k, const double *price);
 
 /* Keeps the pricer's last tree; *at is its place, *fresh says that it was not there. */
 int espi_pk_keep(struct espi_pk *k, size_t *at, int *fresh);
+void espi_pk_give_back(struct espi_pk *k, struct espi_pk_tree *t);
 
 /* Soft-max Frank-Wolfe: a mix of trees with its shares, good prices. May be called again
  * for more rounds. */

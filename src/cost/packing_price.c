@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "cost/packing_impl.h"
 
 /* Numbers the resources that links take time of, and copies those uses. */
@@ -171,38 +170,24 @@ uint64_t espi_pricer_hash(const struct espi_pricer *pr)
     return hash ^ hash >> 29;
 }
 
-struct espi_pk_tree *espi_pricer_tree(const struct espi_pricer *pr)
+int espi_pricer_length(const struct espi_pricer *pr)
 {
-    int n = pr->v->g.n;
-    size_t length = 0;
-    for (int h = 0; h < n; h++)
-        length += (size_t)path_links(pr, h, NULL);
-    struct espi_pk_tree *t = ESPI_NEW(struct espi_pk_tree, 1);
-    int *hops = ESPI_NEW(int, length ? length : 1);
-    int *start = pr->switched ? ESPI_NEW(int, (size_t)n + 1) : NULL;
-    if (!t || !hops || (pr->switched && !start)) {
-        espi_free(t);
-        espi_free(hops);
-        espi_free(start);
-        return NULL;
-    }
-    *t = (struct espi_pk_tree){
-        .hash = espi_pricer_hash(pr), .hops = hops, .hop_start = start};
-    for (int h = 0; h < n; h++) {
-        if (start)
-            start[h] = t->n_hops;
-        t->n_hops += path_links(pr, h, hops + t->n_hops);
-    }
-    if (start)
-        start[n] = t->n_hops;
-    return t;
+    int length = 0;
+    for (int h = 0; h < pr->v->g.n; h++)
+        length += path_links(pr, h, NULL);
+    return length;
 }
 
-void espi_pk_tree_free(struct espi_pk_tree *t)
+void espi_pricer_copy(const struct espi_pricer *pr, struct espi_pk_tree *t)
 {
-    if (!t)
-        return;
-    espi_free(t->hops);
-    espi_free(t->hop_start);
-    espi_free(t);
+    int n = pr->v->g.n;
+    t->hash = espi_pricer_hash(pr);
+    t->x = t->n_hops = 0;
+    for (int h = 0; h < n; h++) {
+        if (t->hop_start)
+            t->hop_start[h] = t->n_hops;
+        t->n_hops += path_links(pr, h, t->hops + t->n_hops);
+    }
+    if (t->hop_start)
+        t->hop_start[n] = t->n_hops;
 }

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/err.h"
 #include "cost/packing_impl.h"
 
@@ -246,7 +245,7 @@ static esp_status hand_over(struct split *s, struct espi_pk *k, struct esp_err *
 {
     int n = s->g->n;
     for (size_t i = 0; i < k->n_trees; i++)
-        espi_pk_tree_free(k->tree[i]);
+        espi_pk_give_back(k, k->tree[i]);
     k->n_trees = 0;
     for (int h = 0; h < n; h++)
         if (h != s->root)
