@@ -415,6 +415,6 @@ const struct command cli_command_compare = {
              "espalier compare p.json --root n3 --size 1MB --sort makespan"},
             {"Two of them:", "espalier compare p.json --algo ecef,grow"},
             {0}},
-    .see = (const char *const[]){"plan", "algorithms", NULL},
+    .see = (const char *const[]){"plan", "bound", "algorithms", NULL},
     .run = run_compare,
 };

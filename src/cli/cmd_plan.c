@@ -253,6 +253,6 @@ const struct command cli_command_plan = {
             {"How fast would it be if nodes could send to many at once?",
              "espalier plan p.json --model multi-port --algo multiport-grow"},
             {0}},
-    .see = (const char *const[]){"compare", "simulate", "algorithms", NULL},
+    .see = (const char *const[]){"compare", "bound", "simulate", "algorithms", NULL},
     .run = run_plan,
 };

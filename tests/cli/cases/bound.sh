@@ -1,0 +1,40 @@
+mask() { sed -E 's/(solving  ) .*/\1 TIME/; s/("solve_s": ).*,/\1TIME,/; s/("gap": ).*,/\1GAP,/; s/(_Bps": [0-9]{6}|_per_s": [0-9.]{6})[0-9.]+/\1/; s/("price": 0\.[0-9]{4})[0-9]+/\1/'; }
+espalier generate tiers --preset 30 --seed 1 -o p.json
+declare -f mask > mask.sh
+
+. ./mask.sh; espalier bound p.json --root w3 | mask
+
+. ./mask.sh; espalier bound p.json --root w3 --json | mask
+
+for method in columns cuts full; do espalier bound p.json --root w3 --method $method | grep throughput; done
+
+espalier bound p.json --root w3 --what-if | sed -n '/^What if/,$p' | head -8
+
+espalier bound p.json --root w3 --what-if --json | grep -c '"gain"'
+
+espalier generate random --nodes 1 | espalier bound - | sed '/solving/d'
+
+espalier generate random --nodes 1 | espalier bound - --json | grep throughput
+
+cat > s.json << 'END'
+{ "format": "espalier-platform/1", "name": "star", "model": "capacity",
+  "nodes": [ {"name": "r", "kind": "switch"}, {"name": "a"}, {"name": "b"}, {"name": "c"} ],
+  "links": [ {"from": "a", "to": "r", "latency_s": 0, "bandwidth_Bps": 4e6, "duplex": true},
+             {"from": "b", "to": "r", "latency_s": 0, "bandwidth_Bps": 2e6, "duplex": true},
+             {"from": "r", "to": "c", "latency_s": 0, "bandwidth_Bps": 1e6} ] }
+END
+espalier bound s.json --slice 1kB | sed '/solving/d'
+
+espalier bound s.json --model half-duplex | sed '/solving/d' | head -8
+
+espalier bound s.json --root c
+
+espalier bound s.json --root nobody
+
+espalier bound p.json --method magic
+
+espalier bound p.json --slice 0
+
+espalier bound p.json --gap 2
+
+espalier bound missing.json
