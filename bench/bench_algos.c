@@ -154,7 +154,8 @@ static void run_algos(struct bench *b, char **names)
     int count;
     const struct espi_algo *const *algos = espi_algos(&count);
     for (int i = 0; !*names && i < count; i++)
-        run_algo(b, algos[i], algos[i]->name);
+        if (algos[i]->op == ESP_OP_BCAST)
+            run_algo(b, algos[i], algos[i]->name);
     for (; *names; names++) {
         const struct espi_algo *algo;
         double values[ESPI_ALGO_OPTIONS_MAX];

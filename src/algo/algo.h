@@ -74,6 +74,15 @@ double espi_request_slice_bytes(const struct esp_request *request);
 esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *base,
                          double slice_bytes, struct esp_plan *plan, struct esp_err *err);
 
+/* Are root and targets hosts, and does the operation's data get from where they are to
+ * where they are wanted? */
+esp_status espi_check_ends(const struct esp_platform *p,
+                           const struct esp_request *request, struct esp_err *err);
+
+/* Does it make plans for this operation: directly, by way of the platform reversed, or,
+ * where all hosts are targets, as a broadcast? */
+int espi_algo_serves(const struct espi_algo *algo, esp_op op, int has_targets);
+
 /* Can the algorithm be tried on this platform at all? */
 int espi_algo_applies(const struct espi_algo *algo, const struct esp_platform *p);
 

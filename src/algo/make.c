@@ -5,6 +5,8 @@
 
 #include "algo/algo.h"
 #include "base/err.h"
+#include "plan/ops.h"
+#include "plan/turn.h"
 
 void esp_request_init(struct esp_request *request, int root)
 {
@@ -38,18 +40,20 @@ static esp_status check_request(const struct esp_platform *p,
     if (request->slice_bytes != ESP_SLICE_AUTO &&
         !(request->slice_bytes >= 0 && isfinite(request->slice_bytes)))
         return espi_err(err, ESP_EUSAGE, "the slice size must not be negative");
-    return esp_platform_check_root(p, request->root, err);
+    return espi_check_ends(p, request, err);
 }
 
-static esp_status check_applies(const struct espi_algo *algo, esp_op op,
+static esp_status check_applies(const struct espi_algo *algo,
+                                const struct esp_request *request,
                                 const struct esp_platform *p, struct esp_err *err)
 {
     if (algo->max_hosts && p->n_hosts > algo->max_hosts)
         return espi_err(err, ESP_EUNSUPPORTED, "%s works on at most %d hosts, not on %d",
                         algo->name, algo->max_hosts, p->n_hosts);
-    if (algo->op != op)
-        return espi_err(err, ESP_EUSAGE, "%s is an algorithm for %s, not for %s",
-                        algo->name, esp_op_name(algo->op), esp_op_name(op));
+    if (!espi_algo_serves(algo, request->op, request->targets != NULL))
+        return espi_err(err, ESP_EUSAGE, "%s is an algorithm for %s, not for %s%s",
+                        algo->name, esp_op_name(algo->op), esp_op_name(request->op),
+                        request->targets ? " to some hosts" : "");
     if (!espi_algo_applies(algo, p))
         return espi_err(err, ESP_EUNSUPPORTED, "%s is not defined for the %s model",
                         algo->name, esp_model_name(p->model));
@@ -103,10 +107,11 @@ static esp_status check_ours(const struct esp_plan *plan, const struct esp_platf
     return st ? espi_err_nomem(err) : ESP_OK;
 }
 
-esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request *request,
-                         struct esp_plan **out, struct esp_err *err)
+/* The plan as the algorithm makes it, for an operation that it makes plans for itself. */
+static esp_status make_direct(const struct esp_platform *p,
+                              const struct esp_request *request, struct esp_plan **out,
+                              struct esp_err *err)
 {
-    double start_s = now_s();
     const struct espi_algo *algo;
     struct espi_arena arena;
     struct espi_task task = {.p = p, .request = request, .arena = &arena};
@@ -115,20 +120,103 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
     if (!st)
         st = check_request(p, request, err);
     if (!st)
-        st = check_applies(algo, request->op, p, err);
+        st = check_applies(algo, request, p, err);
     if (!st)
         st = esp_plan_create(request->op, request->root, request->algo, &plan, err);
     if (!st && request->targets)
         st = esp_plan_set_targets(plan, request->n_targets, request->targets, err);
-    if (st) {
-        esp_plan_free(plan);
-        return st;
+    if (!st) {
+        espi_arena_init(&arena);
+        st = espi_algo_run(algo, &task, espi_request_slice_bytes(request), plan, err);
+        espi_arena_done(&arena);
     }
-    espi_arena_init(&arena);
-    st = espi_algo_run(algo, &task, espi_request_slice_bytes(request), plan, err);
-    espi_arena_done(&arena);
+    if (st)
+        esp_plan_free(plan);
+    else
+        *out = plan;
+    return st;
+}
+
+/* What collects is made on the platform reversed and turned round. */
+static esp_status make_turned(const struct esp_platform *p,
+                              const struct esp_request *request, esp_op there,
+                              struct esp_plan **out, struct esp_err *err)
+{
+    struct esp_request inner = *request;
+    struct esp_platform *reversed = NULL;
+    struct esp_plan *plan = NULL;
+    inner.op = there;
+    esp_status st = esp_platform_reversed(p, &reversed, err);
     if (!st)
-        st = check_ours(plan, p, err);
+        st = make_direct(reversed, &inner, &plan, err);
+    if (!st)
+        st = espi_plan_turn(plan, request->op, p, out, err);
+    esp_plan_free(plan);
+    esp_platform_free(reversed);
+    return st;
+}
+
+/* A reduce and a broadcast, each part of the message first along one, then the other. */
+static esp_status make_both(const struct esp_platform *p,
+                            const struct esp_request *request, struct esp_plan **out,
+                            struct esp_err *err)
+{
+    struct esp_request half = *request;
+    struct esp_plan *plan = NULL, *in = NULL, *away = NULL;
+    half.op = ESP_OP_REDUCE;
+    esp_status st = make_turned(p, &half, ESP_OP_BCAST, &in, err);
+    half.op = ESP_OP_BCAST;
+    if (!st)
+        st = make_direct(p, &half, &away, err);
+    if (!st && (in->redundant || away->redundant))
+        st = espi_err(err, ESP_EUNSUPPORTED, "%s races its trees: only for a bcast",
+                      request->algo);
+    if (!st)
+        st = esp_plan_create(request->op, request->root, request->algo, &plan, err);
+    if (!st)
+        st = espi_plan_add_both(plan, p, in, away, err);
+    if (!st) {
+        plan->size_bytes = away->size_bytes;
+        plan->slice_bytes = fmax(in->slice_bytes, away->slice_bytes);
+        *out = plan;
+    } else {
+        esp_plan_free(plan);
+    }
+    esp_plan_free(in);
+    esp_plan_free(away);
+    return st;
+}
+
+static esp_status make(const struct esp_platform *p, const struct esp_request *request,
+                       struct esp_plan **out, struct esp_err *err)
+{
+    double values[ESPI_ALGO_OPTIONS_MAX];
+    const struct espi_algo *algo;
+    esp_status st = espi_algo_parse(request->algo, &algo, values, err);
+    if (!st)
+        st = check_request(p, request, err);
+    if (!st)
+        st = check_applies(algo, request, p, err);
+    if (st)
+        return st;
+    if (algo->op == request->op)
+        return make_direct(p, request, out, err);
+    if (request->op == ESP_OP_ALLREDUCE)
+        return make_both(p, request, out, err);
+    if (espi_op_collects(request->op))
+        return make_turned(p, request, algo->op, out, err);
+    return make_direct(p, request, out, err); /* to all hosts, as a broadcast */
+}
+
+esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request *request,
+                         struct esp_plan **out, struct esp_err *err)
+{
+    double start_s = now_s();
+    struct esp_plan *plan = NULL;
+    esp_status st = make(p, request, &plan, err);
+    if (st)
+        return st;
+    st = check_ours(plan, p, err);
     if (!st)
         st = esp_plan_evaluate(plan, p, err);
     plan->plan_s = now_s() - start_s;

@@ -3,6 +3,7 @@
 #include "algo/algo.h"
 #include "base/err.h"
 #include "base/units.h"
+#include "plan/ops.h"
 
 #define ALGO(id) extern const struct espi_algo espi_algo_##id;
 #include "algo/algo_list.def"
@@ -28,6 +29,14 @@ const struct espi_algo *espi_algo_find(const char *name, size_t length)
         if (strlen(algos[i]->name) == length && !memcmp(algos[i]->name, name, length))
             return algos[i];
     return NULL;
+}
+
+int espi_algo_serves(const struct espi_algo *algo, esp_op op, int has_targets)
+{
+    esp_op there = op == ESP_OP_ALLREDUCE ? ESP_OP_BCAST : espi_op_mirror(op);
+    if (algo->op == op || algo->op == there)
+        return 1;
+    return there == ESP_OP_MULTICAST && algo->op == ESP_OP_BCAST && !has_targets;
 }
 
 int espi_algo_applies(const struct espi_algo *algo, const struct esp_platform *p)

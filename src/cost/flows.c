@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 
 static const double TIE = 1e-7;      /* weight of the total time in the objective */
@@ -50,6 +51,18 @@ static int is_source(const struct espi_flows *f, int node)
         if (f->source[i] == node)
             return 1;
     return 0;
+}
+
+/* Keeps the solution: it is gone once another source has been tried. */
+static esp_status note_values(struct espi_flows *f, struct esp_err *err)
+{
+    size_t n = (size_t)espi_lp_columns(f->lp);
+    void *x = f->x;
+    if (espi_grow(&x, &f->x_cap, n, sizeof *f->x))
+        return espi_err_nomem(err);
+    f->x = x;
+    memcpy(f->x, espi_lp_values(f->lp), n * sizeof *f->x);
+    return ESP_OK;
 }
 
 int espi_flows_is_destination(const struct espi_flows *f, int flow, int node)
@@ -161,7 +174,9 @@ esp_status espi_flows_init(struct espi_flows *f, const struct espi_net *net,
         st = add_balances(f, 0, err);
     if (!st)
         st = solve(f, &f->period_s, err);
-    f->index = row;
+    if (!st)
+        st = note_values(f, err);
+    f->row = row;
     if (st)
         espi_flows_free(f);
     return st;
@@ -170,7 +185,9 @@ esp_status espi_flows_init(struct espi_flows *f, const struct espi_net *net,
 void espi_flows_free(struct espi_flows *f)
 {
     espi_lp_free(f->lp);
+    espi_free(f->x);
     f->lp = NULL;
+    f->x = NULL;
 }
 
 /* The row of the node in flow 0, where it is an origin or not. */
@@ -208,7 +225,7 @@ esp_status espi_flows_try_source(struct espi_flows *f, int node, int *better,
     if (flow == ESPI_SOURCES_MAX)
         return ESP_OK;
     f->source[f->n_sources++] = node;
-    esp_status st = add_flow_columns(f, f->index, err);
+    esp_status st = add_flow_columns(f, f->row, err);
     if (!st)
         st = add_balances(f, flow, err);
     if (st)
@@ -220,7 +237,7 @@ esp_status espi_flows_try_source(struct espi_flows *f, int node, int *better,
     if (period_s < f->period_s * (1 - 1e-7)) {
         f->period_s = period_s;
         *better = 1;
-        return ESP_OK;
+        return note_values(f, err);
     }
     f->n_sources--;
     set_balance(f, node);
@@ -229,7 +246,7 @@ esp_status espi_flows_try_source(struct espi_flows *f, int node, int *better,
 
 const double *espi_flows_of(const struct espi_flows *f, int flow)
 {
-    return espi_lp_values(f->lp) + 1 + flow * f->net->g.m;
+    return f->x + 1 + (size_t)flow * (size_t)f->net->g.m;
 }
 
 /* ---- paths ---- */

@@ -20,8 +20,9 @@ struct espi_flows {
     int source[ESPI_SOURCES_MAX];
     double period_s;
     int n_loads; /* rows before those of nodes */
-    int *index;  /* scratch */
-    double *value;
+    int *row;    /* resource -> its row */
+    double *x;   /* the columns' values, of the sources there are */
+    size_t x_cap;
 };
 
 /* Starts with the root as the only source, solved. */

@@ -334,6 +334,8 @@ static esp_status deliver(struct master *ma, struct espi_multicast *out,
             y[r.tree[i].hops[h]] += r.weight[i];
     }
     r.period_s = espi_net_period_s(ma->net, y, ma->arena);
+    if (isnan(r.period_s))
+        return espi_err_nomem(err);
     *out = r;
     return ESP_OK;
 }

@@ -29,7 +29,8 @@ int espi_net_init(struct espi_net *net, const struct esp_platform *p, double sli
 int espi_net_add_loads(const struct espi_net *net, int n_copies, struct espi_lp *lp,
                        struct espi_arena *arena);
 
-/* The largest load of a resource when y slices cross each link, in seconds. */
+/* The largest load of a resource when y slices cross each link, in seconds. NAN: out of
+ * memory. */
 double espi_net_period_s(const struct espi_net *net, const double *y,
                          struct espi_arena *arena);
 

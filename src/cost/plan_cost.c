@@ -4,7 +4,9 @@
 
 #include "base/err.h"
 #include "cost/cost.h"
+#include "plan/ops.h"
 #include "plan/plan.h"
+#include "plan/turn.h"
 
 struct espi_slices espi_slices(double size_bytes, double slice_bytes)
 {
@@ -79,14 +81,15 @@ static double run_edge(struct evaluation *ev, const struct esp_edge *e, const in
     return at_s;
 }
 
-/* Arrivals along one tree; gives the last arrival of slice 0 and of slice `count - 1`. */
-static void run_tree(struct evaluation *ev, const struct esp_tree *tree, double *fill_s,
-                     double *finish_s)
+/* Arrivals along one tree; gives the last arrival of slice 0 and of slice `count - 1`.
+ * Edges before the first are not looked at. */
+static void run_tree(struct evaluation *ev, const struct esp_tree *tree, int first,
+                     double *fill_s, double *finish_s)
 {
     int root = tree->root;
     memset(ev->next_send_s, 0, (size_t)ev->p->n_nodes * sizeof *ev->next_send_s);
     ev->first_s[root] = ev->pace_s[root] = 0;
-    for (int i = 0; i < tree->n_edges; i++) {
+    for (int i = first; i < tree->n_edges; i++) {
         const struct esp_edge *e = &tree->edges[i];
         const int *hops = tree->hops + e->first_hop;
         double at = run_edge(ev, e, hops);
@@ -95,6 +98,55 @@ static void run_tree(struct evaluation *ev, const struct esp_tree *tree, double 
         *fill_s = fmax(*fill_s, at);
         *finish_s = fmax(*finish_s, at + (ev->slices.count - 1) * ev->pace_s[e->to]);
     }
+}
+
+/* The trees that lead from roots, or those parts of them that do. */
+static void run_outward(struct evaluation *ev, struct espi_cost *cost)
+{
+    for (int t = 0; t < ev->plan->n_trees; t++)
+        run_tree(ev, &ev->plan->trees[t],
+                 espi_tree_collecting_edges(ev->plan->op, &ev->plan->trees[t]),
+                 &cost->fill_s, &cost->makespan_s);
+}
+
+/* What flows to a root takes as long as the same from it, on the platform reversed. */
+static esp_status run_inward(const struct evaluation *ev, struct espi_arena *arena,
+                             struct espi_cost *cost, struct esp_err *err)
+{
+    struct esp_platform *reversed = NULL;
+    struct esp_plan *turned = NULL;
+    esp_status st = esp_platform_reversed(ev->p, &reversed, err);
+    if (!st)
+        st = espi_plan_turn(ev->plan, ESP_OP_MULTICAST, reversed, &turned, err);
+    if (!st) {
+        struct evaluation there = {.p = reversed, .plan = turned, .slices = ev->slices};
+        if (evaluation_init(&there, arena)) {
+            st = espi_err_nomem(err);
+        } else {
+            add_loads(&there);
+            run_outward(&there, cost);
+        }
+    }
+    esp_plan_free(turned);
+    esp_platform_free(reversed);
+    return st;
+}
+
+/* Fill and finish. An allreduce goes one way after the other, slice by slice. */
+static esp_status run_trees(struct evaluation *ev, struct espi_arena *arena,
+                            struct espi_cost *cost, struct esp_err *err)
+{
+    int both = ev->plan->op == ESP_OP_ALLREDUCE;
+    struct espi_cost in = {0};
+    esp_status st = ESP_OK;
+    if (!espi_op_collects(ev->plan->op))
+        run_outward(ev, cost);
+    if (both || espi_op_collects(ev->plan->op))
+        st = run_inward(ev, arena, &in, err);
+    cost->fill_s += in.fill_s;
+    cost->makespan_s = both ? cost->fill_s + (ev->slices.count - 1) * cost->period_s
+                            : fmax(cost->makespan_s, in.makespan_s);
+    return st;
 }
 
 esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *plan,
@@ -116,12 +168,12 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
             cost.period_s = ev.load[r];
             cost.bottleneck = r;
         }
-    for (int t = 0; t < plain.n_trees; t++)
-        run_tree(&ev, &plain.trees[t], &cost.fill_s, &cost.makespan_s);
+    esp_status st = run_trees(&ev, arena, &cost, err);
     if (plain.n_trees > 1)
         cost.makespan_s = cost.fill_s + (ev.slices.count - 1) * cost.period_s;
     cost.throughput_Bps = cost.period_s > 0 ? ev.slices.bytes / cost.period_s : 0;
     espi_arena_release(arena, mark);
-    *out = cost;
-    return ESP_OK;
+    if (!st)
+        *out = cost;
+    return st;
 }

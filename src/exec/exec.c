@@ -64,11 +64,6 @@ static size_t largest_slice(const struct espi_program *prog)
     return (size_t)(prog->size_bytes / (double)prog->n_slices) + 1;
 }
 
-static int64_t slices_of_slot(const struct espi_program *prog, int slot)
-{
-    return prog->n_slices / prog->slots + (slot < prog->n_slices % prog->slots);
-}
-
 /* The rank's receive steps, grouped by stream. */
 static int count_inflows(struct espi_run *run, struct espi_arena *arena)
 {
@@ -88,7 +83,7 @@ static int count_inflows(struct espi_run *run, struct espi_arena *arena)
         struct espi_inflow *in = &run->in[run->inflow_of_stream[s]];
         in->stream = s;
         in->ring++; /* for now: its steps in a round */
-        in->n_slices += slices_of_slot(prog, prog->recvs[k].slot);
+        in->n_slices += espi_slices_of_slot(prog, prog->recvs[k].slot);
     }
     return 0;
 }
@@ -98,8 +93,9 @@ static int make_rings(struct espi_run *run, struct espi_arena *arena)
 {
     for (int i = 0; i < run->n_in; i++) {
         struct espi_inflow *in = &run->in[i];
-        int relay = !run->prog->streams[in->stream].keeps;
-        in->ring = run->window + (relay ? in->ring : 0);
+        const struct espi_stream *stream = &run->prog->streams[in->stream];
+        int relay = !stream->keeps || stream->combines;
+        in->ring = run->window + (stream->keeps ? 0 : in->ring);
         in->slots = espi_arena_zalloc(arena, (size_t)in->ring, sizeof *in->slots);
         if (relay)
             in->store =
@@ -121,7 +117,9 @@ int espi_run_init(struct espi_run *run, const struct espi_program *prog, int ran
     run->rank = rank;
     run->data = data;
     run->channel = channel;
-    run->window = options && options->window > 0 ? options->window : 4;
+    if (options)
+        run->options = *options;
+    run->window = run->options.window > 0 ? run->options.window : 4;
     run->max_requests = run->window;
     if (count_inflows(run, arena) || make_rings(run, arena))
         return -1;
@@ -220,6 +218,17 @@ static int post_receives(struct espi_run *run)
     return 0;
 }
 
+/* What came in order is combined with what the rank has of the slice, and its place in
+ * the ring is free again. */
+static void combine(struct espi_run *run, struct espi_inflow *in, int64_t number)
+{
+    size_t bytes;
+    char *mine = slice_at(run, in->slots[number % in->ring].slice, &bytes);
+    if (run->options.combine)
+        run->options.combine(run->options.arg, mine, stored_at(run, in, number), bytes);
+    in->passed_on = number + 1;
+}
+
 /* A receive is done: count on as far as all before it are done too. */
 static void received(struct espi_run *run, struct espi_inflow *in, int64_t number)
 {
@@ -227,6 +236,8 @@ static void received(struct espi_run *run, struct espi_inflow *in, int64_t numbe
     while (in->got < in->posted && in->slots[in->got % in->ring].landed) {
         in->slots[in->got % in->ring].landed = 0;
         run->arrived[in->slots[in->got % in->ring].state]++;
+        if (run->prog->streams[in->stream].combines)
+            combine(run, in, in->got);
         in->got++;
     }
 }
@@ -260,15 +271,6 @@ static const struct espi_step *next_send(struct espi_run *run)
     return NULL;
 }
 
-static int has_data(const struct espi_run *run, const struct espi_step *step)
-{
-    const struct espi_stream *s = &run->prog->streams[step->stream];
-    if (s->source < 0)
-        return 1;
-    int state = run->prog->streams[s->source].first_state + step->state - s->first_state;
-    return run->arrived[state] > run->send_round - step->lag;
-}
-
 static int start_send(struct espi_run *run, const struct espi_step *step)
 {
     const struct espi_transport *t = run->transport;
@@ -278,7 +280,7 @@ static int start_send(struct espi_run *run, const struct espi_step *step)
     size_t bytes;
     char *from = slice_at(run, slice, &bytes);
     struct espi_request request;
-    if (relay >= 0 && run->in[relay].store) {
+    if (relay >= 0 && run->in[relay].store && !run->prog->streams[s->source].combines) {
         number = find_relayed(&run->in[relay], slice);
         from = stored_at(run, &run->in[relay], number);
     } else {
@@ -297,7 +299,7 @@ static int start_sends(struct espi_run *run)
 {
     const struct espi_step *step;
     while (run->n_sends_open < run->window && (step = next_send(run)) &&
-           has_data(run, step))
+           espi_step_has_data(run->prog, step, run->arrived, run->send_round))
         if (start_send(run, step))
             return -1;
     return 0;

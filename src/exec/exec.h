@@ -6,6 +6,14 @@
 #include "exec/transport.h"
 #include "program/program.h"
 
+struct espi_run_options {
+    int window; /* messages under way a stream and for sends in all; 0: 4 */
+    /* Reductions: combines bytes that arrived into those that are there, element by
+     * element (slices must not cut elements). */
+    void (*combine)(void *arg, void *into, const void *from, size_t bytes);
+    void *arg;
+};
+
 /* One rank's part of one run. The state is a struct of its own, so that a run can be
  * driven in steps (non-blocking collectives) as well as to its end. */
 struct espi_run {
@@ -29,12 +37,9 @@ struct espi_run {
     int *done;
     int n_requests, max_requests;
     int n_sends_open; /* sends under way */
+    struct espi_run_options options;
     int window;
     int error; /* of the transport, 0: none */
-};
-
-struct espi_run_options {
-    int window; /* messages under way a stream and for sends in all; 0: 4 */
 };
 
 /* Channels for all streams of a program: streams between the same two ranks get different

@@ -170,15 +170,6 @@ static esp_status check_tree(struct check *c)
 
 /* ---- weights ---- */
 
-/* Whose part of the message the tree carries; 0 where there is but one. */
-static int part_of(const struct esp_plan *plan, int t)
-{
-    const struct esp_tree *tree = &plan->trees[t];
-    return espi_op_has_paths(plan->op)   ? tree->n_targets ? tree->targets[0] : tree->root
-           : espi_op_has_parts(plan->op) ? tree->root
-                                         : 0;
-}
-
 static esp_status bad_sum(const struct check *c, int node, double sum)
 {
     char a[64];
@@ -197,7 +188,7 @@ static esp_status check_sums(const struct check *c, double *sum)
     const struct esp_plan *plan = c->plan;
     int parts = c->parts > 0 ? c->parts : 1;
     for (int t = 0; t < plan->n_trees; t++) {
-        int node = part_of(plan, t);
+        int node = espi_tree_part(plan, &plan->trees[t]);
         char a[64];
         if (isnan(sum[node]))
             return espi_err(c->err, ESP_EINPUT,
@@ -310,14 +301,6 @@ static esp_status check_ends(const struct check *c)
     return st;
 }
 
-static int count_parts(const struct esp_plan *plan, const struct esp_platform *p)
-{
-    return espi_op_has_parts(plan->op)    ? p->n_hosts
-           : !espi_op_has_paths(plan->op) ? 1
-           : plan->targets                ? plan->n_targets
-                                          : p->n_hosts - 1;
-}
-
 static int bad_figure(double x)
 {
     return !(x >= 0 && isfinite(x));
@@ -349,7 +332,8 @@ esp_status esp_plan_check(const struct esp_plan *plan, const struct esp_platform
     esp_status st = check_head(plan, p, err);
     if (st)
         return st;
-    struct check c = {.p = p, .plan = plan, .parts = count_parts(plan, p), .err = err};
+    struct check c = {
+        .p = p, .plan = plan, .parts = espi_plan_parts(plan, p->n_hosts), .err = err};
     c.has = espi_malloc((size_t)p->n_nodes);
     c.seen_on = ESPI_NEW(int, p->n_nodes);
     if (!c.has || !c.seen_on)

@@ -29,6 +29,23 @@ static inline int espi_op_has_parts(esp_op op)
     return op == ESP_OP_ALLGATHER || op == ESP_OP_REDUCE_SCATTER;
 }
 
+/* Of how many parts of equal size the message is. */
+static inline int espi_plan_parts(const struct esp_plan *plan, int n_hosts)
+{
+    return espi_op_has_parts(plan->op)    ? n_hosts
+           : !espi_op_has_paths(plan->op) ? 1
+           : plan->targets                ? plan->n_targets
+                                          : n_hosts - 1;
+}
+
+/* Whose part of the message the tree carries: a node; 0 where there is but one part. */
+static inline int espi_tree_part(const struct esp_plan *plan, const struct esp_tree *tree)
+{
+    return espi_op_has_paths(plan->op)   ? tree->n_targets ? tree->targets[0] : tree->root
+           : espi_op_has_parts(plan->op) ? tree->root
+                                         : 0;
+}
+
 static inline int espi_op_takes_targets(esp_op op)
 {
     return op == ESP_OP_MULTICAST || op == ESP_OP_REDUCE || espi_op_has_paths(op);
@@ -58,7 +75,7 @@ static inline esp_op espi_op_mirror(esp_op op)
 /* May the plan have a periodic schedule? */
 static inline int espi_op_is_scheduled(const struct esp_plan *plan)
 {
-    return !plan->redundant && (plan->op == ESP_OP_BCAST || plan->op == ESP_OP_MULTICAST);
+    return !plan->redundant;
 }
 
 /* How many of a tree's edges, from the first, lead towards its root. */

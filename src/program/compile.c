@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/schedule.h"
 #include "program/program.h"
@@ -85,6 +86,10 @@ static void add_stream(struct compiler *c, int i, int *hop_at)
         .to = prog->rank[leg->to],
         .tree = leg->tree,
         .source = leg->source < 0 ? -1 : c->stream_of[leg->source],
+        .also = leg->also < 0 ? -1 : c->stream_of[leg->also],
+        .combines = leg->keeps && espi_op_combines(c->plan->op) &&
+                    leg->edge < espi_tree_collecting_edges(c->plan->op,
+                                                           &c->plan->trees[leg->tree]),
         .keeps = leg->keeps,
         .first_hop = *hop_at,
         .n_hops = leg->n_hops,
@@ -124,16 +129,17 @@ static int make_streams(struct compiler *c)
 
 /* How many streams lie between the root and the sender of each stream. With one tree a
  * slice is forwarded in its own round; with several, one round later a step, so that a
- * round never waits for itself. */
+ * round never waits for itself; so too where data come back to who has sent them. */
 static int *stream_lags(struct compiler *c)
 {
     struct espi_program *prog = c->prog;
     int *lag = ESPI_ARENA_ZNEW(c->arena, int, prog->n_streams);
-    if (!lag || prog->slots == 1)
+    if (!lag || (prog->slots == 1 && c->plan->op != ESP_OP_ALLREDUCE))
         return lag;
     for (int s = 0; s < prog->n_streams; s++) {
-        int source = prog->streams[s].source;
-        lag[s] = source < 0 ? 0 : lag[source] + 1;
+        for (int q = prog->streams[s].source; q >= 0; q = prog->streams[q].also)
+            if (lag[q] >= lag[s])
+                lag[s] = lag[q] + 1;
     }
     return lag;
 }
@@ -258,6 +264,19 @@ static int compile_schedule(struct compiler *c, const struct esp_schedule *s,
     return lay_slots(c) || make_streams(c) || make_ordered_steps(c, &order) ? -1 : 0;
 }
 
+/* How many slices each rank keeps. */
+static int count_kept(struct espi_program *prog, struct espi_arena *arena)
+{
+    prog->expects = ESPI_ARENA_ZNEW(arena, int64_t, prog->n_ranks);
+    if (!prog->expects)
+        return -1;
+    for (int r = 0; r < prog->n_ranks; r++)
+        for (int k = prog->recv_start[r]; k < prog->recv_start[r + 1]; k++)
+            if (prog->streams[prog->recvs[k].stream].keeps)
+                prog->expects[r] += espi_slices_of_slot(prog, prog->recvs[k].slot);
+    return 0;
+}
+
 static esp_status compile(struct compiler *c, const struct espi_round_options *o,
                           struct esp_err *err)
 {
@@ -284,9 +303,6 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
     struct espi_compile_options o = options ? *options : (struct espi_compile_options){0};
     double size = o.size_bytes > 0 ? o.size_bytes : plan->size_bytes;
     double slice = o.slice_bytes > 0 ? o.slice_bytes : plan->slice_bytes;
-    if (plan->op != ESP_OP_BCAST)
-        return espi_err(err, ESP_EUNSUPPORTED, "plans for %s cannot be run yet",
-                        esp_op_name(plan->op));
     if (!(size > 0 && size < 9e15))
         return espi_err(err, ESP_EUSAGE, "the message needs a size from 1 byte to 9 PB");
     double count = slice > 0 && slice < size ? ceil(size / slice * (1 - 1e-12)) : 1;
@@ -300,6 +316,10 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
         return st;
     prog.root = prog.rank[plan->root];
     prog.rounds = (prog.n_slices + prog.slots - 1) / prog.slots;
+    if (espi_plan_parts(plan, p->n_hosts) > 1) /* whole rounds: equal parts */
+        prog.n_slices = prog.rounds * prog.slots;
+    if (count_kept(&prog, arena))
+        return espi_err_nomem(err);
     *out = prog;
     return ESP_OK;
 }

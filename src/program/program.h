@@ -18,7 +18,9 @@
 struct espi_stream {
     int from, to; /* ranks */
     int tree;
-    int source;            /* the stream that brings `from` the data; -1: it has them */
+    int source; /* the stream that brings `from` the data; -1: it has them */
+    int also;   /* the next that the sender of a stream with this source waits for; -1 */
+    int combines;          /* `to` combines the data with its own */
     int keeps;             /* does `to` keep the data, or does it only forward them? */
     int first_hop, n_hops; /* links of the platform, with only switches between */
     int first_state;       /* number of its first (stream, slot) pair */
@@ -55,6 +57,7 @@ struct espi_program {
     int n_streams, n_states;
     struct espi_stream *streams;
     int *hops;
+    int64_t *expects;             /* rank -> how many slices it will have kept */
     int *send_start, *recv_start; /* rank -> steps, as rows */
     struct espi_step *sends, *recvs;
     espi_ordering ordered;
@@ -82,6 +85,26 @@ static inline int64_t espi_step_slice(const struct espi_program *prog,
         return -1;
     int64_t slice = batch * prog->slots + step->slot;
     return slice < prog->n_slices ? slice : -1;
+}
+
+/* How many slices of the message a slot carries. */
+static inline int64_t espi_slices_of_slot(const struct espi_program *prog, int slot)
+{
+    return prog->n_slices / prog->slots + (slot < prog->n_slices % prog->slots);
+}
+
+/* Has all that the sender of a step needs arrived? arrived[] counts, by (stream, slot)
+ * pair, the rounds that have. */
+static inline int espi_step_has_data(const struct espi_program *prog,
+                                     const struct espi_step *step, const int64_t *arrived,
+                                     int64_t round)
+{
+    const struct espi_stream *s = &prog->streams[step->stream];
+    int index = step->state - s->first_state;
+    for (int q = s->source; q >= 0; q = prog->streams[q].also)
+        if (arrived[prog->streams[q].first_state + index] <= round - step->lag)
+            return 0;
+    return 1;
 }
 
 /* Byte ranges of slices: they differ by at most one byte and tile the message. */

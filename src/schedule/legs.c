@@ -4,12 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/ops.h"
 #include "platform/resources.h"
 
 struct maker {
     struct espi_legs *legs;
     const struct esp_platform *p;
-    int *brings; /* node -> the leg that brings it the data, -1 for the root */
+    int *brings; /* node -> the leg that brings it the data (last), -1: it has them */
     int *chain;  /* link -> the last arc that starts with it, -1: none */
     int *before; /* arc -> the arc before it in the chain */
 };
@@ -36,8 +37,18 @@ static int find_arc(struct maker *m, int leg)
     return arc;
 }
 
+/* How many legs lie before one that waits for this one. */
+static int depth_after(const struct espi_legs *legs, int source)
+{
+    int depth = 0;
+    for (int s = source; s >= 0; s = legs->leg[s].also)
+        if (legs->leg[s].depth >= depth)
+            depth = legs->leg[s].depth + 1;
+    return depth;
+}
+
 /* The legs of one edge: its path is cut at every host on it. */
-static void add_edge(struct maker *m, int t, int i)
+static void add_edge(struct maker *m, int t, int i, int combines)
 {
     struct espi_legs *legs = m->legs;
     const struct esp_tree *tree = &legs->plan->trees[t];
@@ -55,10 +66,11 @@ static void add_edge(struct maker *m, int t, int i)
             .from = m->p->tail[hops[first]],
             .to = m->p->head[hops[k - 1]],
             .source = source,
+            .also = combines && k == e->n_hops ? m->brings[e->to] : -1,
             .keeps = k == e->n_hops,
             .first_hop = e->first_hop + first,
             .n_hops = k - first,
-            .depth = source < 0 ? 0 : legs->leg[source].depth + 1,
+            .depth = depth_after(legs, source),
         };
         if (leg->depth > legs->max_depth)
             legs->max_depth = leg->depth;
@@ -101,10 +113,13 @@ int espi_legs_init(struct espi_legs *legs, const struct esp_platform *p,
     int edges = 0;
     for (int t = 0; t < plan->n_trees; t++) {
         x.tree_start[t] = x.n;
-        m.brings[plan->root] = -1;
+        int combining = espi_op_combines(plan->op)
+                            ? espi_tree_collecting_edges(plan->op, &plan->trees[t])
+                            : 0;
+        memset(m.brings, 0xff, (size_t)p->n_nodes * sizeof *m.brings);
         for (int i = 0; i < plan->trees[t].n_edges; i++) {
             x.edge_start[edges++] = x.n;
-            add_edge(&m, t, i);
+            add_edge(&m, t, i, i < combining);
         }
     }
     x.tree_start[plan->n_trees] = x.edge_start[edges] = x.n;

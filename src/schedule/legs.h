@@ -12,10 +12,12 @@
 #include "platform/platform.h"
 
 struct espi_leg {
-    int tree, edge, part;  /* part: which leg of the edge */
-    int from, to;          /* nodes */
-    int source;            /* the leg that brings `from` the data; -1: it has them */
-    int keeps;             /* does `to` keep the data, or does it only forward them? */
+    int tree, edge, part; /* part: which leg of the edge */
+    int from, to;         /* nodes */
+    int source;           /* the leg that brings `from` the data; -1: it has them */
+    int also;             /* the leg before it whose data its receiver combines with those
+                             of this one; -1: none. From a source on: all it waits for */
+    int keeps;            /* does `to` keep the data, or does it only forward them? */
     int first_hop, n_hops; /* of tree->hops */
     int depth;             /* legs before it on the way from the root */
     int arc;

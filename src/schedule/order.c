@@ -126,13 +126,16 @@ static int follows(const struct orderer *o, int b, int64_t later, int a, int64_t
 /* The fewest sends to let pass so that every slice is there when its turn comes. */
 static void find_shift(struct orderer *o, int leg, double pace_s)
 {
-    int source = o->legs->leg[leg].source, count = count_of(o, leg);
-    if (source < 0)
-        return;
-    int64_t before = o->shift[source], shift = before;
-    for (int i = 0; i < count; i++)
-        while (!follows(o, leg, i + shift, source, i + before, pace_s))
-            shift++;
+    int count = count_of(o, leg);
+    int64_t shift = 0;
+    for (int s = o->legs->leg[leg].source; s >= 0; s = o->legs->leg[s].also) {
+        int64_t before = o->shift[s];
+        if (before > shift)
+            shift = before;
+        for (int i = 0; i < count; i++)
+            while (!follows(o, leg, i + shift, s, i + before, pace_s))
+                shift++;
+    }
     o->shift[leg] = (int)shift;
 }
 
@@ -163,10 +166,12 @@ static void weave_edges(const struct orderer *o, struct espi_weave *w, double *f
     w->n = 0;
     memset(free_s, 0, (size_t)u->n_resources * sizeof *free_s);
     for (int leg = 0; leg < o->legs->n; leg++) {
-        int arc = o->legs->leg[leg].arc, source = o->legs->leg[leg].source;
-        double start_s = source < 0 ? 0 : end_s[source];
+        int arc = o->legs->leg[leg].arc;
+        double start_s = 0;
         if (count_of(o, leg) == 0)
             continue;
+        for (int s = o->legs->leg[leg].source; s >= 0; s = o->legs->leg[s].also)
+            start_s = fmax(start_s, end_s[s]);
         for (int k = u->start[arc]; k < u->start[arc + 1]; k++)
             start_s = fmax(start_s, free_s[u->resource[k]]);
         for (int k = u->start[arc]; k < u->start[arc + 1]; k++)
@@ -216,10 +221,23 @@ static int try_rule(struct orderer *o, int rule, int repeat, struct espi_order *
                          rule == EVEN ? ESPI_WEAVE_EVEN : ESPI_WEAVE_BUSIEST, a))
         return -1;
     out->pace_s = espi_weave_pace_s(&w, o->uses, a);
-    if (out->pace_s < 0 || give_sends(o, &w, out, a))
+    if (out->pace_s < 0 ||
+        (rule != EDGES && espi_weave_settle(&w, o->uses, out->pace_s, a)) ||
+        give_sends(o, &w, out, a))
         return -1;
     assign_slices(o, out);
     return 0;
+}
+
+/* Does some node, in the order of the edges, get a slice again after it has sent it on?
+ * Then a round would have to wait for itself. */
+static int goes_back(const struct orderer *o)
+{
+    const struct esp_plan *plan = o->legs->plan;
+    int edges = 0;
+    for (int t = 0; t < plan->n_trees; t++)
+        edges += plan->trees[t].n_edges;
+    return plan->op == ESP_OP_ALLREDUCE || o->legs->n > edges;
 }
 
 /* Tries the rules on rounds of so many periods and keeps the better of what it finds and
@@ -230,7 +248,8 @@ static int try_repeat(struct orderer *o, int repeat, struct espi_order *best, in
     const struct espi_order_options *opt = o->o;
     for (int rule = 0; rule < N_RULES && !*good; rule++) {
         struct espi_order order;
-        if (rule == EDGES && (repeat > 1 || opt->slices > 1))
+        if (rule == EDGES &&
+            (repeat > 1 || opt->slices > 1 || (goes_back(o) && opt->n_slices > 1)))
             continue;
         if (rule != EDGES && opt->n_slices == 1) /* nothing repeats: as the plan says */
             continue;

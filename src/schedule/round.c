@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/ops.h"
 #include "platform/resources.h"
 
 /* A tree may get so much more or less of the message than its weight says. */
@@ -15,6 +16,9 @@ struct chooser {
     double *load;
     int *count;
     double *remainder;
+    int parts;      /* of the message: each gets as many slots */
+    int *part;      /* tree -> node whose part it carries */
+    int *part_left; /* node -> slots of its part that are not given yet */
 };
 
 /* Counts by largest remainder for a round of that many slots; gives the largest error in
@@ -23,24 +27,29 @@ static double share(struct chooser *c, int slots)
 {
     const struct esp_plan *plan = c->plan;
     int given = 0;
+    for (int t = 0; t < plan->n_trees; t++)
+        c->part_left[c->part[t]] = slots / c->parts;
     for (int t = 0; t < plan->n_trees; t++) {
         double want = plan->trees[t].weight * slots;
         c->count[t] = (int)floor(want + 1e-9);
         c->remainder[t] = want - c->count[t];
         given += c->count[t];
+        c->part_left[c->part[t]] -= c->count[t];
     }
     for (; given < slots; given++) {
-        int best = 0;
-        for (int t = 1; t < plan->n_trees; t++)
-            if (c->remainder[t] > c->remainder[best])
+        int best = -1;
+        for (int t = 0; t < plan->n_trees; t++)
+            if (c->part_left[c->part[t]] > 0 &&
+                (best < 0 || c->remainder[t] > c->remainder[best]))
                 best = t;
         c->count[best]++;
         c->remainder[best] -= 1;
+        c->part_left[c->part[best]]--;
     }
     double worst = 0;
     for (int t = 0; t < plan->n_trees; t++)
         worst = fmax(worst, fabs((double)c->count[t] / slots - plan->trees[t].weight));
-    return worst;
+    return worst * c->parts;
 }
 
 /* Load of the busiest resource a slice, with the shares of the round (slots > 0) or with
@@ -70,7 +79,16 @@ static int chooser_init(struct chooser *c, const struct esp_platform *p,
     if (!c->count || !c->remainder || espi_resources_init(&c->res, p, o->slice_bytes, a))
         return -1;
     c->load = ESPI_ARENA_NEW(a, double, c->res.n);
-    return c->load ? 0 : -1;
+    c->part = ESPI_ARENA_NEW(a, int, c->plan->n_trees);
+    c->part_left = ESPI_ARENA_NEW(a, int, p->n_nodes);
+    if (!c->load || !c->part || !c->part_left)
+        return -1;
+    c->parts = espi_plan_parts(c->plan, p->n_hosts);
+    if (c->parts < 1)
+        c->parts = 1;
+    for (int t = 0; t < c->plan->n_trees; t++)
+        c->part[t] = espi_tree_part(c->plan, &c->plan->trees[t]);
+    return 0;
 }
 
 int espi_round_choose(const struct esp_platform *p, const struct esp_plan *plan,
@@ -80,9 +98,10 @@ int espi_round_choose(const struct esp_platform *p, const struct esp_plan *plan,
     struct chooser c = {.plan = plan};
     if (chooser_init(&c, p, o, arena))
         return -1;
-    int most = o->n_slices < o->max_slots ? (int)o->n_slices : o->max_slots, best = 1;
+    int most = o->n_slices < o->max_slots ? (int)o->n_slices : o->max_slots;
+    int best = c.parts;
     double least_error = INFINITY, least_cost = INFINITY, ideal_s = period_s(&c, 0);
-    for (int slots = 1; slots <= most; slots++) {
+    for (int slots = c.parts; slots <= most; slots += c.parts) {
         double error = share(&c, slots);
         if (!(error < least_error))
             continue;

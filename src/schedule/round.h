@@ -33,7 +33,8 @@ struct espi_round_options {
  * through earlier; when none is that short, the best one. Filling the trees is taken to
  * last half a round for each step of depth. O(slots * trees), and the whole plan
  * once for each round that comes closer to the weights than all shorter ones. -1 when out
- * of memory. */
+ * of memory. Where the message has parts every part gets as many slots, so that there are
+ * at least as many slots as parts. */
 int espi_round_choose(const struct esp_platform *p, const struct esp_plan *plan,
                       const struct espi_round_options *o, struct espi_arena *arena,
                       struct espi_round *out);

@@ -8,12 +8,22 @@
 #include "plan/schedule.h"
 #include "schedule/periodic.h"
 
+/* On full-duplex ports one tree needs no schedule when every node receives each slice
+ * once: whoever is served in a fixed order then never has to wait for a receive port. */
+static int receives_once(const struct esp_plan *plan)
+{
+    if (plan->op == ESP_OP_BCAST)
+        return plan->n_trees == 1;
+    return plan->n_trees == 1 && plan->op == ESP_OP_MULTICAST &&
+           plan->trees[0].n_hops == plan->trees[0].n_edges;
+}
+
 int espi_needs_schedule(const struct esp_platform *p, const struct esp_plan *plan)
 {
     if (plan->trees[0].n_edges == 0 || !espi_op_is_scheduled(plan))
         return 0;
     return p->model == ESP_MODEL_HALF_DUPLEX ||
-           (p->model == ESP_MODEL_ONE_PORT && plan->n_trees > 1);
+           (p->model == ESP_MODEL_ONE_PORT && !receives_once(plan));
 }
 
 struct writer {

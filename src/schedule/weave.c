@@ -144,36 +144,55 @@ int espi_weave(struct espi_weave *out, const struct espi_arc_uses *uses, int n_a
     return 0;
 }
 
-/* Sends the round once more; returns when all is done. */
+/* Sends the round once more; returns when all is done. No send starts before
+ * base_s + least_s of it; starts get when they did, from base_s on. Both may be NULL. */
 static double replay(const struct espi_weave *w, const struct espi_arc_uses *u,
-                     double *free_s)
+                     double *free_s, const double *least_s, double base_s, double *starts)
 {
     double last_s = 0;
     for (int i = 0; i < w->n; i++) {
         int first = u->start[w->arc[i]], end = u->start[w->arc[i] + 1];
-        double start_s = 0;
+        double start_s = least_s ? base_s + least_s[i] : 0;
         for (int k = first; k < end; k++)
             start_s = fmax(start_s, free_s[u->resource[k]]);
         for (int k = first; k < end; k++)
             free_s[u->resource[k]] = start_s + u->time_s[k];
         last_s = fmax(last_s, start_s + u->slice_s[w->arc[i]]);
+        if (starts)
+            starts[i] = start_s - base_s;
     }
     return last_s;
 }
 
+enum { WARM_UP = 4, MEASURED = 8 };
+
 double espi_weave_pace_s(const struct espi_weave *w, const struct espi_arc_uses *uses,
                          struct espi_arena *arena)
 {
-    enum { WARM_UP = 4, MEASURED = 8 };
     struct espi_arena_mark mark = espi_arena_mark(arena);
     double *free_s = ESPI_ARENA_ZNEW(arena, double, uses->n_resources);
     double begun_s = 0, done_s = 0;
     if (!free_s)
         return -1;
     for (int i = 0; i < WARM_UP; i++)
-        begun_s = replay(w, uses, free_s);
+        begun_s = replay(w, uses, free_s, NULL, 0, NULL);
     for (int i = 0; i < MEASURED; i++)
-        done_s = replay(w, uses, free_s);
+        done_s = replay(w, uses, free_s, NULL, 0, NULL);
     espi_arena_release(arena, mark);
     return (done_s - begun_s) / MEASURED;
+}
+
+int espi_weave_settle(struct espi_weave *w, const struct espi_arc_uses *uses,
+                      double pace_s, struct espi_arena *arena)
+{
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    double *free_s = ESPI_ARENA_ZNEW(arena, double, uses->n_resources);
+    double *starts = ESPI_ARENA_NEW(arena, double, w->n);
+    if (!free_s || !starts)
+        return -1;
+    for (int i = 0; i < WARM_UP + MEASURED; i++)
+        replay(w, uses, free_s, w->start_s, i * pace_s, starts);
+    memcpy(w->start_s, starts, (size_t)w->n * sizeof *starts);
+    espi_arena_release(arena, mark);
+    return 0;
 }

@@ -28,4 +28,10 @@ int espi_weave(struct espi_weave *w, const struct espi_arc_uses *uses, int n_arc
 double espi_weave_pace_s(const struct espi_weave *w, const struct espi_arc_uses *uses,
                          struct espi_arena *arena);
 
+/* Moves the starts to those of a round in the midst of others, one every pace_s: a round
+ * by itself starts some sends earlier, and who counts on that will wait for data. -1 when
+ * out of memory. */
+int espi_weave_settle(struct espi_weave *w, const struct espi_arc_uses *uses,
+                      double pace_s, struct espi_arena *arena);
+
 #endif

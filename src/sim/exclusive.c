@@ -222,15 +222,6 @@ static void start(struct engine *g, const struct espi_step *step, int64_t slice)
     tell(g, step, slice, end_s, lost);
 }
 
-static int has_data(const struct engine *g, const struct espi_step *step, int64_t round)
-{
-    const struct espi_stream *s = &g->prog->streams[step->stream];
-    if (s->source < 0)
-        return 1;
-    int state = g->prog->streams[s->source].first_state + step->state - s->first_state;
-    return g->arrived[state] > round - step->lag;
-}
-
 /* Does the rank have to receive something before it may send this? */
 static int must_receive_first(struct engine *g, int rank, const struct espi_step *send,
                               int64_t round)
@@ -300,7 +291,7 @@ static void run_rank(struct engine *g, int rank)
         int64_t slice = espi_step_slice(g->prog, step, round);
         if (g->status[rank] == RUNNING)
             g->wish_s[rank] = g->now_s;
-        if (!has_data(g, step, round)) {
+        if (!espi_step_has_data(g->prog, step, g->arrived, round)) {
             g->status[rank] = WAITS_FOR_DATA;
             return;
         }

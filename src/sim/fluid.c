@@ -203,14 +203,10 @@ static const struct espi_step *current_step(struct engine *g, int rank)
 
 static int can_start(const struct engine *g, int rank, const struct espi_step *step)
 {
-    const struct espi_stream *s = &g->prog->streams[step->stream];
     if (g->flows[step->stream].phase != IDLE || (g->blocking && g->busy[rank]) ||
         g->ready_s[rank] > g->now_s)
         return 0;
-    if (s->source < 0)
-        return 1;
-    int state = g->prog->streams[s->source].first_state + step->state - s->first_state;
-    return g->arrived[state] > g->round[rank] - step->lag;
+    return espi_step_has_data(g->prog, step, g->arrived, g->round[rank]);
 }
 
 static void start(struct engine *g, int rank, const struct espi_step *step)

@@ -340,8 +340,7 @@ static int make_results(struct espi_scene *s)
     if (!s->busy_s || !s->delivered_s || !s->kept)
         return -1;
     for (int r = 0; r < n; r++)
-        s->delivered_s[r] = INFINITY;
-    s->delivered_s[s->prog->root] = 0;
+        s->delivered_s[r] = s->prog->expects[r] > 0 ? INFINITY : 0;
     return 0;
 }
 

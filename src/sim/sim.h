@@ -56,7 +56,7 @@ double espi_rate_at(const struct espi_rate *rate, double at_s, double *until_s);
 /* Counts a slice that a rank keeps. */
 static inline void espi_scene_keep(struct espi_scene *scene, int rank, double at_s)
 {
-    if (++scene->kept[rank] == scene->prog->n_slices)
+    if (++scene->kept[rank] == scene->prog->expects[rank])
         scene->delivered_s[rank] = at_s;
 }
 

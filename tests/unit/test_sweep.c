@@ -281,6 +281,7 @@ static void try_one(const struct espi_algo *algo, const char *text, void *arg)
     struct esp_plan *plan = NULL, *again = NULL;
     struct esp_err err = {.text = ""};
     job->request.algo = text;
+    job->request.op = algo->op;
     esp_status st = esp_plan_make(job->p, &job->request, &plan, &err);
     if (st == ESP_EUNSUPPORTED && strlen(err.text) > 10 && !plan)
         return;
@@ -342,6 +343,7 @@ static void starve(const struct espi_algo *algo, const char *text, void *arg)
 {
     struct job *job = arg;
     job->request.algo = text;
+    job->request.op = algo->op;
     if (!espi_algo_applies(algo, job->p) || make_once(job) == ESP_EUNSUPPORTED)
         return;
     if (alloc_fail_some(make_once, job, 60) < 3)
