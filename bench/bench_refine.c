@@ -125,7 +125,7 @@ static void measure_few(struct espi_task *task, const struct espi_packing *packi
         struct espi_k_trees found;
         struct esp_err err;
         double began_s = cpu_s();
-        stop_if(espi_k_trees(task, trees[i], packing, &found, &err), &err);
+        stop_if(espi_k_trees(task, trees[i], ESPI_SHAKES, packing, &found, &err), &err);
         struct mean m = {1 / (found.period_s * packing->bound), cpu_s() - began_s};
         add(&r->few[i], m, r->platforms);
     }

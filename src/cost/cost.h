@@ -12,7 +12,13 @@
  * hosts' transfers sends these in the order of the plan too; that several may want to
  * send to it at once is not looked at, so that there the figure is a lower bound.
  *
- * Finish of several trees: the latest first slice plus (slices - 1) periods, an estimate.
+ * Finish of several trees: an estimate, (slices - 1) periods and once for each tree the
+ * time until the first slice has arrived everywhere, since the trees get into each
+ * other's way until all are under way; trees are counted as 1 / (sum of squared weights),
+ * so that one of little weight counts little. Against the simulator, on platforms of 32
+ * to 65 hosts and messages of 16 to 1000 slices, it was within a fifth for up to six
+ * trees, save where a tree carried but a few slices; for dozens of trees it is far too
+ * late.
  *
  * A redundant plan costs what its first tree costs. */
 #ifndef ESPI_COST_COST_H

@@ -149,6 +149,18 @@ static esp_status run_trees(struct evaluation *ev, struct espi_arena *arena,
     return st;
 }
 
+/* How many trees of equal weight spread a message as much: all, when they are equal, and
+ * near 1 when one carries nearly everything. */
+static double trees_that_count(const struct esp_plan *plan)
+{
+    if (plan->op != ESP_OP_BCAST)
+        return 1;
+    double squares = 0;
+    for (int t = 0; t < plan->n_trees; t++)
+        squares += plan->trees[t].weight * plan->trees[t].weight;
+    return 1 / squares;
+}
+
 esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *plan,
                           double size_bytes, double slice_bytes, struct espi_arena *arena,
                           struct espi_cost *out, struct esp_err *err)
@@ -170,7 +182,8 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
         }
     esp_status st = run_trees(&ev, arena, &cost, err);
     if (plain.n_trees > 1)
-        cost.makespan_s = cost.fill_s + (ev.slices.count - 1) * cost.period_s;
+        cost.makespan_s = trees_that_count(&plain) * cost.fill_s +
+                          (ev.slices.count - 1) * cost.period_s;
     cost.throughput_Bps = cost.period_s > 0 ? ev.slices.bytes / cost.period_s : 0;
     espi_arena_release(arena, mark);
     if (!st)

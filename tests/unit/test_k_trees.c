@@ -133,7 +133,7 @@ static void more_trees_are_never_worse(void **state)
         double last_s = INFINITY;
         for (int k = 1; k <= 5; k++) {
             struct espi_k_trees t;
-            assert_int_equal(espi_k_trees(&x.task, k, &x.packing, &t, NULL), ESP_OK);
+            assert_int_equal(espi_k_trees(&x.task, k, 3, &x.packing, &t, NULL), ESP_OK);
             check_trees(&x, &t, k);
             assert_true(t.period_s <= last_s * (1 + 1e-12));
             last_s = t.period_s;
@@ -162,7 +162,8 @@ static void few_trees_are_nearly_optimal(void **state)
         open_place(&x, p, esp_platform_node_count(p) - 1, 65536);
         for (int k = 0; k < 3; k++) {
             struct espi_k_trees t;
-            assert_int_equal(espi_k_trees(&x.task, counts[k], &x.packing, &t, NULL), 0);
+            assert_int_equal(espi_k_trees(&x.task, counts[k], 6, &x.packing, &t, NULL),
+                             0);
             check_trees(&x, &t, counts[k]);
             sum[k] += 1 / (t.period_s * x.packing.bound);
         }

@@ -29,7 +29,7 @@ enum {
     MAX_COLUMNS = 48,  /* of the packing, the fastest */
     WORK = 3000,       /* arcs to weigh for each host in one search for one tree, */
     MAX_WORK = 300000, /* but not more in all */
-    SHAKES = 800,      /* hosts to be shaken for each number of trees; at most 12 times */
+    SHAKEN = 800,      /* hosts to be shaken for each number of trees, or twice all */
     MAX_PASSES = 8,    /* over all trees, as long as each gains something */
 };
 
@@ -45,6 +45,7 @@ struct k_search {
     const struct espi_task *task;
     struct set best, trial;
     struct set columns; /* of the optimal packing */
+    int shakes;
     double *base_s;
     int *tree; /* scratch */
     struct espi_rng rng;
@@ -165,8 +166,9 @@ static esp_status shake(struct k_search *k, struct set *s, struct esp_err *err)
 static esp_status improve(struct k_search *k, double goal_s, struct esp_err *err)
 {
     esp_status st = descend(k, &k->best, err);
-    int shakes = SHAKES / k->task->view->g.n;
-    shakes = shakes > 12 ? 12 : shakes < 2 ? 2 : shakes;
+    int shakes = SHAKEN / k->task->view->g.n;
+    shakes = shakes < 2 ? 2 : shakes;
+    shakes = shakes < k->shakes ? shakes : k->shakes;
     for (int i = 0; i < shakes && !st && k->best.period_s > goal_s; i++) {
         copy_set(k, &k->best, &k->trial);
         st = shake(k, &k->trial, err);
@@ -262,11 +264,11 @@ static esp_status hand_over(struct k_search *k, struct espi_k_trees *out,
     }
 }
 
-esp_status espi_k_trees(const struct espi_task *task, int k,
+esp_status espi_k_trees(const struct espi_task *task, int k, int shakes,
                         const struct espi_packing *packing, struct espi_k_trees *out,
                         struct esp_err *err)
 {
-    struct k_search search = {.task = task};
+    struct k_search search = {.task = task, .shakes = shakes};
     double goal_s = 1 / packing->bound * (1 + 1e-9);
     esp_status st = init(&search, k, packing, err);
     while (!st && search.best.n < k && search.columns.n > 0 &&

@@ -3,18 +3,23 @@
  * Reference: broadcast trees for heterogeneous platforms (paper 0), which stops at the
  * value; cost/packing.h for how the trees are found.
  * Model: all; in half-duplex no schedule may reach what the trees allow.
- * Guarantee: throughput within 5e-8 of the optimum. With k=K at most K trees: those of
- * the optimal mix are added one by one, each time the one that helps most, with the best
- * rates for all; no guarantee then. Complexity: see cost/packing.c. */
+ * Guarantee: throughput within 5e-8 of the optimum. With k=K at most K trees: the better
+ * of two sets, those of a search for few trees (k_trees.h) and trees of the optimal mix
+ * added one by one, each time the one that helps most, with the best rates for all; more
+ * trees are then never worse. Complexity: see cost/packing.c and k_trees.c. */
 #include <math.h>
 #include <string.h>
 
 #include "algo/algo.h"
+#include "algo/packing/k_trees.h"
 #include "base/err.h"
 #include "cost/mix.h"
 #include "cost/packing.h"
 
-enum { LOOKED_AT = 24 }; /* trees of the mix that a short list is made of */
+enum {
+    LOOKED_AT = 24, /* trees of the mix that a short list is made of */
+    SEARCHED = 12,  /* with more trees than these a search gains little and takes long */
+};
 
 /* A tree over paths, senders before receivers. */
 static esp_status add_paths(const struct espi_task *task, double weight,
@@ -117,6 +122,11 @@ static esp_status few_trees(const struct espi_task *task, struct espi_packing *p
     int count = packing->n_trees < LOOKED_AT ? packing->n_trees : LOOKED_AT;
     int chosen = 0, more = 1;
     double best = 0;
+    struct espi_k_trees found;
+    esp_status st = espi_k_trees(task, most < SEARCHED ? most : SEARCHED,
+                                 (int)task->option[1], packing, &found, err);
+    if (st)
+        return st;
     if (count < most)
         count = packing->n_trees < most ? packing->n_trees : most;
     while (more > 0 && chosen < most && chosen < count) {
@@ -125,6 +135,8 @@ static esp_status few_trees(const struct espi_task *task, struct espi_packing *p
     }
     if (more < 0 || espi_mix_rates(task->view, packing->tree, chosen, task->arena) < 0)
         return espi_err_nomem(err);
+    if (1 / found.period_s >= best)
+        return espi_plan_add_k_trees(task, &found, plan, err);
     return add_mix(task, packing->tree, chosen, plan, err);
 }
 
@@ -146,6 +158,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
 
 static const struct espi_algo_option options[] = {
     {.name = "k", .min = 0, .max = 1000, .meaning = "at most so many trees; 0: all"},
+    {.name = "shakes",
+     .standard = ESPI_SHAKES,
+     .min = 0,
+     .max = 1000,
+     .meaning = "with k: how often the search for few trees begins anew"},
     {0},
 };
 

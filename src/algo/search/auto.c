@@ -19,7 +19,7 @@
 #include "algo/algo.h"
 #include "base/err.h"
 
-enum { MAX_SLICES = 64, MAX_ROUNDS = 2 };
+enum { MAX_SLICES = 64, MAX_ROUNDS = 2, FEW_HOSTS = 200 };
 
 enum { OPTION_WORK };
 
@@ -130,6 +130,22 @@ static esp_status enter_refine(struct contest *c, const char *objective,
     return st ? st : enter(c, algo, options, slice_bytes, err);
 }
 
+/* Few trees, which fill sooner than all of the optimum; all of them run with the others.
+ * Where the search for them would take long, the heuristics have to do. */
+static esp_status enter_few(struct contest *c, double slice_bytes, struct esp_err *err)
+{
+    const struct espi_algo *mtp;
+    double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+    esp_status st = espi_algo_parse("mtp:shakes=2", &mtp, options, err);
+    if (c->task->p->n_hosts > FEW_HOSTS || !(c->task->option[OPTION_WORK] > 0))
+        return st;
+    for (int k = 2; k <= 8 && !st; k *= 2) {
+        options[0] = k;
+        st = enter(c, mtp, options, slice_bytes, err);
+    }
+    return st;
+}
+
 /* Again for the best slices, as long as others turn out to be better. */
 static esp_status follow_slices(struct contest *c, double ran_bytes, struct esp_err *err)
 {
@@ -153,7 +169,9 @@ static esp_status hold(struct contest *c, struct esp_err *err)
         st = enter_refine(c, "throughput", usual_bytes, err);
     if (!st)
         st = enter_refine(c, "finish", usual_bytes, err);
-    return st ? st : follow_slices(c, usual_bytes, err);
+    if (!st)
+        st = follow_slices(c, usual_bytes, err);
+    return st ? st : enter_few(c, c->best_bytes, err);
 }
 
 static esp_status run(const struct espi_task *task, struct esp_plan *plan,

@@ -6,8 +6,9 @@
  * among the trees of that period the one that finishes earliest is searched for as well.
  *
  * Reference: none, beyond the papers. Model: any. Guarantee: never worse, by the chosen
- * objective, than any of the heuristics it starts from. Small platforms come out optimal
- * nearly always, and Tiers platforms of 30 nodes too, where this could be proved.
+ * objective, than any of the heuristics it starts from (start=best: all but those that
+ * solve linear programs). Small platforms come out optimal nearly always, and Tiers
+ * platforms of 30 nodes too, where this could be proved.
  * Complexity: a budget in weighed arcs, 20,000 a host (at most 2 * 10^7), or the time
  * that the request gives. */
 #include <math.h>
@@ -54,7 +55,9 @@ static double value_s(struct refinement *r, enum objective objective, const int 
     return finish_s;
 }
 
-/* The best of all heuristics there are; those that do not apply are passed over. */
+/* The best of all heuristics there are; those that do not apply are passed over, and so
+ * are those that solve linear programs, which take ten times as long as the search itself
+ * and do not bring it any further. */
 static esp_status best_start(struct refinement *r, enum objective objective, int *best,
                              struct esp_err *err)
 {
@@ -62,7 +65,9 @@ static esp_status best_start(struct refinement *r, enum objective objective, int
     const char *name = strchr(ESPI_STARTS, '|');
     while (name) {
         name++;
-        esp_status st = espi_start_tree(r->task, name, strcspn(name, "|"), r->start, err);
+        esp_status st = ESP_EUNSUPPORTED;
+        if (strncmp(name, "lp-", 3) != 0)
+            st = espi_start_tree(r->task, name, strcspn(name, "|"), r->start, err);
         if (st && st != ESP_EUNSUPPORTED)
             return st;
         double at_s = st ? INFINITY : value_s(r, objective, r->start);

@@ -9,7 +9,7 @@ declare -f mask > mask.sh
 . ./mask.sh; espalier compare p.json --algo ecef,flat,multiport-grow --json | mask
 
 espalier compare p.json | awk '{print $1}' | sort > all
-espalier algorithms | awk 'NF > 2 {print $1}' | sort > known
+espalier algorithms | awk '$2 == "bcast" {print $1}' | sort > known
 comm -13 all known | grep -v -e '^More$' -e '^algorithm$'
 
 espalier compare p.json --algo multiport-grow
