@@ -149,7 +149,7 @@ static void add_by_hand(void)
 static int make_places(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= 2; seed++) {
         add_random(seed);
         add_hub(seed);
         add_complete(seed);
@@ -346,7 +346,7 @@ static void starve(const struct espi_algo *algo, const char *text, void *arg)
     job->request.op = algo->op;
     if (!espi_algo_applies(algo, job->p) || make_once(job) == ESP_EUNSUPPORTED)
         return;
-    if (alloc_fail_some(make_once, job, 60) < 3)
+    if (alloc_fail_some(make_once, job, 25) < 3)
         fail_msg("%s on %s", text, job->what);
 }
 
