@@ -240,7 +240,7 @@ int espi_cuts_find(const struct espi_digraph *g, int root, const double *y, doub
     struct search s = {.g = g, .y = y, .enough = 1 - slack, .cuts = cuts, .arena = arena};
     struct espi_arena_mark mark = espi_arena_mark(arena);
     struct espi_rows rows;
-    int count, before = cuts->n;
+    int count = 0, before = cuts->n;
     int failed = components(&s, root, &rows, &count);
     for (int c = 0; c < count && !failed; c++) {
         int size = rows.start[c + 1] - rows.start[c];

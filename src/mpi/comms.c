@@ -155,7 +155,7 @@ static int vote(MPI_Comm comm, int yes)
 /* Not by MPI_Comm_dup, which would call the user's functions that copy attributes. */
 static int make_twin(struct espi_comm *c, MPI_Group group)
 {
-    if (PMPI_Comm_create(c->user, group, &c->twin) || c->twin == MPI_COMM_NULL)
+    if (!c || PMPI_Comm_create(c->user, group, &c->twin) || c->twin == MPI_COMM_NULL)
         return -1;
     PMPI_Comm_set_errhandler(c->twin, MPI_ERRORS_RETURN);
     return 0;
@@ -167,7 +167,7 @@ static void try_to_adopt(MPI_Comm comm, int size, MPI_Group group)
     int ok = vote(comm, c != NULL);
     if (ok)
         ok = vote(comm, make_twin(c, group) == 0);
-    if (ok) {
+    if (ok && c) {
         list_add(c);
         if (PMPI_Comm_set_attr(comm, espi_job.keyval, c) == MPI_SUCCESS)
             return;

@@ -209,8 +209,9 @@ static void mark_parts(const struct check *c, double *sum)
     int except = espi_op_has_paths(plan->op) ? plan->root : -1;
     for (int v = 0; v < c->p->n_nodes; v++)
         sum[v] = one || plan->targets || espi_is_switch(c->p, v) || v == except ? NAN : 0;
-    for (int i = 0; i < plan->n_targets && !one; i++)
-        sum[plan->targets[i]] = 0;
+    if (plan->targets && !one)
+        for (int i = 0; i < plan->n_targets; i++)
+            sum[plan->targets[i]] = 0;
     if (one)
         sum[0] = 0;
     else if (c->parts == 0)

@@ -274,26 +274,26 @@ static int make_room(struct filler *f, struct espi_periodic *s)
         int *item = ESPI_ARENA_NEW(f->b->arena, int, room);
         if (!item)
             return -1;
-        if (edges)
+        if (edges && s->arcs.item)
             memcpy(item, s->arcs.item, edges * sizeof *item);
         s->arcs.item = item;
         f->arc_room = room;
     }
-    return 0;
+    return s->duration_s && s->arcs.item ? 0 : -1;
 }
 
 static int fill(struct builder *b, struct espi_periodic *s)
 {
     struct filler f = {.b = b, .n_line = b->legs->n_arcs};
-    int zero = 0;
+    s->n_slots = 0;
+    s->arcs.start = ESPI_ARENA_ZNEW(b->arena, int, 1);
     f.line = ESPI_ARENA_NEW(b->arena, struct candidate, f.n_line);
     f.used = ESPI_ARENA_NEW(b->arena, double, b->uses->n_resources);
-    if (!f.line || !f.used)
+    if (!f.line || !f.used || !s->arcs.start)
         return -1;
     for (int a = 0; a < f.n_line; a++)
         f.line[a].arc = a;
     f.least_s = 1e-12 * b->longest_s;
-    s->arcs.start = &zero;
     for (rank_arcs(&f); f.n_line > 0; rank_arcs(&f)) {
         if (make_room(&f, s))
             return -1;
