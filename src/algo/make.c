@@ -1,9 +1,9 @@
 /* From a request to a plan that is checked and costed: what all algorithms share. */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "algo/algo.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "plan/ops.h"
 #include "plan/turn.h"
@@ -23,13 +23,6 @@ void esp_request_init(struct esp_request *request, int root)
 double espi_request_slice_bytes(const struct esp_request *request)
 {
     return request->slice_bytes == ESP_SLICE_AUTO ? 65536 : request->slice_bytes;
-}
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static esp_status check_request(const struct esp_platform *p,
@@ -187,12 +180,22 @@ static esp_status make_both(const struct esp_platform *p,
     return st;
 }
 
-static esp_status make(const struct esp_platform *p, const struct esp_request *request,
+/* What `auto` means where it makes no plans itself. */
+static const char *standard_algo(const struct esp_request *r)
+{
+    return espi_op_has_paths(r->op) ? "scatter" : r->targets ? "steiner-cg" : "auto";
+}
+
+static esp_status make(const struct esp_platform *p, const struct esp_request *asked,
                        struct esp_plan **out, struct esp_err *err)
 {
+    struct esp_request named = *asked;
+    const struct esp_request *request = &named;
     double values[ESPI_ALGO_OPTIONS_MAX];
     const struct espi_algo *algo;
-    esp_status st = espi_algo_parse(request->algo, &algo, values, err);
+    if (strcmp(asked->algo, "auto") == 0)
+        named.algo = standard_algo(asked);
+    esp_status st = espi_algo_parse(named.algo, &algo, values, err);
     if (!st)
         st = check_request(p, request, err);
     if (!st)
@@ -211,7 +214,7 @@ static esp_status make(const struct esp_platform *p, const struct esp_request *r
 esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request *request,
                          struct esp_plan **out, struct esp_err *err)
 {
-    double start_s = now_s();
+    double start_s = espi_now_s();
     struct esp_plan *plan = NULL;
     esp_status st = make(p, request, &plan, err);
     if (st)
@@ -219,7 +222,7 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
     st = check_ours(plan, p, err);
     if (!st)
         st = esp_plan_evaluate(plan, p, err);
-    plan->plan_s = now_s() - start_s;
+    plan->plan_s = espi_now_s() - start_s;
     if (st)
         esp_plan_free(plan);
     else

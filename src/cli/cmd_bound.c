@@ -10,18 +10,13 @@
 #include "cli/plans.h"
 #include "cli/platforms.h"
 #include "cli/term.h"
+#include "cost/op_bound.h"
 #include "platform/platform.h"
 
 enum { LIST_MAX = 12, WHAT_IFS = 8 };
 
 /* In the order of esp_bound_method. */
 static const char *const methods[] = {"columns", "cuts", "full", NULL};
-
-struct question {
-    const struct cli_args *args;
-    const struct esp_platform *p;
-    int root;
-};
 
 /* ---- for programs ---- */
 
@@ -40,7 +35,7 @@ static json_t *resources_json(const struct esp_bound *b)
     return all;
 }
 
-static json_t *cut_json(const struct question *q, const struct esp_bound *b)
+static json_t *cut_json(const struct cli_question *q, const struct esp_bound *b)
 {
     json_t *names = json_array();
 
@@ -64,11 +59,11 @@ static json_t *what_if_json(const struct esp_bound *b)
     return all;
 }
 
-static int print_bound_json(const struct question *q, const struct esp_bound *b)
+static int print_bound_json(const struct cli_question *q, const struct esp_bound *b)
 {
     json_t *json = json_object(), *bottleneck = json_object();
 
-    json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->root)));
+    json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
     cli_json_real(json, "throughput_Bps", b->throughput_Bps);
     cli_json_real(json, "slices_per_s", b->slices_per_s);
     cli_json_real(json, "slice_bytes", b->slice_bytes);
@@ -160,7 +155,7 @@ static int print_bottlenecks(const struct esp_bound *b)
 }
 
 /* "from a, b and 3 more": some hosts of one side of the cut. */
-static void print_side(const struct question *q, const unsigned char *inside, bool in)
+static void print_side(const struct cli_question *q, const unsigned char *inside, bool in)
 {
     char text[LIST_MAX * 66 + 40], name[64];
     size_t at = (size_t)snprintf(text, sizeof text, in ? "from" : "to");
@@ -179,7 +174,7 @@ static void print_side(const struct question *q, const unsigned char *inside, bo
     cli_wrap(stdout, text, 2, 4, cli_term_width());
 }
 
-static int print_cut(const struct question *q, const struct esp_bound *b)
+static int print_cut(const struct cli_question *q, const struct esp_bound *b)
 {
     unsigned char *inside = espi_calloc((size_t)q->p->n_nodes, 1);
 
@@ -207,11 +202,11 @@ static void print_what_if(const struct esp_bound *b)
     }
 }
 
-static int print_text(const struct question *q, const struct esp_bound *b)
+static int print_text(const struct cli_question *q, const struct esp_bound *b)
 {
     char root[64];
 
-    espi_quote(root, sizeof root, espi_node_name(q->p, q->root));
+    espi_quote(root, sizeof root, espi_node_name(q->p, q->request.root));
     printf("%sbcast from %s to %d host%s%s\n\n", cli_bold(stdout), root,
            q->p->n_hosts - 1, q->p->n_hosts == 2 ? "" : "s", cli_plain(stdout));
     if (b->text) {
@@ -225,9 +220,45 @@ static int print_text(const struct question *q, const struct esp_bound *b)
     return CLI_OK;
 }
 
+/* ---- operations other than broadcast: the figure alone ---- */
+
+static int print_figure_json(const struct cli_question *q, const struct espi_op_bound *b)
+{
+    json_t *json = json_object(), *bottleneck = json_object();
+
+    json_object_set_new(json, "op", json_string(esp_op_name(q->request.op)));
+    json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
+    cli_json_real(json, "throughput_Bps", b->throughput_Bps);
+    cli_json_real(json, "slices_per_s", b->throughput_Bps / q->request.slice_bytes);
+    cli_json_real(json, "slice_bytes", q->request.slice_bytes);
+    cli_json_real(json, "solve_s", b->solve_s);
+    json_object_set_new(json, "exact", json_boolean(b->exact));
+    json_object_set_new(bottleneck, "resources", json_array());
+    json_object_set_new(bottleneck, "cut", json_array());
+    json_object_set_new(json, "bottleneck", bottleneck);
+    return cli_print_json(json);
+}
+
+static int print_figure(const struct cli_question *q, const struct espi_op_bound *b)
+{
+    const struct esp_request *r = &q->request;
+    char ends[160], text[32];
+
+    cli_ends_text(ends, sizeof ends, q->p, r->op, r->root, r->n_targets);
+    printf("%s%s %s%s\n\n", cli_bold(stdout), esp_op_name(r->op), ends,
+           cli_plain(stdout));
+    if (!(b->throughput_Bps > 0))
+        puts("  No limit is known.");
+    else
+        printf("  No plan is faster than %s%s.\n",
+               espi_format_bandwidth(text, sizeof text, b->throughput_Bps),
+               b->exact ? ", and some plan is as fast" : "; perhaps none is as fast");
+    return CLI_OK;
+}
+
 /* ---- the command ---- */
 
-static int solve(const struct question *q)
+static int solve(const struct cli_question *q)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct esp_bound_options options;
@@ -242,8 +273,8 @@ static int solve(const struct question *q)
         options.time_limit_s = cli_number(args, "time-limit");
     options.what_if = cli_has(args, "what-if") ? WHAT_IFS : 0;
     cli_progress_start(0, "solving");
-    esp_status status = esp_bound_compute(q->p, q->root, cli_number(args, "slice"),
-                                          &options, &bound, &err);
+    esp_status status = esp_bound_compute(
+        q->p, q->request.root, cli_number(args, "slice"), &options, &bound, &err);
     cli_progress_end();
     if (status != ESP_OK)
         return cli_fail(status, &err);
@@ -252,19 +283,34 @@ static int solve(const struct question *q)
     return code;
 }
 
+/* Operations other than broadcast: the figure alone. */
+static int solve_other(const struct cli_question *q)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    const struct esp_request *r = &q->request;
+    double limit_s =
+        cli_has(q->args, "time-limit") ? cli_number(q->args, "time-limit") : 0;
+    struct espi_op_bound_task task = {q->p,       r->op,          r->root, r->n_targets,
+                                      r->targets, r->slice_bytes, limit_s};
+    struct espi_op_bound bound = {0};
+
+    cli_progress_start(0, "solving");
+    esp_status status = espi_op_bound(&task, &bound, &err);
+    cli_progress_end();
+    if (status != ESP_OK)
+        return cli_fail(status, &err);
+    return cli_has(q->args, "json") ? print_figure_json(q, &bound)
+                                    : print_figure(q, &bound);
+}
+
+static int answer(struct cli_question *q)
+{
+    return q->request.op == ESP_OP_BCAST ? solve(q) : solve_other(q);
+}
+
 static int run_bound(const struct cli_args *args)
 {
-    struct esp_platform *p = NULL;
-    struct question q = {.args = args};
-    int code = cli_read_platform(args, args->words[0], NULL, &p);
-
-    q.p = p;
-    if (code == CLI_OK)
-        code = cli_request_root(args, p, args->words[0], &q.root);
-    if (code == CLI_OK)
-        code = solve(&q);
-    esp_platform_free(p);
-    return code;
+    return cli_ask(args, answer);
 }
 
 const struct command cli_command_bound = {
@@ -277,17 +323,16 @@ const struct command cli_command_bound = {
             "in the long run, with as many trees as it takes, and proves it: by prices "
             "of the resources (ports, links, shared cables) that together limit it, and "
             "by the bottleneck cut, the part of the network that all data must leave.",
+            "Of other operations (--op) it gives the figure alone, and says whether some "
+            "plan is as fast: a multicast to many hosts is too hard for more than a "
+            "bound.",
             "With --what-if it tries out which links, cables or nodes would be worth "
             "making faster.",
             NULL},
-    .positionals =
-        (const struct cli_positional[]){{.name = "FILE",
-                                         .kind = CLI_FILE,
-                                         .help = "The platform; - is standard input."},
-                                        {0}},
+    .positionals = cli_platform_file,
     .options =
         (const struct cli_option[]){
-            CLI_ROOT_OPTION,
+            CLI_ENDS_OPTIONS,
             {.name = "slice",
              .kind = CLI_SIZE,
              .limited = true,
@@ -315,12 +360,16 @@ const struct command cli_command_bound = {
              .help = "Stop when a plan is known that is nearer than this to the bound, "
                      "as a part of it, for example 0.01."},
             CLI_MODEL_OPTION,
+            CLI_SEED_OPTION,
             {0}},
     .examples =
         (const struct cli_example[]){{"How fast can a broadcast from n0 be at best?",
                                       "espalier bound p.json --root n0"},
                                      {"Which link is worth an upgrade?",
                                       "espalier bound p.json --root n0 --what-if"},
+                                     {"And a multicast to three hosts?",
+                                      "espalier bound p.json --op multicast --targets "
+                                      "n3,n5,n8"},
                                      {0}},
     .see = (const char *const[]){"plan", "compare", NULL},
     .run = run_bound,

@@ -89,7 +89,7 @@ static int add_all(struct contest *c)
     const struct espi_algo *const *algos = espi_algos(&n);
 
     for (int i = 0; i < n && code == CLI_OK; i++)
-        if (algos[i]->op == c->request.op)
+        if (espi_algo_serves(algos[i], c->request.op, c->request.targets != NULL))
             code = add_entry(c, algos[i]->name, strlen(algos[i]->name));
     return code;
 }
@@ -155,8 +155,7 @@ static void *work(void *contest)
         if (i > c->n)
             return NULL;
         if (i == 0)
-            c->bound_Bps =
-                cli_bound_Bps(c->p, c->request.root, slice_bytes(c), BOUND_TIME_S);
+            c->bound_Bps = cli_bound_Bps(c->p, &c->request, slice_bytes(c), BOUND_TIME_S);
         else
             run_entry(c, &c->entries[i - 1]);
         cli_progress_update((long long)atomic_fetch_add(&c->done, 1) + 1);
@@ -285,13 +284,12 @@ static void print_heading(const struct contest *c)
 {
     struct espi_slices slices =
         espi_slices(c->request.size_bytes, c->request.slice_bytes);
-    char root[64], size[32], text[32];
+    char ends[160], size[32], text[32];
 
-    espi_quote(root, sizeof root, espi_node_name(c->p, c->request.root));
+    cli_ends_text(ends, sizeof ends, c->p, c->request.op, c->request.root,
+                  c->request.n_targets);
     espi_format_bytes(size, sizeof size, c->request.size_bytes);
-    printf("%s%s of %s from %s to %d host%s", cli_bold(stdout),
-           esp_op_name(c->request.op), size, root, c->p->n_hosts - 1,
-           c->p->n_hosts == 2 ? "" : "s");
+    printf("%s%s of %s %s", cli_bold(stdout), esp_op_name(c->request.op), size, ends);
     if (slices.count > 1)
         printf(" in slices of %s", espi_format_bytes(text, sizeof text, slices.bytes));
     else
@@ -348,22 +346,20 @@ static int hold(struct contest *c)
     return code == CLI_OK ? judge(c) : code;
 }
 
-static int run_compare(const struct cli_args *args)
+static int answer(struct cli_question *q)
 {
-    struct esp_platform *p = NULL;
-    struct contest c = {.args = args};
-    int code = cli_read_platform(args, args->words[0], NULL, &p);
+    struct contest c = {.args = q->args, .p = q->p, .request = q->request};
+    int code = hold(&c);
 
-    c.p = p;
-    if (code == CLI_OK)
-        code = cli_request(args, p, args->words[0], &c.request);
-    if (code == CLI_OK)
-        code = hold(&c);
     for (size_t i = 0; i < c.n; i++)
         espi_free(c.entries[i].text);
     espi_free(c.entries);
-    esp_platform_free(p);
     return code;
+}
+
+static int run_compare(const struct cli_args *args)
+{
+    return cli_ask(args, answer);
 }
 
 const struct command cli_command_compare = {
@@ -378,15 +374,10 @@ const struct command cli_command_compare = {
             "have, and how long planning took. Algorithms that cannot be used on the "
             "platform stand below with the reason.",
             NULL},
-    .positionals =
-        (const struct cli_positional[]){{.name = "FILE",
-                                         .kind = CLI_FILE,
-                                         .help = "The platform; - is standard input."},
-                                        {0}},
+    .positionals = cli_platform_file,
     .options =
         (const struct cli_option[]){
-            CLI_ROOT_OPTION,
-            CLI_OP_OPTION,
+            CLI_ENDS_OPTIONS,
             CLI_SIZE_OPTION,
             {.name = "slice",
              .kind = CLI_SIZE,

@@ -417,11 +417,7 @@ const struct command cli_command_info = {
             "nodes, links and their density, sites, cables that links share, the ranges "
             "of bandwidth and latency and how the links are spread over them.",
             "Density is the part of all directed pairs of nodes that have a link.", NULL},
-    .positionals =
-        (const struct cli_positional[]){{.name = "FILE",
-                                         .kind = CLI_FILE,
-                                         .help = "The platform; - is standard input."},
-                                        {0}},
+    .positionals = cli_platform_file,
     .options =
         (const struct cli_option[]){
             {.name = "root",

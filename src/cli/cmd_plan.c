@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/plans.h"
+#include "plan/ops.h"
 #include "cli/platforms.h"
 #include "cli/term.h"
 #include "cost/cost.h"
@@ -98,14 +99,15 @@ static int print_text(const struct answer *a)
 {
     const struct cli_args *args = a->args;
     const char *path = cli_text(args, "output");
-    char root[64], quoted[256];
+    char ends[160], quoted[256];
 
-    espi_quote(root, sizeof root, espi_node_name(a->p, a->plan->root));
-    printf("%s%s from %s to %d host%s%s\n\n", cli_bold(stdout), esp_op_name(a->plan->op),
-           root, a->p->n_hosts - 1, a->p->n_hosts == 2 ? "" : "s", cli_plain(stdout));
+    cli_ends_text(ends, sizeof ends, a->p, a->plan->op, a->plan->root,
+                  a->plan->n_targets);
+    printf("%s%s %s%s\n\n", cli_bold(stdout), esp_op_name(a->plan->op), ends,
+           cli_plain(stdout));
     int bad = print_facts(a);
     bool small = a->p->n_hosts <= DRAW_HOSTS_MAX && a->plan->n_trees <= DRAW_TREES_MAX;
-    if (!bad && (small || cli_has(args, "draw")))
+    if (!bad && espi_op_is_outward(a->plan->op) && (small || cli_has(args, "draw")))
         bad = cli_draw_plan(a->plan, a->p);
     if (bad)
         return cli_error(CLI_FAILED, "out of memory");
@@ -158,28 +160,26 @@ static int answer(const struct answer *a)
     return cli_has(a->args, "json") ? cli_write(NULL, write_plan, a) : print_text(a);
 }
 
-static int make(const struct cli_args *args, const struct esp_platform *p)
+static int make(struct cli_question *q)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    struct answer a = {.args = args, .p = p};
-    struct esp_request request;
+    struct answer a = {.args = q->args, .p = q->p};
     struct esp_plan *plan = NULL;
-    int code = cli_request(args, p, args->words[0], &request);
+    const char *algo = q->request.algo;
 
-    if (code != CLI_OK)
-        return code;
-    a.algo = espi_algo_find(request.algo, strcspn(request.algo, ":"));
-    if (!a.algo)
-        return cli_no_such_algorithm(request.algo);
+    if (!espi_algo_find(algo, strcspn(algo, ":")))
+        return cli_no_such_algorithm(algo);
     cli_progress_start(0, "planning");
-    esp_status status = esp_plan_make(p, &request, &plan, &err);
-    if (status == ESP_OK && !(plan->bound_Bps > 0) && !cli_has(args, "no-bound"))
-        plan->bound_Bps = cli_bound_Bps(p, plan->root, plan->slice_bytes, BOUND_TIME_S);
+    esp_status status = esp_plan_make(q->p, &q->request, &plan, &err);
+    if (status == ESP_OK && !(plan->bound_Bps > 0) && !cli_has(q->args, "no-bound"))
+        plan->bound_Bps =
+            cli_bound_Bps(q->p, &q->request, plan->slice_bytes, BOUND_TIME_S);
     cli_progress_end();
     if (status != ESP_OK)
         return cli_fail(status, &err);
     a.plan = plan;
-    code = find_bottleneck(&a);
+    a.algo = espi_algo_find(plan->algo, strcspn(plan->algo, ":"));
+    int code = find_bottleneck(&a);
     if (code == CLI_OK)
         code = answer(&a);
     esp_plan_free(plan);
@@ -188,19 +188,13 @@ static int make(const struct cli_args *args, const struct esp_platform *p)
 
 static int run_plan(const struct cli_args *args)
 {
-    struct esp_platform *p = NULL;
-    int code = cli_read_platform(args, args->words[0], NULL, &p);
-
-    if (code == CLI_OK)
-        code = make(args, p);
-    esp_platform_free(p);
-    return code;
+    return cli_ask(args, make);
 }
 
 const struct command cli_command_plan = {
     .name = "plan",
     .group = CLI_GROUP_PLAN,
-    .summary = "plan a broadcast over a network",
+    .summary = "plan a broadcast or another collective over a network",
     .about =
         (const char *const[]){
             "Makes a plan: the trees along which the slices of a message travel from the "
@@ -211,15 +205,10 @@ const struct command cli_command_plan = {
             "link by which its sender reaches it. A host serves those below it from top "
             "to bottom.",
             NULL},
-    .positionals =
-        (const struct cli_positional[]){{.name = "FILE",
-                                         .kind = CLI_FILE,
-                                         .help = "The platform; - is standard input."},
-                                        {0}},
+    .positionals = cli_platform_file,
     .options =
         (const struct cli_option[]){
-            CLI_ROOT_OPTION,
-            CLI_OP_OPTION,
+            CLI_ENDS_OPTIONS,
             CLI_SIZE_OPTION,
             {.name = "slice",
              .kind = CLI_SIZE,
@@ -250,6 +239,8 @@ const struct command cli_command_plan = {
              "espalier plan p.json --root n0 --size 1GB -o plan.json"},
             {"By a given algorithm, whole messages:",
              "espalier plan p.json --root n0 --algo ecef --slice 0"},
+            {"To a fifth of the hosts, drawn at random:",
+             "espalier plan p.json --op multicast --targets 20%"},
             {"How fast would it be if nodes could send to many at once?",
              "espalier plan p.json --model multi-port --algo multiport-grow"},
             {0}},

@@ -1,4 +1,4 @@
-/* What the commands share that make plans. */
+/* What the commands share that make plans or ask what plans can do. */
 #ifndef ESPI_CLI_PLANS_H
 #define ESPI_CLI_PLANS_H
 
@@ -8,21 +8,32 @@
 
 extern const char *const cli_op_names[];
 
-#define CLI_ROOT_OPTION                                                                  \
+/* What is asked for: --op, --root and --targets. */
+#define CLI_ENDS_OPTIONS                                                                 \
+    {.name = "root",                                                                     \
+     .letter = 'r',                                                                      \
+     .kind = CLI_STRING,                                                                 \
+     .value = "NODE",                                                                    \
+     .help = "The host that has the message, or that collects it, by name or number; "   \
+             "without it, the first host of the platform."},                             \
+        {.name = "op",                                                                   \
+         .kind = CLI_CHOICE,                                                             \
+         .value = "OPERATION",                                                           \
+         .choices = cli_op_names,                                                        \
+         .fallback = "bcast",                                                            \
+         .help = "What is to be done."},                                                 \
     {                                                                                    \
-        .name = "root", .letter = 'r', .kind = CLI_STRING, .value = "NODE",              \
-        .help = "The host that has the message, by name or number; without it, the "     \
-                "first host of the platform."                                            \
-    }
-#define CLI_OP_OPTION                                                                    \
-    {                                                                                    \
-        .name = "op", .kind = CLI_CHOICE, .value = "OPERATION", .choices = cli_op_names, \
-        .fallback = "bcast", .help = "What is to be done."                               \
+        .name = "targets", .kind = CLI_STRING, .value = "NODE,...",                      \
+        .help = "The hosts that a multicast or scatter is for, or that take part in a "  \
+                "gather or reduce: names or numbers, @FILE with a list of them, or a "   \
+                "share such as 50% of the hosts, drawn by --seed. Without it, all "      \
+                "hosts."                                                                 \
     }
 #define CLI_SIZE_OPTION                                                                  \
     {                                                                                    \
         .name = "size", .letter = 's', .kind = CLI_SIZE, .fallback = "64MB",             \
-        .help = "The size of the message."                                               \
+        .help = "The size of the message: of all parts together where each host has "    \
+                "its own."                                                               \
     }
 #define CLI_SLICE_HELP                                                                   \
     "The message is cut into equal slices, none larger than this, that follow one "      \
@@ -30,7 +41,7 @@ extern const char *const cli_op_names[];
 #define CLI_SEED_OPTION                                                                  \
     {                                                                                    \
         .name = "seed", .kind = CLI_SEED, .fallback = "1",                               \
-        .help = "For algorithms that draw lots: the same seed, the same plan."           \
+        .help = "For whatever draws lots: the same seed, the same plan."                 \
     }
 #define CLI_BUDGET_OPTION                                                                \
     {                                                                                    \
@@ -39,20 +50,31 @@ extern const char *const cli_op_names[];
                 "their own measure, which does not depend on the machine."               \
     }
 
-/* --root, or the first host; it must reach all others. CLI_OK, or a sentence on stderr
+/* A platform and what is asked of it. */
+struct cli_question {
+    const struct cli_args *args;
+    const struct esp_platform *p;
+    struct esp_request request;
+};
+
+/* Reads the platform of the first word, makes a request of the options above that the
+ * command has, and of --algo, and calls answer. Its exit code, or a sentence on stderr
  * and the exit code. */
-int cli_request_root(const struct cli_args *args, const struct esp_platform *p,
-                     const char *path, int *root);
+int cli_ask(const struct cli_args *args, int (*answer)(struct cli_question *q));
 
-/* The request of the options above and of --algo, for a platform read from path. CLI_OK,
- * or a sentence on stderr and the exit code. */
-int cli_request(const struct cli_args *args, const struct esp_platform *p,
-                const char *path, struct esp_request *request);
+/* The list of --targets for a request whose root is known; free it with espi_free.
+ * CLI_OK, or a sentence on stderr and the exit code. */
+int cli_parse_targets(const struct esp_platform *p, const char *text, int root,
+                      uint64_t seed, int **targets, int *n_targets);
 
-/* The throughput that no broadcast in such slices can beat, as far as it is known after
- * so many seconds; 0: not known. From any thread. */
-double cli_bound_Bps(const struct esp_platform *p, int root, double slice_bytes,
-                     double time_limit_s);
+/* The throughput that no plan for such a request in such slices can beat, as far as it is
+ * known after so many seconds; 0: not known. From any thread. */
+double cli_bound_Bps(const struct esp_platform *p, const struct esp_request *request,
+                     double slice_bytes, double time_limit_s);
+
+/* "from n0 to 7 hosts", "from 7 hosts to n0", "among 8 hosts". */
+const char *cli_ends_text(char *out, size_t size, const struct esp_platform *p, esp_op op,
+                          int root, int n_targets);
 
 /* Says that there is no such algorithm, perhaps what was meant; CLI_BAD_USAGE. */
 int cli_no_such_algorithm(const char *name);

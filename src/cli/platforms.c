@@ -11,6 +11,10 @@
 const char *const cli_model_names[] = {"one-port", "half-duplex", "multi-port",
                                        "capacity", NULL};
 
+const struct cli_positional cli_platform_file[] = {
+    {.name = "FILE", .kind = CLI_FILE, .help = "The platform; - is standard input."},
+    {0}};
+
 int cli_apply_model(const struct cli_args *args, struct esp_platform **p)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
@@ -83,7 +87,7 @@ int cli_write_platform(const struct cli_args *args, const struct esp_platform *p
     return say_written(args, p, path);
 }
 
-static int find_node(const struct esp_platform *p, const char *text)
+int cli_find_node(const struct esp_platform *p, const char *text)
 {
     int found = esp_platform_find_node(p, text);
     char *end;
@@ -101,7 +105,7 @@ int cli_find_root(const struct esp_platform *p, const char *path, const char *te
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     char where[160], quoted[64];
-    int node = find_node(p, text);
+    int node = cli_find_node(p, text);
 
     espi_input_where(where, sizeof where, path);
     if (node < 0)

@@ -10,6 +10,12 @@ static inline int espi_op_collects(esp_op op)
     return op == ESP_OP_GATHER || op == ESP_OP_REDUCE || op == ESP_OP_REDUCE_SCATTER;
 }
 
+/* Do all data flow away from the roots of the trees? */
+static inline int espi_op_is_outward(esp_op op)
+{
+    return !espi_op_collects(op) && op != ESP_OP_ALLREDUCE;
+}
+
 /* Is what arrives at a host combined into one message? (Allreduce: on the way to the
  * root.) */
 static inline int espi_op_combines(esp_op op)

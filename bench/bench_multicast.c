@@ -1,0 +1,261 @@
+/* The simulations of the multicast paper: all heuristics on Tiers platforms, period in
+ * parts of the scatter's and of the lower bound, as the share of targets grows.
+ *
+ *   bench_multicast [--json] [--platforms N] [--threads N] [PRESET...]
+ *
+ * Platforms are Tiers presets (30b and 65b unless named), source and targets LAN nodes
+ * drawn at random, the targets of a smaller share among those of a larger one. Every
+ * platform is planned for at shares of 10% to 100%. Means over the platforms. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <espalier/espalier.h>
+
+#include "base/rng.h"
+#include "cost/multicast.h"
+
+static const char *const algos[] = {
+    "mc-scatter",          "mc-broadcast",      "mcph",           "multisource",
+    "augmented-multicast", "reduced-broadcast", "steiner-cg:k=4", "steiner-cg"};
+static const int shares[] = {10, 25, 40, 55, 70, 85, 100};
+
+enum {
+    ALGOS = sizeof algos / sizeof *algos,
+    SHARES = sizeof shares / sizeof *shares,
+    MAX_PRESETS = 8,
+    MAX_THREADS = 64,
+    NODES_MAX = 4096
+};
+
+static const double slice_bytes = 65536;
+
+struct result {
+    double to_bound[ALGOS], to_scatter[ALGOS], plan_s[ALGOS];
+    int trees[ALGOS];
+};
+
+struct bench {
+    const char *presets[MAX_PRESETS];
+    int n_presets, n_platforms, n_threads, json;
+    struct result *results; /* preset x share x platform */
+    atomic_int next, done;
+};
+
+static void stop(const char *why)
+{
+    fprintf(stderr, "bench_multicast: %s\n", why);
+    exit(1);
+}
+
+static struct esp_platform *make_platform(const char *preset, int seed)
+{
+    struct esp_tiers_options o;
+    struct esp_platform *p = NULL;
+    struct esp_err err = {.text = ""};
+    esp_tiers_options_defaults(&o);
+    if (esp_tiers_options_preset(&o, preset, &err))
+        stop(err.text);
+    o.seed = (uint64_t)seed + 1;
+    if (esp_generate_tiers(&o, &p, &err))
+        stop(err.text);
+    return p;
+}
+
+/* The LAN nodes in random order; the first is the source. */
+static int draw_nodes(const struct esp_platform *p, int seed, int *nodes)
+{
+    struct espi_rng rng;
+    int n = 0;
+    for (int v = 0; v < esp_platform_node_count(p) && n < NODES_MAX; v++)
+        if (esp_platform_node_name(p, v)[0] == 'l')
+            nodes[n++] = v;
+    espi_rng_seed(&rng, (uint64_t)seed + 1000);
+    for (int i = n - 1; i > 0; i--) {
+        int j = (int)espi_rng_below(&rng, (uint32_t)i + 1), t = nodes[i];
+        nodes[i] = nodes[j];
+        nodes[j] = t;
+    }
+    return n;
+}
+
+static double bound_s(const struct esp_platform *p, int root, int n, const int *targets)
+{
+    struct espi_arena arena;
+    struct espi_net net;
+    double period_s = 0;
+    espi_arena_init(&arena);
+    if (espi_net_init(&net, p, slice_bytes, root, n, targets, &arena) ||
+        espi_multicast_bound(&net, &arena, &period_s, NULL))
+        stop("no bound");
+    espi_arena_done(&arena);
+    return period_s;
+}
+
+static void run_one(struct bench *b, int item)
+{
+    int platform = item % b->n_platforms, share = item / b->n_platforms % SHARES;
+    int preset = item / b->n_platforms / SHARES, nodes[NODES_MAX];
+    struct result *r = &b->results[item];
+    struct esp_platform *p = make_platform(b->presets[preset], platform);
+    int lan = draw_nodes(p, platform, nodes) - 1;
+    int n = (lan * shares[share] + 50) / 100;
+    n = n < 1 ? 1 : n;
+    double least_s = bound_s(p, nodes[0], n, nodes + 1), scatter_s = 0;
+    for (int i = 0; i < ALGOS; i++) {
+        struct esp_request request;
+        struct esp_plan *plan = NULL;
+        struct esp_err err = {.text = ""};
+        esp_request_init(&request, nodes[0]);
+        request.op = ESP_OP_MULTICAST;
+        request.algo = algos[i];
+        request.slice_bytes = slice_bytes;
+        request.size_bytes = 1000 * slice_bytes;
+        request.targets = nodes + 1;
+        request.n_targets = n;
+        if (esp_plan_make(p, &request, &plan, &err))
+            stop(err.text);
+        double period_s = slice_bytes / plan->throughput_Bps;
+        scatter_s = i ? scatter_s : period_s;
+        r->to_bound[i] = period_s / least_s;
+        r->to_scatter[i] = period_s / scatter_s;
+        r->plan_s[i] = plan->plan_s;
+        r->trees[i] = plan->n_trees;
+        esp_plan_free(plan);
+    }
+    esp_platform_free(p);
+}
+
+static int count_items(const struct bench *b)
+{
+    return b->n_presets * SHARES * b->n_platforms;
+}
+
+static void *work(void *arg)
+{
+    struct bench *b = arg;
+    int item;
+    while ((item = atomic_fetch_add(&b->next, 1)) < count_items(b)) {
+        run_one(b, item);
+        int done = atomic_fetch_add(&b->done, 1) + 1;
+        if (isatty(2))
+            fprintf(stderr, "\r%d of %d%s", done, count_items(b),
+                    done == count_items(b) ? "\r\033[K" : "");
+    }
+    return NULL;
+}
+
+static void run_all(struct bench *b)
+{
+    pthread_t threads[MAX_THREADS];
+    int n = 0;
+    while (n < b->n_threads - 1 && !pthread_create(&threads[n], NULL, work, b))
+        n++;
+    work(b);
+    while (n > 0)
+        pthread_join(threads[--n], NULL);
+}
+
+struct mean {
+    double to_bound, to_scatter, plan_s, most_s, trees;
+};
+
+static struct mean mean_of(const struct bench *b, int preset, int share, int algo)
+{
+    struct mean m = {0};
+    for (int i = 0; i < b->n_platforms; i++) {
+        const struct result *r =
+            &b->results[(preset * SHARES + share) * b->n_platforms + i];
+        m.to_bound += r->to_bound[algo] / b->n_platforms;
+        m.to_scatter += r->to_scatter[algo] / b->n_platforms;
+        m.plan_s += r->plan_s[algo] / b->n_platforms;
+        m.trees += (double)r->trees[algo] / b->n_platforms;
+        m.most_s = r->plan_s[algo] > m.most_s ? r->plan_s[algo] : m.most_s;
+    }
+    return m;
+}
+
+static void print_table(const struct bench *b, int preset, const char *title, int what)
+{
+    printf("\nTiers %s, %s\n%-20s", b->presets[preset], title, "targets");
+    for (int s = 0; s < SHARES; s++)
+        printf(" %7d%%", shares[s]);
+    putchar('\n');
+    for (int i = 0; i < ALGOS; i++) {
+        printf("%-20s", algos[i]);
+        for (int s = 0; s < SHARES; s++) {
+            struct mean m = mean_of(b, preset, s, i);
+            double values[] = {m.to_bound, m.to_scatter, 1e3 * m.most_s};
+            printf(what == 2 ? " %8.1f" : " %8.3f", values[what]);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_json(const struct bench *b)
+{
+    int first = 1;
+    putchar('[');
+    for (int p = 0; p < b->n_presets; p++)
+        for (int s = 0; s < SHARES; s++)
+            for (int i = 0; i < ALGOS; i++) {
+                struct mean m = mean_of(b, p, s, i);
+                printf("%s\n  {\"preset\": \"%s\", \"targets_percent\": %d, \"algo\": "
+                       "\"%s\", \"platforms\": %d, \"period_to_bound\": %.6f, "
+                       "\"period_to_scatter\": %.6f, \"plan_s\": %.6f, "
+                       "\"plan_max_s\": %.6f, \"trees\": %.2f}",
+                       first ? "" : ",", b->presets[p], shares[s], algos[i],
+                       b->n_platforms, m.to_bound, m.to_scatter, m.plan_s, m.most_s,
+                       m.trees);
+                first = 0;
+            }
+    puts("\n]");
+}
+
+static void parse(struct bench *b, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        int *number = !strcmp(argv[i], "--platforms") ? &b->n_platforms
+                      : !strcmp(argv[i], "--threads") ? &b->n_threads
+                                                      : NULL;
+        if (number && i + 1 < argc && (*number = atoi(argv[i + 1])) > 0)
+            i++;
+        else if (!strcmp(argv[i], "--json"))
+            b->json = 1;
+        else if (argv[i][0] != '-' && b->n_presets < MAX_PRESETS)
+            b->presets[b->n_presets++] = argv[i];
+        else {
+            fputs("usage: bench_multicast [--json] [--platforms N] [--threads N] "
+                  "[PRESET...]\n",
+                  stderr);
+            exit(2);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {.n_platforms = 10, .n_threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    parse(&b, argc, argv);
+    if (!b.n_presets) {
+        b.presets[b.n_presets++] = "30b";
+        b.presets[b.n_presets++] = "65b";
+    }
+    b.n_threads = b.n_threads > MAX_THREADS ? MAX_THREADS : b.n_threads;
+    b.results = calloc((size_t)count_items(&b), sizeof *b.results);
+    if (!b.results)
+        stop("out of memory");
+    run_all(&b);
+    if (b.json)
+        print_json(&b);
+    for (int p = 0; p < b.n_presets && !b.json; p++) {
+        print_table(&b, p, "period / lower bound, mean", 0);
+        print_table(&b, p, "period / scatter, mean", 1);
+        print_table(&b, p, "planning, longest (ms)", 2);
+    }
+    free(b.results);
+    return 0;
+}
