@@ -11,7 +11,7 @@ struct espi_choice_options {
     int force;          /* take ours whatever is predicted */
     double margin;      /* else ours must take less than this part of the native time */
     double slice_bytes; /* 0: the best of some */
-    const char *algo;   /* "" or NULL: the best of some */
+    const char *algo;   /* "", "auto" or NULL: the best of some */
     const struct esp_plan *given; /* a plan for the team from outside, or NULL */
 };
 

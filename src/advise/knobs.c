@@ -37,7 +37,8 @@ static const struct espi_knob knobs[N_KNOBS] = {
                "The nodes of the ranks, by rank, where they are not called in the "
                "platform as their hosts are."},
     [ALGO] = {"ESPALIER_ALGO", "NAME", "",
-              "The algorithm that plans; without it, the best of several."},
+              "The algorithm that plans; without it, the best of several that are quick. "
+              "Not one that solves linear programs: give its plan as ESPALIER_PLAN."},
     [SLICE] = {"ESPALIER_SLICE", "SIZE", "0",
                "Messages are cut into slices of at most this size; 0: chosen with the "
                "plan."},

@@ -57,6 +57,10 @@ const struct espi_algo *const *espi_algos(int *count);
 /* By name (without options); NULL: none. */
 const struct espi_algo *espi_algo_find(const char *name, size_t length);
 
+/* Does it solve linear programs? Then it is not in the libraries that go into MPI
+ * programs. */
+int espi_algo_needs_lp(const struct espi_algo *algo);
+
 /* Splits "name:option=value,option=value"; values has room for ESPI_ALGO_OPTIONS_MAX. */
 esp_status espi_algo_parse(const char *text, const struct espi_algo **algo,
                            double *values, struct esp_err *err);

@@ -5,14 +5,32 @@
 #include "base/units.h"
 #include "plan/ops.h"
 
+/* Compiled twice: with ESPI_WITHOUT_LP for what goes into other people's programs. */
 #define ALGO(id) extern const struct espi_algo espi_algo_##id;
+#define ALGO_LP  ALGO
 #include "algo/algo_list.def"
 #undef ALGO
+#undef ALGO_LP
 
 static const struct espi_algo *const algos[] = {
 #define ALGO(id) &espi_algo_##id,
+#ifdef ESPI_WITHOUT_LP
+#define ALGO_LP(id)
+#else
+#define ALGO_LP ALGO
+#endif
 #include "algo/algo_list.def"
 #undef ALGO
+#undef ALGO_LP
+};
+
+/* The identifiers of those that may not be here: their names, with _ for -. */
+static const char *const lp_ids[] = {
+#define ALGO(id)
+#define ALGO_LP(id) #id,
+#include "algo/algo_list.def"
+#undef ALGO
+#undef ALGO_LP
 };
 
 enum { N_ALGOS = sizeof algos / sizeof *algos };
@@ -29,6 +47,38 @@ const struct espi_algo *espi_algo_find(const char *name, size_t length)
         if (strlen(algos[i]->name) == length && !memcmp(algos[i]->name, name, length))
             return algos[i];
     return NULL;
+}
+
+static int is_lp_name(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof lp_ids / sizeof *lp_ids; i++) {
+        size_t k = 0;
+        while (k < length && lp_ids[i][k] &&
+               name[k] == (lp_ids[i][k] == '_' ? '-' : lp_ids[i][k]))
+            k++;
+        if (k == length && !lp_ids[i][k])
+            return 1;
+    }
+    return 0;
+}
+
+int espi_algo_needs_lp(const struct espi_algo *algo)
+{
+    return is_lp_name(algo->name, strlen(algo->name));
+}
+
+static esp_status unknown(const char *text, size_t length, struct esp_err *err)
+{
+    char shown[64];
+    espi_quote(shown, sizeof shown, text);
+    if (is_lp_name(text, length)) /* and yet not found */
+        return espi_err(err, ESP_EUSAGE,
+                        "'%s' solves linear programs, which is not done inside an MPI "
+                        "program: make the plan before (`espalier run --algo`, or "
+                        "`espalier plan` and ESPALIER_PLAN)",
+                        shown);
+    return espi_err(err, ESP_EUSAGE,
+                    "no algorithm '%s' (`espalier algorithms` lists them)", shown);
 }
 
 int espi_algo_serves(const struct espi_algo *algo, esp_op op, int has_targets)
@@ -109,11 +159,8 @@ esp_status espi_algo_parse(const char *text, const struct espi_algo **algo,
 {
     size_t n = strcspn(text, ":");
     const struct espi_algo *found = espi_algo_find(text, n);
-    char shown[64];
     if (!found)
-        return espi_err(err, ESP_EUSAGE,
-                        "no algorithm '%s' (`espalier algorithms` lists them)",
-                        espi_quote(shown, sizeof shown, text));
+        return unknown(text, n, err);
     espi_algo_standard(found, values);
     const char *at = text + n + (text[n] == ':');
     while (*at) {

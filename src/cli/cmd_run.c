@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "cli/command.h"
+#include "cli/run_plan.h"
 
 #include <espalier/plan.h>
 
@@ -206,7 +207,7 @@ static void add_launcher_options(struct line *line, int mpi)
             add_variable(line, mpi, knobs[i].name, getenv(knobs[i].name));
 }
 
-static int start(const struct cli_args *args, int mpi, const char *shim)
+static int start(const struct cli_args *args, int mpi, const char *shim, const char *made)
 {
     int n_knobs;
     char quoted[80];
@@ -225,6 +226,8 @@ static int start(const struct cli_args *args, int mpi, const char *shim)
     for (int i = 1; i < args->n_words; i++)
         add(&line, args->words[i]);
     add(&line, NULL);
+    if (*made)
+        return cli_run_to_end(line.words, made);
     execvp(line.words[0], (char *const *)line.words);
     return cli_error(CLI_FAILED, "cannot start %s: %s",
                      espi_quote(quoted, sizeof quoted, line.words[0]), strerror(errno));
@@ -232,7 +235,7 @@ static int start(const struct cli_args *args, int mpi, const char *shim)
 
 static int run_run(const struct cli_args *args)
 {
-    char shim[PATH_MAX], quoted[80];
+    char shim[PATH_MAX], quoted[80], made[CLI_RUN_PLAN_MAX];
     int mpi = find_mpi(args);
 
     if (mpi < 0)
@@ -248,7 +251,12 @@ static int run_run(const struct cli_args *args)
                          "libespalier-%s.so is not there: it is built where mpicc.%s is "
                          "installed",
                          mpi_names[mpi], mpi_names[mpi]);
-    return start(args, mpi, shim);
+    code = cli_run_plan(args, made);
+    if (code == CLI_OK && *made)
+        code = set("ESPALIER_PLAN", made);
+    if (code == CLI_OK && *made)
+        code = set("ESPALIER_ALGO", "");
+    return code == CLI_OK ? start(args, mpi, shim, made) : code;
 }
 
 const struct command cli_command_run = {
@@ -295,7 +303,16 @@ const struct command cli_command_run = {
              .letter = 'a',
              .kind = CLI_STRING,
              .value = "NAME",
-             .help = "The algorithm that plans; without it, the best of several."},
+             .help = "The algorithm that plans; without it, the best of several that "
+                     "are quick. One that solves linear programs plans before the "
+                     "program starts, for the root below; what it does not plan is "
+                     "planned by the others."},
+            {.name = "root",
+             .letter = 'r',
+             .kind = CLI_STRING,
+             .value = "NODE",
+             .help = "The root of that plan; without it the node of rank 0, which is the "
+                     "first of --hosts or the platform's first host."},
             {.name = "hosts",
              .kind = CLI_STRING,
              .value = "NAME,...",

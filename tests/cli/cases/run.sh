@@ -13,3 +13,5 @@ espalier run -p missing.json -- mpirun.openmpi -n 2 ./app
 espalier run --plan plan.json -- mpirun.openmpi -n 2 ./app
 
 espalier run --mode fast -- mpiexec.mpich -n 2 ./app
+
+espalier run --algo mtp -- mpirun.openmpi -n 2 ./app

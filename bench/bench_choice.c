@@ -1,0 +1,85 @@
+/* How long a rank thinks before its first collective of a kind: the choice between plans
+ * and the MPI library for platforms of several sizes and messages of several lengths.
+ *   bench_choice [--json] [ROUNDS]      (the best of so many; 3 unless told otherwise)
+ * Times are processor milliseconds. */
+#include <espalier/espalier.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "advise/choice.h"
+
+static double cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void stop_if(esp_status status, const struct esp_err *err)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "bench_choice: %s\n", err->text);
+    exit(1);
+}
+
+static struct esp_platform *make_sites(int hosts)
+{
+    struct esp_sites_options o;
+    struct esp_platform *p = NULL;
+    struct esp_err err;
+    esp_sites_options_defaults(&o);
+    o.sites = 4;
+    o.clusters = 2;
+    o.hosts = hosts / 8;
+    stop_if(esp_generate_sites(&o, &p, &err), &err);
+    return p;
+}
+
+static double choose(const struct esp_platform *p, double bytes, int rounds,
+                     struct espi_choice *choice)
+{
+    struct espi_choice_options options = {.margin = 0.9};
+    struct esp_err err;
+    double best_s = INFINITY;
+    for (int i = 0; i < rounds; i++) {
+        double began_s = cpu_s();
+        stop_if(espi_choose(p, 0, bytes, &options, choice, &err), &err);
+        best_s = fmin(best_s, cpu_s() - began_s);
+        espi_choice_done(choice);
+    }
+    return best_s;
+}
+
+int main(int argc, char **argv)
+{
+    static const int hosts[] = {16, 64, 256};
+    static const double sizes[] = {16e3, 1e6, 16e6};
+    int json = argc > 1 && strcmp(argv[1], "--json") == 0, first = 1;
+    int rounds = argc > 1 + json ? atoi(argv[1 + json]) : 3;
+    printf(json ? "[" : "%6s %12s %10s %12s %12s\n", "hosts", "bytes", "ms", "ours s",
+           "native s");
+    for (int h = 0; h < 3; h++) {
+        struct esp_platform *p = make_sites(hosts[h]);
+        for (int k = 0; k < 3; k++) {
+            struct espi_choice c;
+            double took_s = choose(p, sizes[k], rounds < 1 ? 1 : rounds, &c);
+            if (json)
+                printf("%s\n  {\"hosts\": %d, \"bytes\": %.0f, \"cpu_ms\": %.3f, "
+                       "\"ours_s\": %.6g, \"native_s\": %.6g}",
+                       first ? "" : ",", hosts[h], sizes[k], 1e3 * took_s, c.ours_s,
+                       c.native_s);
+            else
+                printf("%6d %12.0f %10.2f %12.5g %12.5g\n", hosts[h], sizes[k],
+                       1e3 * took_s, c.ours_s, c.native_s);
+            first = 0;
+        }
+        esp_platform_free(p);
+    }
+    if (json)
+        printf("\n]\n");
+    return 0;
+}
