@@ -59,9 +59,25 @@ int *espi_program_channels(const struct espi_program *prog, struct espi_arena *a
 
 /* ---- setting up ---- */
 
-static size_t largest_slice(const struct espi_program *prog)
+/* Slices tile parts: how many each. */
+static int64_t slices_of_part(const struct espi_program *prog)
 {
-    return (size_t)(prog->size_bytes / (double)prog->n_slices) + 1;
+    return prog->slot_part ? prog->rounds * (prog->slots / prog->parts) : prog->n_slices;
+}
+
+/* Places of slices in memory of ours start where any type may. */
+static size_t room_for_slice(const struct espi_program *prog,
+                             const struct espi_run_options *o)
+{
+    const size_t aligned = 64;
+    uint64_t most = (uint64_t)prog->size_bytes / (uint64_t)prog->parts + 1;
+    size_t element = o->element_bytes > 0 ? o->element_bytes : 1;
+    for (int i = 0; o->blocks && i < prog->parts; i++)
+        if (o->blocks[i].bytes > most)
+            most = o->blocks[i].bytes;
+    size_t bytes =
+        (size_t)(most / element / (uint64_t)slices_of_part(prog) + 1) * element;
+    return (bytes + aligned - 1) / aligned * aligned;
 }
 
 /* The rank's receive steps, grouped by stream. */
@@ -88,18 +104,31 @@ static int count_inflows(struct espi_run *run, struct espi_arena *arena)
     return 0;
 }
 
-/* Relays may be passed on in another order than they came, but never a round apart. */
+/* Relays may be passed on in another order than they came, but never a round apart. What
+ * is combined waits for others that are sent, at most, so many rounds later; a sender
+ * that had to wait for room until then could hold up what they wait for. */
+static int ring_size(const struct espi_run *run, const struct espi_inflow *in)
+{
+    const struct espi_stream *stream = &run->prog->streams[in->stream];
+    int64_t steps = in->ring, size = run->window;
+    if (!stream->keeps)
+        size += steps;
+    if (stream->combines)
+        size += steps * (run->prog->max_lag + 1);
+    return in->n_slices < 1 ? 1 : (int)(size < in->n_slices ? size : in->n_slices);
+}
+
 static int make_rings(struct espi_run *run, struct espi_arena *arena)
 {
+    run->room = room_for_slice(run->prog, &run->options);
     for (int i = 0; i < run->n_in; i++) {
         struct espi_inflow *in = &run->in[i];
         const struct espi_stream *stream = &run->prog->streams[in->stream];
         int relay = !stream->keeps || stream->combines;
-        in->ring = run->window + (stream->keeps ? 0 : in->ring);
+        in->ring = ring_size(run, in);
         in->slots = espi_arena_zalloc(arena, (size_t)in->ring, sizeof *in->slots);
         if (relay)
-            in->store =
-                ESPI_ARENA_NEW(arena, char, (size_t)in->ring *largest_slice(run->prog));
+            in->store = espi_arena_alloc(arena, (size_t)in->ring, run->room);
         if (!in->slots || (relay && !in->store))
             return -1;
         run->max_requests += in->ring;
@@ -131,19 +160,43 @@ int espi_run_init(struct espi_run *run, const struct espi_program *prog, int ran
 
 /* ---- where slices are ---- */
 
+/* The bytes of a slice in a part of that size, in whole elements. */
+static uint64_t range_in_part(const struct espi_run *run, int64_t slice, uint64_t size,
+                              size_t *bytes)
+{
+    const struct espi_program *prog = run->prog;
+    uint64_t element = run->options.element_bytes > 0 ? run->options.element_bytes : 1;
+    if (prog->slot_part)
+        slice = slice / prog->slots * (prog->slots / prog->parts) +
+                prog->slot_place[slice % prog->slots];
+    int64_t n = slices_of_part(prog);
+    uint64_t from = espi_slice_offset(size / element, n, slice) * element;
+    uint64_t to = espi_slice_offset(size / element, n, slice + 1) * element;
+    *bytes = (size_t)(to - from);
+    return from;
+}
+
 static char *slice_at(const struct espi_run *run, int64_t slice, size_t *bytes)
 {
-    uint64_t size = (uint64_t)run->prog->size_bytes;
-    uint64_t from = espi_slice_offset(size, run->prog->n_slices, slice);
-    uint64_t to = espi_slice_offset(size, run->prog->n_slices, slice + 1);
-    *bytes = (size_t)(to - from);
+    const struct espi_program *prog = run->prog;
+    uint64_t length, from;
+    if (run->options.blocks) {
+        int part = prog->slot_part ? prog->slot_part[slice % prog->slots] : 0;
+        const struct espi_block *block = &run->options.blocks[part];
+        from = range_in_part(run, slice, block->bytes, bytes);
+        return block->at ? block->at + from : NULL;
+    }
+    if (run->options.element_bytes > 1)
+        return run->data + range_in_part(run, slice, (uint64_t)prog->size_bytes, bytes);
+    from = espi_slice_range(prog, slice, &length);
+    *bytes = (size_t)length;
     return run->data + from;
 }
 
 static char *stored_at(const struct espi_run *run, const struct espi_inflow *in,
                        int64_t number)
 {
-    return in->store + (size_t)(number % in->ring) * largest_slice(run->prog);
+    return in->store + (size_t)(number % in->ring) * run->room;
 }
 
 /* The relayed slice among those that are here; -1: it is not. */
@@ -229,16 +282,46 @@ static void combine(struct espi_run *run, struct espi_inflow *in, int64_t number
     in->passed_on = number + 1;
 }
 
-/* A receive is done: count on as far as all before it are done too. */
-static void received(struct espi_run *run, struct espi_inflow *in, int64_t number)
+/* Is it the turn of the inflow's next slice? What comes from several ranks is combined in
+ * the order of the plan, so that sums are the same in every run. */
+static int may_take(const struct espi_run *run, const struct espi_inflow *in)
 {
-    in->slots[number % in->ring].landed = 1;
-    while (in->got < in->posted && in->slots[in->got % in->ring].landed) {
+    const struct espi_program *prog = run->prog;
+    const struct espi_stream *s = &prog->streams[in->stream];
+    int64_t at = in->got % in->ring;
+    if (in->got == in->posted || !in->slots[at].landed)
+        return 0;
+    if (!s->combines || s->also < 0)
+        return 1;
+    int index = in->slots[at].state - s->first_state;
+    return run->arrived[prog->streams[s->also].first_state + index] >
+           in->slots[at].slice / prog->slots;
+}
+
+/* Counts on as far as all that came before is here too. */
+static int take(struct espi_run *run, struct espi_inflow *in)
+{
+    int taken = 0;
+    for (; may_take(run, in); taken++) {
         in->slots[in->got % in->ring].landed = 0;
         run->arrived[in->slots[in->got % in->ring].state]++;
         if (run->prog->streams[in->stream].combines)
             combine(run, in, in->got);
         in->got++;
+    }
+    return taken;
+}
+
+/* A receive is done; others may have waited for it. */
+static void received(struct espi_run *run, struct espi_inflow *in, int64_t number)
+{
+    in->slots[number % in->ring].landed = 1;
+    int more = take(run, in);
+    while (more && run->prog->streams[in->stream].combines) {
+        more = 0;
+        for (int i = 0; i < run->n_in; i++)
+            if (run->prog->streams[run->in[i].stream].combines)
+                more += take(run, &run->in[i]);
     }
 }
 

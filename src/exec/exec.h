@@ -6,12 +6,22 @@
 #include "exec/transport.h"
 #include "program/program.h"
 
+/* Where a part of the message lies. */
+struct espi_block {
+    char *at; /* NULL where the rank neither has nor gets it */
+    uint64_t bytes;
+};
+
 struct espi_run_options {
     int window; /* messages under way a stream and for sends in all; 0: 4 */
-    /* Reductions: combines bytes that arrived into those that are there, element by
-     * element (slices must not cut elements). */
+    /* Reductions: combines bytes that arrived into those that are there. What comes from
+     * several ranks is combined in the same order in every run. */
     void (*combine)(void *arg, void *into, const void *from, size_t bytes);
     void *arg;
+    size_t element_bytes; /* slices are of whole elements; 0: 1. One part only. */
+    /* The parts of the message, in the order of the ranks that have one, where they do
+     * not lie one behind the other or differ in size; NULL: they do not. */
+    const struct espi_block *blocks;
 };
 
 /* One rank's part of one run. The state is a struct of its own, so that a run can be
@@ -39,7 +49,8 @@ struct espi_run {
     int n_sends_open; /* sends under way */
     struct espi_run_options options;
     int window;
-    int error; /* of the transport, 0: none */
+    size_t room; /* for a slice in memory of ours */
+    int error;   /* of the transport, 0: none */
 };
 
 /* Channels for all streams of a program: streams between the same two ranks get different

@@ -25,6 +25,7 @@ struct compiler {
     int *first_stream; /* tree -> its first stream; streams of a tree are together */
     int *tree_slots;   /* all slots by tree: those of tree t from tree_first[t] on */
     int *tree_first;
+    int unscheduled;
 };
 
 static int number_ranks(struct espi_program *prog, struct espi_arena *a)
@@ -99,6 +100,34 @@ static void add_stream(struct compiler *c, int i, int *hop_at)
            (size_t)leg->n_hops * sizeof(int));
     *hop_at += leg->n_hops;
     prog->n_states += c->round.count[leg->tree];
+}
+
+/* Numbers the parts in the order of their ranks, and the slots of each. */
+static int lay_parts(struct compiler *c)
+{
+    struct espi_program *prog = c->prog;
+    int n = prog->p->n_nodes, slots = prog->slots;
+    prog->parts = espi_plan_parts(c->plan, prog->p->n_hosts);
+    if (prog->parts <= 1) {
+        prog->parts = 1;
+        return 0;
+    }
+    int *number = ESPI_ARENA_ZNEW(c->arena, int, (size_t)n + 1);
+    int *given = ESPI_ARENA_ZNEW(c->arena, int, prog->parts);
+    prog->slot_part = ESPI_ARENA_NEW(c->arena, int, slots);
+    prog->slot_place = ESPI_ARENA_NEW(c->arena, int, slots);
+    if (!number || !given || !prog->slot_part || !prog->slot_place)
+        return -1;
+    for (int t = 0; t < c->plan->n_trees; t++)
+        number[espi_tree_part(c->plan, &c->plan->trees[t]) + 1] = 1;
+    for (int v = 0; v < n; v++)
+        number[v + 1] += number[v];
+    for (int s = 0; s < slots; s++) {
+        int part = number[espi_tree_part(c->plan, &c->plan->trees[prog->slot_tree[s]])];
+        prog->slot_part[s] = part;
+        prog->slot_place[s] = given[part]++;
+    }
+    return 0;
 }
 
 /* A stream for each leg of the trees that get slices. */
@@ -225,7 +254,7 @@ static int compile_plain(struct compiler *c, const struct espi_round_options *o)
     struct espi_round_options with_depth = *o;
     with_depth.depth = c->legs.max_depth;
     return espi_round_choose(c->prog->p, c->plan, &with_depth, c->arena, &c->round) ||
-                   lay_slots(c) || make_streams(c) || make_steps(c)
+                   lay_slots(c) || lay_parts(c) || make_streams(c) || make_steps(c)
                ? -1
                : 0;
 }
@@ -261,7 +290,10 @@ static int compile_schedule(struct compiler *c, const struct esp_schedule *s,
     c->round.slots = s->slices_per_period * order.repeat;
     for (int t = 0; t < c->plan->n_trees; t++)
         c->round.count[t] = s->tree_slices[t] * order.repeat;
-    return lay_slots(c) || make_streams(c) || make_ordered_steps(c, &order) ? -1 : 0;
+    return lay_slots(c) || lay_parts(c) || make_streams(c) ||
+                   make_ordered_steps(c, &order)
+               ? -1
+               : 0;
 }
 
 /* How many slices each rank keeps. */
@@ -285,7 +317,7 @@ static esp_status compile(struct compiler *c, const struct espi_round_options *o
     if (number_ranks(c->prog, c->arena) ||
         espi_legs_init(&c->legs, c->prog->p, c->plan, c->arena))
         return espi_err_nomem(err);
-    if (!espi_needs_schedule(c->prog->p, c->plan))
+    if (c->unscheduled || !espi_needs_schedule(c->prog->p, c->plan))
         return compile_plain(c, o) ? espi_err_nomem(err) : ESP_OK;
     esp_status st = get_schedule(c, o, &s, &made, err);
     if (!st && compile_schedule(c, s, o))
@@ -308,7 +340,8 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
     double count = slice > 0 && slice < size ? ceil(size / slice * (1 - 1e-12)) : 1;
     struct espi_program prog = {
         .p = p, .size_bytes = size, .n_slices = (int64_t)count, .n_trees = plain.n_trees};
-    struct compiler c = {.plan = &plain, .prog = &prog, .arena = arena};
+    struct compiler c = {
+        .plan = &plain, .prog = &prog, .arena = arena, .unscheduled = o.unscheduled};
     struct espi_round_options round = {prog.n_slices, most_slots(&plain, &o),
                                        size / count, ESPI_ROUND_TOLERANCE, 0};
     esp_status st = compile(&c, &round, err);
@@ -316,7 +349,7 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
         return st;
     prog.root = prog.rank[plan->root];
     prog.rounds = (prog.n_slices + prog.slots - 1) / prog.slots;
-    if (espi_plan_parts(plan, p->n_hosts) > 1) /* whole rounds: equal parts */
+    if (prog.parts > 1) /* whole rounds: equal parts */
         prog.n_slices = prog.rounds * prog.slots;
     if (count_kept(&prog, arena))
         return espi_err_nomem(err);

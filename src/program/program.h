@@ -54,6 +54,10 @@ struct espi_program {
     int n_trees;
     int *slot_tree;  /* slot -> tree */
     int *slot_index; /* slot -> how many slots of its tree come before it in the round */
+    int parts;       /* of the message, each tiled by slices of its own */
+    int *slot_part;  /* slot -> part, in the order of the ranks that have one; NULL: one
+                        part */
+    int *slot_place; /* slot -> how many slots of its part come before it in the round */
     int n_streams, n_states;
     struct espi_stream *streams;
     int *hops;
@@ -66,6 +70,9 @@ struct espi_program {
 struct espi_compile_options {
     double size_bytes, slice_bytes; /* 0: those of the plan */
     int max_slots;                  /* 0: 1024 */
+    int unscheduled; /* steps in the order of the edges, also where a schedule would make
+                        a difference: takes little time, and several senders may want to
+                        send to a rank at once */
 };
 
 /* Compiles a checked plan (of a redundant one, the first tree); everything lives in the
@@ -107,12 +114,31 @@ static inline int espi_step_has_data(const struct espi_program *prog,
     return 1;
 }
 
-/* Byte ranges of slices: they differ by at most one byte and tile the message. */
+/* Byte ranges: they differ by at most one byte and tile the whole. */
 static inline uint64_t espi_slice_offset(uint64_t size, int64_t n_slices, int64_t slice)
 {
     uint64_t n = (uint64_t)n_slices, i = (uint64_t)slice, whole = size / n,
              rest = size % n;
     return i * whole + (i < rest ? i : rest);
+}
+
+/* Where a slice is in the message: slices tile the parts, and the parts the message. */
+static inline uint64_t espi_slice_range(const struct espi_program *prog, int64_t slice,
+                                        uint64_t *bytes)
+{
+    uint64_t size = (uint64_t)prog->size_bytes, first = 0;
+    int64_t count = prog->n_slices;
+    if (prog->slot_part) {
+        int slot = (int)(slice % prog->slots), part = prog->slot_part[slot];
+        int of_part = prog->slots / prog->parts;
+        first = espi_slice_offset(size, prog->parts, part);
+        size = espi_slice_offset(size, prog->parts, part + 1) - first;
+        slice = slice / prog->slots * of_part + prog->slot_place[slot];
+        count = prog->rounds * of_part;
+    }
+    uint64_t from = espi_slice_offset(size, count, slice);
+    *bytes = espi_slice_offset(size, count, slice + 1) - from;
+    return first + from;
 }
 
 #endif

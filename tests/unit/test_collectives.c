@@ -162,9 +162,8 @@ static void check_world(const struct world *w, const struct esp_plan *plan)
     const struct espi_program *prog = w->prog;
     for (int r = 0; r < prog->n_ranks; r++)
         for (int64_t s = 0; s < prog->n_slices; s++) {
-            size_t first = espi_slice_offset(w->size, prog->n_slices, s);
-            size_t last = espi_slice_offset(w->size, prog->n_slices, s + 1);
-            for (size_t i = first; i < last; i++) {
+            uint64_t length, first = espi_slice_range(prog, s, &length);
+            for (size_t i = first; i < first + length; i++) {
                 int want = wanted(w, plan, r, i, s);
                 if (want >= 0 && w->data[r][i] != want)
                     fail_msg("%s by %s: rank %d, byte %zu is %d, not %d",
