@@ -2,13 +2,12 @@
  * program where that ends in time, and how it grows.
  *   bench_bound [--json] [--full SECONDS] [--quick]
  * CPU seconds of one core. The view is part of the time, the generator is not. */
-#include <espalier/espalier.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "cost/certificate.h"
 #include "cost/full.h"
 #include "cost/packing.h"
@@ -38,21 +37,6 @@ struct result {
     double rate, gap;
 };
 
-static double cpu_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void stop_if(esp_status status, const struct esp_err *err)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "bench_bound: %s\n", err->text);
-    exit(1);
-}
-
 static struct esp_platform *make_tiers(int nodes)
 {
     struct esp_err err;
@@ -61,8 +45,9 @@ static struct esp_platform *make_tiers(int nodes)
     esp_tiers_options_defaults(&o);
     o.nodes = nodes;
     if (nodes == 65 || nodes == 10000)
-        stop_if(esp_tiers_options_preset(&o, nodes == 65 ? "65" : "10000", &err), &err);
-    stop_if(esp_generate_tiers(&o, &p, &err), &err);
+        bench_stop_if(esp_tiers_options_preset(&o, nodes == 65 ? "65" : "10000", &err),
+                      &err);
+    bench_stop_if(esp_generate_tiers(&o, &p, &err), &err);
     return p;
 }
 
@@ -74,7 +59,7 @@ static struct esp_platform *make_random(int nodes)
     esp_random_options_defaults(&o);
     o.nodes = nodes;
     o.density = 6.0 / nodes; /* about 8 arcs a node */
-    stop_if(esp_generate_random(&o, &p, &err), &err);
+    bench_stop_if(esp_generate_random(&o, &p, &err), &err);
     return p;
 }
 
@@ -85,7 +70,7 @@ static struct esp_platform *make_complete(int nodes)
     struct esp_platform *p = NULL;
     esp_complete_options_defaults(&o);
     o.nodes = nodes;
-    stop_if(esp_generate_complete(&o, &p, &err), &err);
+    bench_stop_if(esp_generate_complete(&o, &p, &err), &err);
     return p;
 }
 
@@ -96,7 +81,7 @@ static struct esp_platform *make_hub(int nodes)
     struct esp_platform *p = NULL;
     esp_hub_options_defaults(&o);
     o.nodes = nodes;
-    stop_if(esp_generate_hub(&o, &p, &err), &err);
+    bench_stop_if(esp_generate_hub(&o, &p, &err), &err);
     return p;
 }
 
@@ -112,7 +97,7 @@ static struct esp_platform *make_platform(const struct platform_case *c)
 static double time_full(const struct espi_view *v, double limit_s, double rate)
 {
     struct espi_arena arena;
-    double found, began_s = cpu_s();
+    double found, began_s = bench_cpu_s();
     espi_arena_init(&arena);
     esp_status st = espi_full_solve(v, 0, limit_s, &arena, &found, NULL, NULL);
     espi_arena_done(&arena);
@@ -123,7 +108,7 @@ static double time_full(const struct espi_view *v, double limit_s, double rate)
                 rate);
         exit(1);
     }
-    return cpu_s() - began_s;
+    return bench_cpu_s() - began_s;
 }
 
 static struct result measure(const struct platform_case *c, double full_limit_s)
@@ -138,14 +123,15 @@ static struct result measure(const struct platform_case *c, double full_limit_s)
     struct result r = {
         esp_platform_node_count(p), esp_platform_link_count(p), 0, 0, 0, NAN, 0, 0};
     espi_arena_init(&arena);
-    double began_s = cpu_s();
-    stop_if(espi_view_init(&v, p, 65536, &arena, &err), &err);
-    stop_if(espi_packing_solve(&v, 0, &options, &arena, &packing, &err), &err);
-    r.cpu_s = cpu_s() - began_s;
-    began_s = cpu_s();
-    stop_if(espi_certificate_check(&v, 0, &packing, c->gap, &arena, &certificate, &err),
-            &err);
-    r.check_s = cpu_s() - began_s;
+    double began_s = bench_cpu_s();
+    bench_stop_if(espi_view_init(&v, p, 65536, &arena, &err), &err);
+    bench_stop_if(espi_packing_solve(&v, 0, &options, &arena, &packing, &err), &err);
+    r.cpu_s = bench_cpu_s() - began_s;
+    began_s = bench_cpu_s();
+    bench_stop_if(
+        espi_certificate_check(&v, 0, &packing, c->gap, &arena, &certificate, &err),
+        &err);
+    r.check_s = bench_cpu_s() - began_s;
     r.trees = packing.n_trees;
     r.rate = packing.rate;
     r.gap = certificate.gap;

@@ -2,13 +2,12 @@
  * budgets from none to ten times the standard; and how near few trees come.
  *   bench_refine [--json] [PLATFORMS]      (platforms a kind; 20 unless told otherwise)
  * Times are processor seconds. */
-#include <espalier/espalier.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "algo/packing/k_trees.h"
 
 static const int works[] = {0, 200, 2000, 20000, 200000};
@@ -16,34 +15,7 @@ static const int trees[] = {1, 2, 3, 4};
 
 enum { N_WORKS = sizeof works / sizeof *works, N_TREES = sizeof trees / sizeof *trees };
 
-static double cpu_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void stop_if(esp_status status, const struct esp_err *err)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "bench_refine: %s\n", err->text);
-    exit(1);
-}
-
 /* ---- platforms ---- */
-
-static struct esp_platform *make_tiers(const char *preset, uint64_t seed)
-{
-    struct esp_tiers_options o;
-    struct esp_platform *p = NULL;
-    struct esp_err err;
-    esp_tiers_options_defaults(&o);
-    stop_if(esp_tiers_options_preset(&o, preset, &err), &err);
-    o.seed = seed;
-    stop_if(esp_generate_tiers(&o, &p, &err), &err);
-    return p;
-}
 
 static struct esp_platform *make_random(const char *nodes, uint64_t seed)
 {
@@ -54,7 +26,7 @@ static struct esp_platform *make_random(const char *nodes, uint64_t seed)
     o.nodes = atoi(nodes);
     o.density = fmin(0.12, 8.0 / o.nodes);
     o.seed = seed;
-    stop_if(esp_generate_random(&o, &p, &err), &err);
+    bench_stop_if(esp_generate_random(&o, &p, &err), &err);
     return p;
 }
 
@@ -66,7 +38,7 @@ static struct esp_platform *make_hub(const char *nodes, uint64_t seed)
     esp_hub_options_defaults(&o);
     o.nodes = atoi(nodes);
     o.seed = seed;
-    stop_if(esp_generate_hub(&o, &p, &err), &err);
+    bench_stop_if(esp_generate_hub(&o, &p, &err), &err);
     return p;
 }
 
@@ -77,10 +49,10 @@ static const struct kind {
     int most;      /* platforms */
     int few_trees; /* are tried too */
 } kinds[] = {
-    {"tiers 30 from a LAN", "30", make_tiers, 1, 1000, 1},
-    {"tiers 30 from the WAN", "30", make_tiers, 0, 1000, 1},
-    {"tiers 65 from a LAN", "65", make_tiers, 1, 1000, 1},
-    {"tiers 65 from the WAN", "65", make_tiers, 0, 1000, 1},
+    {"tiers 30 from a LAN", "30", bench_tiers, 1, 1000, 1},
+    {"tiers 30 from the WAN", "30", bench_tiers, 0, 1000, 1},
+    {"tiers 65 from a LAN", "65", bench_tiers, 1, 1000, 1},
+    {"tiers 65 from the WAN", "65", bench_tiers, 0, 1000, 1},
     {"random 50", "50", make_random, 0, 1000, 1},
     {"hub 200", "200", make_hub, 0, 5, 1},
     {"random 1000", "1000", make_random, 0, 3, 0},
@@ -105,9 +77,9 @@ static struct mean plan_with(const struct esp_platform *p, int root, const char 
     struct esp_err err;
     esp_request_init(&request, root);
     request.algo = algo;
-    double began_s = cpu_s();
-    stop_if(esp_plan_make(p, &request, &plan, &err), &err);
-    struct mean m = {plan->throughput_Bps / bound_Bps, cpu_s() - began_s};
+    double began_s = bench_cpu_s();
+    bench_stop_if(esp_plan_make(p, &request, &plan, &err), &err);
+    struct mean m = {plan->throughput_Bps / bound_Bps, bench_cpu_s() - began_s};
     esp_plan_free(plan);
     return m;
 }
@@ -124,9 +96,10 @@ static void measure_few(struct espi_task *task, const struct espi_packing *packi
     for (int i = 0; i < N_TREES; i++) {
         struct espi_k_trees found;
         struct esp_err err;
-        double began_s = cpu_s();
-        stop_if(espi_k_trees(task, trees[i], ESPI_SHAKES, packing, &found, &err), &err);
-        struct mean m = {1 / (found.period_s * packing->bound), cpu_s() - began_s};
+        double began_s = bench_cpu_s();
+        bench_stop_if(espi_k_trees(task, trees[i], ESPI_SHAKES, packing, &found, &err),
+                      &err);
+        struct mean m = {1 / (found.period_s * packing->bound), bench_cpu_s() - began_s};
         add(&r->few[i], m, r->platforms);
     }
 }
@@ -145,8 +118,8 @@ static void measure_one(const struct kind *kind, const struct esp_platform *p,
     struct espi_slices slices = espi_slices(request.size_bytes, 65536);
     struct espi_task task = {p, &request, &view, root, slices, {0}, &arena};
     espi_arena_init(&arena);
-    stop_if(espi_view_init(&view, p, slices.bytes, &arena, &err), &err);
-    stop_if(espi_packing_solve(&view, root, &any, &arena, &packing, &err), &err);
+    bench_stop_if(espi_view_init(&view, p, slices.bytes, &arena, &err), &err);
+    bench_stop_if(espi_packing_solve(&view, root, &any, &arena, &packing, &err), &err);
     double bound_Bps = packing.bound * slices.bytes;
     add(&r->start, plan_with(p, root, "prune-degree", bound_Bps), r->platforms);
     for (int i = 0; i < N_WORKS; i++) {

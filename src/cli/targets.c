@@ -80,7 +80,7 @@ static int add_share(struct list *list, double percent, int root, uint64_t seed)
     for (int v = 0; v < list->p->n_nodes && code == CLI_OK; v++)
         if (v != root && !espi_is_switch(list->p, v))
             code = add(list, v);
-    if (code != CLI_OK)
+    if (code != CLI_OK || list->n == 0)
         return code;
     size_t wanted = (size_t)floor((double)list->n * percent / 100 + 0.5);
     wanted = wanted > 0 ? wanted : 1;

@@ -1,105 +1,203 @@
-/* A linear program with one column a tree and one row a resource. */
 #include "cost/mix.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "lp/lp.h"
+#include "base/err.h"
 
-/* Loads of one slice along each tree: row i is tree i. */
-static double *tree_loads(const struct espi_view *v, const struct espi_packing_tree *tree,
-                          int count, struct espi_arena *a)
+/* Row 0, and one for each resource that may be used. */
+static int add_rows(struct espi_mixer *mx, int n_rows, struct espi_arena *arena)
 {
-    const struct espi_resources *r = &v->links;
-    double *load = ESPI_ARENA_ZNEW(a, double, (size_t)count *(size_t)r->n);
-    for (int i = 0; i < count && load; i++)
-        for (int k = tree[i].hop_start[0]; k < tree[i].hop_start[v->g.n]; k++) {
-            int e = tree[i].hops[k];
-            for (int q = r->start[e]; q < r->start[e + 1]; q++)
-                load[(size_t)i * (size_t)r->n + (size_t)r->resource[q]] += r->time_s[q];
-        }
-    return load;
-}
-
-/* Rows of resources that at least one tree uses, loads in units of the worst. */
-static int build(struct espi_lp *lp, const double *load, int count, int n_res,
-                 const double *worst, struct espi_arena *a)
-{
-    size_t rows = 0, entries = 0, width = (size_t)n_res;
-    double *cost = ESPI_ARENA_NEW(a, double, count);
-    int *none = ESPI_ARENA_ZNEW(a, int, (size_t)count + 1);
-    double *upper = ESPI_ARENA_NEW(a, double, n_res);
-    int *start = ESPI_ARENA_ZNEW(a, int, width + 1);
-    int *index = ESPI_ARENA_NEW(a, int, width *(size_t)count);
-    double *value = ESPI_ARENA_NEW(a, double, width *(size_t)count);
-    if (!cost || !none || !upper || !start || !index || !value)
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    double *lower = ESPI_ARENA_ZNEW(arena, double, n_rows);
+    double *upper = ESPI_ARENA_NEW(arena, double, n_rows);
+    double *value = ESPI_ARENA_NEW(arena, double, n_rows);
+    int *start = ESPI_ARENA_ZNEW(arena, int, (size_t)n_rows + 1);
+    int *index = ESPI_ARENA_ZNEW(arena, int, n_rows);
+    if (!lower || !upper || !value || !start || !index)
         return -1;
-    /* a column is scaled by the worst load of its tree */
-    for (int i = 0; i < count; i++)
-        cost[i] = -worst[0] / worst[i];
-    for (size_t r = 0; r < width; r++) {
-        for (int i = 0; i < count; i++) {
-            double x = load[(size_t)i * width + r] / worst[i];
-            if (x > 1e-12) {
-                index[entries] = i;
-                value[entries++] = x;
-            }
-        }
-        if ((size_t)start[rows] < entries) {
-            upper[rows] = 1;
-            start[++rows] = (int)entries;
-        }
+    static const double one = 1;
+    int empty[2] = {0, 0};
+    struct espi_lp_vectors period = {.count = 1, .cost = &one, .start = empty};
+    espi_lp_add_columns(mx->lp, &period);
+    for (int i = 0; i < n_rows; i++) {
+        upper[i] = INFINITY;
+        value[i] = 1;
+        start[i + 1] = i;
     }
-    struct espi_lp_vectors columns = {
-        .count = count, .cost = cost, .start = none, .index = none, .value = cost};
-    struct espi_lp_vectors rv = {.count = (int)rows,
-                                 .upper = upper,
-                                 .start = start,
-                                 .index = index,
-                                 .value = value};
-    espi_lp_add_columns(lp, &columns);
-    espi_lp_add_rows(lp, &rv);
+    lower[0] = upper[0] = 1;
+    struct espi_lp_vectors rows = {.count = n_rows,
+                                   .lower = lower,
+                                   .upper = upper,
+                                   .start = start,
+                                   .index = index,
+                                   .value = value};
+    espi_lp_add_rows(mx->lp, &rows);
+    espi_arena_release(arena, mark);
     return 0;
 }
 
-/* Rates from the program, scaled so that the busiest resource is just busy. */
-static double read_rates(const struct espi_lp *lp, const double *load, int n_res,
-                         const double *worst, struct espi_packing_tree *tree, int count)
+esp_status espi_mixer_init(struct espi_mixer *mx, int n_resources,
+                           const unsigned char *used, double unit_s,
+                           struct espi_arena *arena, struct esp_err *err)
 {
-    const double *x = espi_lp_values(lp);
-    double busiest = 0, sum = 0;
-    for (int i = 0; i < count; i++)
-        tree[i].rate = fmax(x[i], 0) / worst[i];
-    for (int r = 0; r < n_res; r++) {
-        double used = 0;
-        for (int i = 0; i < count; i++)
-            used += tree[i].rate * load[(size_t)i * (size_t)n_res + (size_t)r];
-        busiest = fmax(busiest, used);
-    }
-    for (int i = 0; i < count; i++) {
-        tree[i].rate /= busiest;
-        sum += tree[i].rate;
-    }
-    return sum;
+    int n_rows = 1;
+    *mx = (struct espi_mixer){.n_resources = n_resources, .unit_s = unit_s};
+    mx->row = ESPI_ARENA_ZNEW(arena, int, n_resources);
+    mx->price = ESPI_ARENA_ZNEW(arena, double, n_resources);
+    mx->index = ESPI_ARENA_NEW(arena, int, (size_t)n_resources + 1);
+    mx->value = ESPI_ARENA_NEW(arena, double, (size_t)n_resources + 1);
+    if (!mx->row || !mx->price || !mx->index || !mx->value)
+        return espi_err_nomem(err);
+    for (int r = 0; r < n_resources; r++)
+        if (!used || used[r])
+            mx->row[r] = n_rows++;
+    esp_status st = espi_lp_create(&mx->lp, err);
+    if (!st && add_rows(mx, n_rows, arena))
+        st = espi_err_nomem(err);
+    if (st)
+        espi_mixer_free(mx);
+    return st;
 }
 
-double espi_mix_rates(const struct espi_view *v, struct espi_packing_tree *tree,
-                      int count, struct espi_arena *arena)
+void espi_mixer_free(struct espi_mixer *mx)
+{
+    espi_lp_free(mx->lp);
+    mx->lp = NULL;
+}
+
+void espi_mixer_add(struct espi_mixer *mx, const double *load_s)
+{
+    int start[2] = {0, 1};
+    mx->index[0] = 0;
+    mx->value[0] = 1;
+    for (int r = 0; r < mx->n_resources; r++)
+        if (load_s[r] > 0) {
+            mx->index[start[1]] = mx->row[r];
+            mx->value[start[1]++] = -load_s[r] / mx->unit_s;
+        }
+    struct espi_lp_vectors column = {
+        .count = 1, .start = start, .index = mx->index, .value = mx->value};
+    espi_lp_add_columns(mx->lp, &column);
+    mx->n_columns++;
+}
+
+void espi_mixer_allow(struct espi_mixer *mx, int column, int allowed)
+{
+    espi_lp_set_upper(mx->lp, column + 1, allowed ? INFINITY : 0);
+}
+
+esp_status espi_mixer_solve(struct espi_mixer *mx, espi_lp_method method,
+                            struct esp_err *err)
+{
+    espi_lp_method other = method == ESPI_LP_DUAL ? ESPI_LP_PRIMAL : ESPI_LP_DUAL;
+    if (espi_lp_solve(mx->lp, method) != ESPI_LP_OPTIMAL &&
+        espi_lp_solve(mx->lp, other) != ESPI_LP_OPTIMAL)
+        return espi_err(err, ESP_EINTERNAL, "the program of the shares was not solved");
+    const double *dual = espi_lp_duals(mx->lp);
+    double sum = 0;
+    for (int r = 0; r < mx->n_resources; r++) {
+        mx->price[r] = mx->row[r] ? fmax(dual[mx->row[r]], 0) : 0;
+        sum += mx->price[r];
+    }
+    for (int r = 0; r < mx->n_resources && sum > 0; r++)
+        mx->price[r] /= sum;
+    mx->worth_s = dual[0] * mx->unit_s;
+    mx->period_s = espi_lp_values(mx->lp)[0] * mx->unit_s;
+    mx->share = espi_lp_values(mx->lp) + 1;
+    return ESP_OK;
+}
+
+double espi_mixer_cost_s(const struct espi_mixer *mx, const double *load_s)
+{
+    double cost_s = 0;
+    for (int r = 0; r < mx->n_resources; r++)
+        cost_s += mx->price[r] * load_s[r];
+    return cost_s;
+}
+
+/* ---- given columns ---- */
+
+/* The weights as they are after rounding: not negative, sum 1; and what they give. */
+static double settle(int n, int n_resources, const double *const *load_s,
+                     const double *share, double *weight)
+{
+    double sum = 0, most = 0;
+    for (int i = 0; i < n; i++) {
+        weight[i] = share[i] > 1e-9 ? share[i] : 0;
+        sum += weight[i];
+    }
+    for (int i = 0; i < n; i++)
+        weight[i] /= sum;
+    for (int k = 0; k < n_resources; k++) {
+        double load = 0;
+        for (int i = 0; i < n; i++)
+            load += weight[i] * load_s[i][k];
+        most = fmax(most, load);
+    }
+    return most;
+}
+
+esp_status espi_mix(int n, int n_resources, const double *const *load_s,
+                    struct espi_arena *arena, double *weight, double *period_s,
+                    struct esp_err *err)
 {
     struct espi_arena_mark mark = espi_arena_mark(arena);
-    struct espi_lp *lp = NULL;
-    int n_res = v->links.n;
-    double sum = -1, *load = tree_loads(v, tree, count, arena);
-    double *worst = ESPI_ARENA_ZNEW(arena, double, count);
-    if (!load || !worst || espi_lp_create(&lp, NULL))
-        return -1;
-    for (int i = 0; i < count; i++)
-        for (int r = 0; r < n_res; r++)
-            worst[i] = fmax(worst[i], load[(size_t)i * (size_t)n_res + (size_t)r]);
-    if (!build(lp, load, count, n_res, worst, arena) &&
-        espi_lp_solve(lp, ESPI_LP_PRIMAL) == ESPI_LP_OPTIMAL)
-        sum = read_rates(lp, load, n_res, worst, tree, count);
-    espi_lp_free(lp);
+    unsigned char *used = ESPI_ARENA_ZNEW(arena, unsigned char, n_resources);
+    struct espi_mixer mx;
+    double most_s = 0;
+    if (!used)
+        return espi_err_nomem(err);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n_resources; k++) {
+            used[k] |= load_s[i][k] > 0;
+            most_s = fmax(most_s, load_s[i][k]);
+        }
+    esp_status st = espi_mixer_init(&mx, n_resources, used, most_s, arena, err);
+    if (st)
+        return st;
+    for (int i = 0; i < n; i++)
+        espi_mixer_add(&mx, load_s[i]);
+    st = espi_mixer_solve(&mx, ESPI_LP_DUAL, err);
+    if (!st)
+        *period_s = settle(n, n_resources, load_s, mx.share, weight);
+    espi_mixer_free(&mx);
     espi_arena_release(arena, mark);
-    return sum;
+    return st;
+}
+
+/* Loads of one slice along each tree. */
+static double **tree_loads(const struct espi_view *v,
+                           const struct espi_packing_tree *tree, int count,
+                           struct espi_arena *a)
+{
+    const struct espi_resources *r = &v->links;
+    double **load = ESPI_ARENA_NEW(a, double *, count);
+    for (int i = 0; i < count && load; i++) {
+        load[i] = ESPI_ARENA_ZNEW(a, double, r->n);
+        if (!load[i])
+            return NULL;
+        for (int k = tree[i].hop_start[0]; k < tree[i].hop_start[v->g.n]; k++)
+            espi_resources_add(r, tree[i].hops[k], 1, load[i]);
+    }
+    return load;
+}
+
+esp_status espi_mix_rates(const struct espi_view *v, struct espi_packing_tree *tree,
+                          int count, struct espi_arena *arena, double *sum,
+                          struct esp_err *err)
+{
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    double period_s = 0, *weight = ESPI_ARENA_NEW(arena, double, count);
+    double **load_s = tree_loads(v, tree, count, arena);
+    if (!load_s || !weight)
+        return espi_err_nomem(err);
+    esp_status st = espi_mix(count, v->links.n, (const double *const *)load_s, arena,
+                             weight, &period_s, err);
+    for (int i = 0; i < count && !st; i++)
+        tree[i].rate = weight[i] / period_s;
+    if (!st)
+        *sum = 1 / period_s;
+    espi_arena_release(arena, mark);
+    return st;
 }

@@ -1,14 +1,61 @@
-/* The best rates of some given trees. */
+/* The best mix of given trees, or of anything else that loads resources: shares of the
+ * message, sum 1, under which the busiest resource is busy for the least time.
+ *
+ *   minimise period   such that   for each resource r:
+ *                     sum over columns c of share(c) * load(c, r) <= period
+ *
+ * A linear program to which columns are added as its prices ask for them. */
 #ifndef ESPI_COST_MIX_H
 #define ESPI_COST_MIX_H
 
 #include "cost/packing.h"
+#include "lp/lp.h"
 
-/* Sets tree[i].rate for i < count so that their sum, which is returned, is as large as
- * the resources allow; rates may be 0. Loads are kept exactly: no resource is used for
- * more than the whole time but for rounding. Returns -1 when out of memory or when the
- * program could not be solved. */
-double espi_mix_rates(const struct espi_view *v, struct espi_packing_tree *tree,
-                      int count, struct espi_arena *arena);
+struct espi_mixer {
+    int n_resources, n_columns;
+    double unit_s;      /* of loads in the program */
+    struct espi_lp *lp; /* column 0: the period; row 0: the shares sum to 1 */
+    int *row;           /* resource -> row; 0: nobody uses it */
+    int *index;         /* scratch */
+    double *value;
+    /* after a solve: */
+    double period_s;
+    double worth_s;      /* a column helps if it costs less than this at the prices */
+    double *price;       /* by resource, sum 1 */
+    const double *share; /* by column; until columns are added */
+};
+
+/* used: which resources columns may load; NULL: any. Loads are expected to be of the
+ * order of unit_s. Memory from the arena; free the mixer all the same. */
+esp_status espi_mixer_init(struct espi_mixer *mx, int n_resources,
+                           const unsigned char *used, double unit_s,
+                           struct espi_arena *arena, struct esp_err *err);
+void espi_mixer_free(struct espi_mixer *mx);
+
+/* One more column; its number is how many there were. */
+void espi_mixer_add(struct espi_mixer *mx, const double *load_s);
+
+/* Whether a column may have a share. */
+void espi_mixer_allow(struct espi_mixer *mx, int column, int allowed);
+
+/* Some column must be allowed. */
+esp_status espi_mixer_solve(struct espi_mixer *mx, espi_lp_method method,
+                            struct esp_err *err);
+
+/* The cost of loads at the prices. */
+double espi_mixer_cost_s(const struct espi_mixer *mx, const double *load_s);
+
+/* The weights (>= 0, sum 1) of n columns, load_s[i] being the loads of column i on the
+ * n_resources resources, for which the largest load of all together is least; that load
+ * in *period_s. */
+esp_status espi_mix(int n, int n_resources, const double *const *load_s,
+                    struct espi_arena *arena, double *weight, double *period_s,
+                    struct esp_err *err);
+
+/* Sets tree[i].rate for i < count so that their sum, in *sum, is as large as the
+ * resources allow; rates may be 0. */
+esp_status espi_mix_rates(const struct espi_view *v, struct espi_packing_tree *tree,
+                          int count, struct espi_arena *arena, double *sum,
+                          struct esp_err *err);
 
 #endif

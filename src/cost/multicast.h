@@ -16,6 +16,7 @@ struct espi_multicast_options {
      * as good as each of them. */
     const struct esp_plan *const *seeds;
     int n_seeds;
+    double bound_s; /* no plan is known to have a shorter period; 0: nothing is known */
     int max_trees;  /* 0: any number */
     int max_rounds; /* of asking; 0: 400 */
 };
@@ -25,6 +26,7 @@ struct espi_multicast {
     struct espi_steiner_tree *tree;
     double *weight; /* sum 1 */
     double period_s;
+    double any_s;   /* the period with any number of trees */
     double bound_s; /* no plan has a shorter period; 0: nothing was proven */
     int exact;      /* the trees that were asked for were cheapest ones */
     int rounds, columns;

@@ -78,8 +78,7 @@ double espi_net_period_s(const struct espi_net *net, const double *y,
     if (!load)
         return NAN;
     for (int e = 0; e < net->g.m; e++)
-        for (int k = r->start[e]; k < r->start[e + 1]; k++)
-            load[r->resource[k]] += y[e] * r->time_s[k];
+        espi_resources_add(r, e, y[e], load);
     for (int i = 0; i < r->n; i++)
         most = fmax(most, load[i]);
     espi_arena_release(arena, mark);

@@ -36,6 +36,14 @@ struct espi_resources {
 int espi_resources_init(struct espi_resources *r, const struct esp_platform *p,
                         double slice_bytes, struct espi_arena *arena);
 
+/* Adds what so many slices over a link take of each resource. */
+static inline void espi_resources_add(const struct espi_resources *r, int link,
+                                      double slices, double *load_s)
+{
+    for (int k = r->start[link]; k < r->start[link + 1]; k++)
+        load_s[r->resource[k]] += slices * r->time_s[k];
+}
+
 /* What a resource is: its kind, and in *owner the node, link or cable. */
 espi_resource_kind espi_resource_kind_of(const struct espi_resources *r, int resource,
                                          int *owner);

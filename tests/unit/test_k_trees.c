@@ -12,8 +12,8 @@
 #include <espalier/espalier.h>
 
 #include "algo/packing/k_trees.h"
-#include "algo/packing/share.h"
 #include "base/rng.h"
+#include "cost/mix.h"
 #include "support/small_platform.h"
 
 /* ---- weights ---- */
@@ -46,7 +46,7 @@ static void weights_are_the_best(void **state)
             loads[k / M][k % M] =
                 espi_rng_below(&rng, 3) ? espi_rng_range(&rng, 1e-7, 1e-6) : 0;
         loads[0][0] = loads[1][1] = loads[2][2] = 1e-6;
-        assert_int_equal(espi_share(3, M, load_s, &arena, weight, &found_s, NULL), 0);
+        assert_int_equal(espi_mix(3, M, load_s, &arena, weight, &found_s, NULL), 0);
         for (int i = 0; i <= STEPS; i++)
             for (int j = 0; i + j <= STEPS; j++) {
                 double w[3] = {(double)i / STEPS, (double)j / STEPS,

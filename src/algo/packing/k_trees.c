@@ -19,11 +19,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "algo/packing/share.h"
 #include "algo/search/search.h"
 #include "algo/search/starts.h"
 #include "base/err.h"
 #include "base/rng.h"
+#include "cost/mix.h"
 
 enum {
     MAX_COLUMNS = 48,  /* of the packing, the fastest */
@@ -90,8 +90,8 @@ static void copy_set(const struct k_search *k, const struct set *from, struct se
 
 static esp_status share(struct k_search *k, struct set *s, struct esp_err *err)
 {
-    return espi_share(s->n, k->task->view->links.n, (const double *const *)s->load_s,
-                      k->task->arena, s->weight, &s->period_s, err);
+    return espi_mix(s->n, k->task->view->links.n, (const double *const *)s->load_s,
+                    k->task->arena, s->weight, &s->period_s, err);
 }
 
 /* ---- searching ---- */

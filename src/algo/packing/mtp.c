@@ -97,8 +97,8 @@ static int choose(const struct espi_task *task, struct espi_packing_tree *tree,
         struct espi_packing_tree first = tree[chosen];
         tree[chosen] = tree[i];
         tree[i] = first;
-        double sum = espi_mix_rates(task->view, tree, chosen + 1, task->arena);
-        if (sum < 0)
+        double sum = 0;
+        if (espi_mix_rates(task->view, tree, chosen + 1, task->arena, &sum, NULL))
             return -1;
         if (sum > *best * (1 + 1e-9)) {
             *best = sum;
@@ -133,7 +133,8 @@ static esp_status few_trees(const struct espi_task *task, struct espi_packing *p
         more = choose(task, packing->tree, chosen, count, &best);
         chosen += more > 0;
     }
-    if (more < 0 || espi_mix_rates(task->view, packing->tree, chosen, task->arena) < 0)
+    if (more < 0 ||
+        espi_mix_rates(task->view, packing->tree, chosen, task->arena, &best, NULL))
         return espi_err_nomem(err);
     if (1 / found.period_s >= best)
         return espi_plan_add_k_trees(task, &found, plan, err);

@@ -1,0 +1,56 @@
+/* What the benchmarks share: clocks, giving up, platforms, a bar of progress. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <errno.h>
+#include <espalier/espalier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds of processor time of this thread: what others run does not count. */
+static inline double bench_cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline _Noreturn void bench_stop(const char *why)
+{
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, why);
+    exit(1);
+}
+
+static inline void bench_stop_if(esp_status status, const struct esp_err *err)
+{
+    if (status)
+        bench_stop(err->text);
+}
+
+static inline struct esp_platform *bench_tiers(const char *preset, uint64_t seed)
+{
+    struct esp_tiers_options o;
+    struct esp_platform *p = NULL;
+    struct esp_err err;
+    esp_tiers_options_defaults(&o);
+    bench_stop_if(esp_tiers_options_preset(&o, preset, &err), &err);
+    o.seed = seed;
+    bench_stop_if(esp_generate_tiers(&o, &p, &err), &err);
+    return p;
+}
+
+/* On a terminal: "[####----] 50%", which goes away at the end. */
+static inline void bench_progress(int done, int total)
+{
+    static const char full[] = "########################################";
+    static const char open[] = "----------------------------------------";
+    int n = (int)(40.0 * done / total);
+    if (!isatty(2))
+        return;
+    fprintf(stderr, "\r[%.*s%.*s] %d of %d%s", n, full, 40 - n, open, done, total,
+            done == total ? "\r\033[K" : "");
+}
+
+#endif
