@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "cli/command.h"
+#include "cli/parts.h"
 #include "cli/run_plan.h"
 
 #include <espalier/plan.h>
@@ -72,28 +73,6 @@ static int is_launcher(const char *command)
 
     return strncmp(name, "mpirun", 6) == 0 || strncmp(name, "mpiexec", 7) == 0 ||
            strcmp(name, "orterun") == 0;
-}
-
-/* ---- the shim's file ---- */
-
-/* Beside the program where it was built, or where it was installed. */
-static int find_shim(const char *mpi, char out[PATH_MAX])
-{
-    static const char *const places[] = {"src/mpi", ESPALIER_SHIM_FROM_BIN, NULL};
-    char self[PATH_MAX], path[PATH_MAX + 256];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    self[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash)
-        *slash = '\0';
-    for (int i = 0; places[i]; i++) {
-        snprintf(path, sizeof path, "%s/%s/libespalier-%s.so", self, places[i], mpi);
-        if (realpath(path, out))
-            return 0;
-    }
-    snprintf(path, sizeof path, "%s/libespalier-%s.so", ESPALIER_SHIM_DIR, mpi);
-    return realpath(path, out) ? 0 : -1;
 }
 
 /* ---- settings ---- */
@@ -235,7 +214,7 @@ static int start(const struct cli_args *args, int mpi, const char *shim, const c
 
 static int run_run(const struct cli_args *args)
 {
-    char shim[PATH_MAX], quoted[80], made[CLI_RUN_PLAN_MAX];
+    char shim[PATH_MAX], quoted[80], made[CLI_RUN_PLAN_MAX], name[40];
     int mpi = find_mpi(args);
 
     if (mpi < 0)
@@ -246,7 +225,8 @@ static int run_run(const struct cli_args *args)
     int code = set_all(args);
     if (code != CLI_OK)
         return code;
-    if (find_shim(mpi_names[mpi], shim))
+    snprintf(name, sizeof name, "libespalier-%s.so", mpi_names[mpi]);
+    if (cli_find_part("src/mpi", name, shim))
         return cli_error(CLI_FAILED,
                          "libespalier-%s.so is not there: it is built where mpicc.%s is "
                          "installed",

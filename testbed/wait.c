@@ -1,0 +1,105 @@
+/* The waiting library of the testbed, loaded into every rank of every contestant.
+ *
+ * MPI libraries look for messages all the time. On a cluster that is right; 64 ranks on
+ * two processors so take from each other the time to send. Here a look that would not
+ * wait waits up to 10 ms for something to happen; but never right after one that found
+ * something, for then the caller may have work to do that shows only when it looks again.
+ *
+ * For MPICH (ESPALIER_WAIT_MPICH) it also ends programs: with its TCP transport on
+ * several hosts MPI_Finalize can hang. Ranks wait for each other, as MPI_Finalize would
+ * have them do, and leave without it when the program ends. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+#define WAIT_MS  10
+
+static __thread int found; /* the look before this one found something */
+
+static void *next(const char *name)
+{
+    void *symbol = dlsym(RTLD_NEXT, name);
+
+    if (!symbol) {
+        fprintf(stderr, "espalier: no %s behind the testbed's waiting library\n", name);
+        _exit(1);
+    }
+    return symbol;
+}
+
+/* How long to wait in place of timeout. */
+static int patience(int timeout)
+{
+    return timeout == 0 && !found ? WAIT_MS : timeout;
+}
+
+EXPORTED int epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
+{
+    static int (*real)(int, struct epoll_event *, int, int);
+
+    if (!real)
+        real = (int (*)(int, struct epoll_event *, int, int))next("epoll_wait");
+    int n = real(fd, events, max, patience(timeout));
+    found = n > 0;
+    return n;
+}
+
+EXPORTED int epoll_pwait(int fd, struct epoll_event *events, int max, int timeout,
+                         const sigset_t *mask)
+{
+    static int (*real)(int, struct epoll_event *, int, int, const sigset_t *);
+
+    if (!real)
+        real = (int (*)(int, struct epoll_event *, int, int, const sigset_t *))next(
+            "epoll_pwait");
+    int n = real(fd, events, max, patience(timeout), mask);
+    found = n > 0;
+    return n;
+}
+
+EXPORTED int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+    static int (*real)(struct pollfd *, nfds_t, int);
+
+    if (!real)
+        real = (int (*)(struct pollfd *, nfds_t, int))next("poll");
+    int n = real(fds, count, patience(timeout));
+    found = n > 0;
+    return n;
+}
+
+#ifdef ESPALIER_WAIT_MPICH
+
+#define MPICH_COMM_WORLD 0x44000000
+
+int MPI_Finalize(void);
+int PMPI_Finalize(void);
+
+static void leave(int status, void *data)
+{
+    (void)data;
+    fflush(NULL);
+    _exit(status);
+}
+
+EXPORTED int PMPI_Finalize(void)
+{
+    int (*barrier)(int) = (int (*)(int))next("PMPI_Barrier");
+    int code = barrier(MPICH_COMM_WORLD);
+
+    return on_exit(leave, NULL) ? -1 : code;
+}
+
+EXPORTED int MPI_Finalize(void)
+{
+    return PMPI_Finalize();
+}
+
+#endif
