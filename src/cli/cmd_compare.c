@@ -1,21 +1,17 @@
 /* espalier compare: every algorithm, one table. The algorithms run side by side, one a
  * processor; each works on its own, so that the order of their ends changes nothing. */
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "algo/algo.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/output.h"
+#include "cli/parallel.h"
 #include "cli/plans.h"
 #include "cli/platforms.h"
 #include "cli/term.h"
-
-enum { THREADS_MAX = 64 };
 
 #define BOUND_TIME_S 10 /* a bound found so far is a bound, too */
 
@@ -35,8 +31,7 @@ struct contest {
     struct esp_request request; /* but for the algorithm */
     struct entry *entries;
     size_t n, capacity;
-    double bound_Bps;         /* 0: not known */
-    atomic_size_t next, done; /* jobs: the bound, then the entries */
+    double bound_Bps; /* 0: not known */
 };
 
 /* ---- who takes part ---- */
@@ -146,37 +141,15 @@ static double slice_bytes(const struct contest *c)
     return espi_slices(c->request.size_bytes, c->request.slice_bytes).bytes;
 }
 
-static void *work(void *contest)
+/* Job 0 is the bound, the others are the entries. */
+static void run_job(void *contest, size_t i)
 {
     struct contest *c = contest;
 
-    for (;;) {
-        size_t i = atomic_fetch_add(&c->next, 1);
-        if (i > c->n)
-            return NULL;
-        if (i == 0)
-            c->bound_Bps = cli_bound_Bps(c->p, &c->request, slice_bytes(c), BOUND_TIME_S);
-        else
-            run_entry(c, &c->entries[i - 1]);
-        cli_progress_update((long long)atomic_fetch_add(&c->done, 1) + 1);
-    }
-}
-
-/* This thread works too: a thread that cannot be had is not missed. */
-static void run_all(struct contest *c)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    pthread_t threads[THREADS_MAX];
-    int n = 0;
-
-    cli_progress_start((long long)c->n + 1, "planning");
-    while (n < THREADS_MAX && n + 1 < processors && (size_t)n < c->n &&
-           pthread_create(&threads[n], NULL, work, c) == 0)
-        n++;
-    work(c);
-    while (n > 0)
-        pthread_join(threads[--n], NULL);
-    cli_progress_end();
+    if (i == 0)
+        c->bound_Bps = cli_bound_Bps(c->p, &c->request, slice_bytes(c), BOUND_TIME_S);
+    else
+        run_entry(c, &c->entries[i - 1]);
 }
 
 /* ---- the ranking ---- */
@@ -340,7 +313,7 @@ static int hold(struct contest *c)
 
     if (code != CLI_OK)
         return code;
-    run_all(c);
+    cli_parallel(c->n + 1, run_job, c, "planning");
     rank(c);
     code = cli_has(c->args, "json") ? print_ranking_json(c) : print_text(c);
     return code == CLI_OK ? judge(c) : code;

@@ -1,0 +1,158 @@
+#include "report/picture.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/units.h"
+#include "report/markup.h"
+
+enum { LINE = 24, HEAD = 70, TREES_MAX = 9, WIDTH_MIN = 900 };
+
+const char *espi_plan_caption(const struct esp_plan *plan, char *out, size_t out_size)
+{
+    char rate[32], bound[32];
+    int length = snprintf(out, out_size, "%s: %s", plan->algo,
+                          espi_format_bandwidth(rate, sizeof rate, plan->throughput_Bps));
+
+    if (plan->bound_Bps > 0 && length > 0 && (size_t)length < out_size)
+        snprintf(out + length, out_size - (size_t)length, " of at most %s (%.1f%%)",
+                 espi_format_bandwidth(bound, sizeof bound, plan->bound_Bps),
+                 100 * plan->throughput_Bps / plan->bound_Bps);
+    return out;
+}
+
+static int shown_trees(const struct esp_plan *plan)
+{
+    return plan->n_trees < TREES_MAX ? plan->n_trees : TREES_MAX;
+}
+
+static int legend_lines(const struct espi_picture *picture)
+{
+    const struct espi_network *net = &picture->net;
+    int lines = 2 + (net->n_drawn < net->n_pairs) + (net->bound != NULL);
+
+    return net->n_plans ? lines + 1 + shown_trees(net->plans[0]) : lines;
+}
+
+static void put_line(FILE *out, int x, int y, const char *text)
+{
+    fprintf(out, "<text class=\"legend\" x=\"%d\" y=\"%d\">", x, y);
+    espi_markup_text(out, text);
+    fputs("</text>\n", out);
+}
+
+/* ---- the legend ---- */
+
+static int write_speeds(const struct espi_network *net, int y, FILE *out)
+{
+    char from[32], to[32], text[96];
+
+    if (net->p->n_links == 0)
+        return y;
+    fprintf(out, "<line class=\"link s0\" x1=\"20\" y1=\"%d\" x2=\"60\" y2=\"%d\"/>",
+            y - 5, y - 5);
+    fprintf(out, "<line class=\"link s4\" x1=\"64\" y1=\"%d\" x2=\"104\" y2=\"%d\"/>",
+            y - 5, y - 5);
+    snprintf(text, sizeof text, "links from %s to %s",
+             espi_format_bandwidth(from, sizeof from, net->slowest_Bps),
+             espi_format_bandwidth(to, sizeof to, net->fastest_Bps));
+    put_line(out, 116, y, text);
+    if (net->n_drawn < net->n_pairs) {
+        y += LINE;
+        snprintf(text, sizeof text, "%d of %d joined pairs of nodes are drawn",
+                 net->n_drawn, net->n_pairs);
+        put_line(out, 116, y, text);
+    }
+    return y + LINE;
+}
+
+static int write_bound(const struct espi_network *net, int y, FILE *out)
+{
+    char rate[32], text[400];
+
+    if (!net->bound)
+        return y;
+    fprintf(out, "<line class=\"cross\" x1=\"20\" y1=\"%d\" x2=\"104\" y2=\"%d\"/>",
+            y - 5, y - 5);
+    int length =
+        snprintf(text, sizeof text, "no plan does more than %s",
+                 espi_format_bandwidth(rate, sizeof rate, net->bound->throughput_Bps));
+    if (net->bound->n_bottlenecks > 0)
+        snprintf(text + length, sizeof text - (size_t)length, ": %s binds%s",
+                 net->bound->bottlenecks[0].text,
+                 net->bound->n_bottlenecks > 1 ? " most" : "");
+    put_line(out, 116, y, text);
+    return y + LINE;
+}
+
+static void write_tree_line(const struct esp_plan *plan, int t, int y, FILE *out)
+{
+    char text[96];
+    bool rest = t == TREES_MAX - 1 && plan->n_trees > TREES_MAX;
+    double weight = 0;
+
+    for (int k = t; k < (rest ? plan->n_trees : t + 1); k++)
+        weight += plan->trees[k].weight;
+    fprintf(out, "<line class=\"edge t%d\" x1=\"20\" y1=\"%d\" x2=\"104\" y2=\"%d\"/>", t,
+            y - 5, y - 5);
+    if (rest)
+        snprintf(text, sizeof text, "%d more trees: %.1f%% of the message",
+                 plan->n_trees - t, 100 * weight);
+    else
+        snprintf(text, sizeof text, "tree %d: %.1f%% of the message", t + 1,
+                 100 * weight);
+    put_line(out, 116, y, text);
+}
+
+static void write_legend(const struct espi_picture *picture, int y, FILE *out)
+{
+    const struct espi_network *net = &picture->net;
+    char text[200];
+
+    y = write_speeds(net, y, out);
+    y = write_bound(net, y, out);
+    if (net->n_plans == 0)
+        return;
+    put_line(out, 20, y, espi_plan_caption(net->plans[0], text, sizeof text));
+    for (int t = 0; t < shown_trees(net->plans[0]); t++)
+        write_tree_line(net->plans[0], t, y += LINE, out);
+}
+
+/* ---- the file ---- */
+
+static const char *const frame_style =
+    "svg{background:var(--paper)}"
+    ".title{fill:var(--ink);font:600 18px system-ui,sans-serif}"
+    ".legend{fill:var(--ink);font:16px system-ui,sans-serif}";
+
+esp_status espi_picture_write(const void *what, FILE *out, struct esp_err *err)
+{
+    const struct espi_picture *picture = what;
+    const struct espi_layout *l = &picture->net.layout;
+    int width = (int)ceil(l->width * ESPI_NETWORK_SCALE);
+    int inner = (int)ceil(l->height * ESPI_NETWORK_SCALE);
+    int total = width < WIDTH_MIN ? WIDTH_MIN : width;
+    int height = HEAD + inner + LINE * legend_lines(picture) + 20;
+
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+            "width=\"%d\" height=\"%d\" role=\"img\" aria-labelledby=\"title\">\n",
+            total, height, total, height);
+    fputs("<title id=\"title\">", out);
+    espi_markup_text(out, picture->title);
+    fprintf(out, "</title>\n<style>%s%s</style>\n", espi_network_style, frame_style);
+    fputs("<rect width=\"100%\" height=\"100%\" style=\"fill:var(--paper)\"/>\n", out);
+    fputs("<text class=\"title\" x=\"20\" y=\"42\">", out);
+    espi_markup_text(out, picture->title);
+    fprintf(out, "</text>\n<g transform=\"translate(%d %d)\">\n", (total - width) / 2,
+            HEAD);
+    espi_network_write(&picture->net, out);
+    fputs("</g>\n", out);
+    write_legend(picture, HEAD + inner + LINE, out);
+    fputs("</svg>\n", out);
+    if (ferror(out))
+        return espi_err(err, ESP_EIO, "cannot write the picture");
+    return ESP_OK;
+}

@@ -1,0 +1,8 @@
+/* What web/ was bundled into when the project was built (see web/CMakeLists.txt); empty
+ * where npm was missing. */
+#ifndef ESPI_REPORT_WEB_H
+#define ESPI_REPORT_WEB_H
+
+extern const char espi_web_page[], espi_web_page_end[];
+
+#endif

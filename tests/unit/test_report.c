@@ -1,0 +1,320 @@
+/* Pictures and pages: layouts in which nothing overlaps, files that parse whatever names
+ * they hold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <expat.h>
+#include <jansson.h>
+#include <math.h>
+
+#include <espalier/espalier.h>
+
+#include "platform/platform.h"
+#include "report/layout.h"
+#include "report/load.h"
+#include "report/page.h"
+#include "report/picture.h"
+#include "support/alloc_fail.h"
+#include "support/small_platform.h"
+
+static const char *const HOSTILE = "a</script><b>\"'&\\";
+
+/* Sites of hosts, fully joined, and a lone host with a hostile name. */
+static struct esp_platform *sites_platform(int n_sites, int hosts)
+{
+    struct esp_builder *b = NULL;
+    struct esp_platform *p = NULL;
+    int n = 0;
+
+    assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
+    for (int s = 0; s < n_sites; s++)
+        for (int h = 0; h < hosts; h++) {
+            char name[32], site[32];
+            snprintf(name, sizeof name, "h%d-%d", s, h);
+            snprintf(site, sizeof site, "<site&%d>", s);
+            struct esp_node_spec spec = {
+                .name = name, .site = site, .send_s = ESP_UNSET, .recv_s = ESP_UNSET};
+            assert_int_equal(esp_builder_add_node(b, &spec, &n, NULL), ESP_OK);
+        }
+    struct esp_node_spec lone = {
+        .name = HOSTILE, .send_s = ESP_UNSET, .recv_s = ESP_UNSET};
+    assert_int_equal(esp_builder_add_node(b, &lone, &n, NULL), ESP_OK);
+    for (int u = 0; u <= n; u++)
+        for (int v = 0; v <= n; v++)
+            if (u != v)
+                assert_int_equal(esp_builder_add_link(b, u, v, 1e-4,
+                                                      u / hosts == v / hosts ? 1e8 : 1e6,
+                                                      NULL, NULL),
+                                 ESP_OK);
+    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
+    esp_builder_free(b);
+    return p;
+}
+
+/* ---- layout ---- */
+
+static double distance(struct espi_point a, struct espi_point b)
+{
+    return hypot(a.x - b.x, a.y - b.y);
+}
+
+static void check_layout(const struct espi_layout *l, const struct esp_platform *p)
+{
+    for (int v = 0; v < p->n_nodes; v++) {
+        const struct espi_group *g = &l->groups[l->group_of[v]];
+        assert_true(l->node[v].x >= 1 && l->node[v].x <= l->width - 1);
+        assert_true(l->node[v].y >= 1 && l->node[v].y <= l->height - 1);
+        assert_true(distance(l->node[v], g->centre) <= g->radius);
+        for (int u = 0; u < v; u++)
+            assert_true(distance(l->node[v], l->node[u]) > 1.9);
+    }
+}
+
+static void test_layouts_are_readable(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    struct espi_arena arena;
+
+    espi_rng_seed(&rng, 5);
+    for (int i = 0; i < 60; i++) {
+        struct small_options o = {.n = 2 + i, .density = 0.1, .model = i % 4};
+        struct esp_platform *p =
+            i % 3 ? small_random(&rng, &o) : sites_platform(1 + i / 12, 1 + i / 2);
+        struct espi_layout a, b;
+        espi_arena_init(&arena);
+        assert_int_equal(espi_layout_make(&a, p, &arena), 0);
+        assert_int_equal(espi_layout_make(&b, p, &arena), 0);
+        check_layout(&a, p);
+        assert_memory_equal(a.node, b.node, (size_t)p->n_nodes * sizeof *a.node);
+        espi_arena_done(&arena);
+        esp_platform_free(p);
+    }
+}
+
+/* A chain lies straight: the ends are the two nodes farthest apart. */
+static void test_a_chain_is_long(void **state)
+{
+    (void)state;
+    struct small_arc arcs[11];
+    struct espi_arena arena;
+    struct espi_layout l;
+
+    for (int i = 0; i < 11; i++)
+        arcs[i] = (struct small_arc){i, i + 1, 1};
+    struct esp_platform *p = small_platform(ESP_MODEL_ONE_PORT, 12, arcs, 11);
+    espi_arena_init(&arena);
+    assert_int_equal(espi_layout_make(&l, p, &arena), 0);
+    double ends = distance(l.node[0], l.node[11]);
+    for (int u = 0; u < 12; u++)
+        for (int v = 0; v < u; v++)
+            assert_true(distance(l.node[u], l.node[v]) <= ends);
+    assert_true(l.width > 3 * l.height);
+    espi_arena_done(&arena);
+    esp_platform_free(p);
+}
+
+/* ---- files ---- */
+
+struct drawing {
+    struct espi_arena arena;
+    struct esp_platform *p;
+    struct esp_plan *plan;
+    struct esp_bound *bound;
+    struct espi_page page;
+    struct espi_page_timeline line;
+    struct espi_page_transfer transfer;
+};
+
+static void setup(struct drawing *d)
+{
+    struct esp_request request;
+
+    memset(d, 0, sizeof *d);
+    espi_arena_init(&d->arena);
+    d->p = sites_platform(3, 5);
+    esp_request_init(&request, 0);
+    request.algo = "mtp";
+    assert_int_equal(esp_plan_make(d->p, &request, &d->plan, NULL), ESP_OK);
+    assert_int_equal(esp_bound_compute(d->p, 0, 65536, NULL, &d->bound, NULL), ESP_OK);
+    assert_int_equal(espi_network_init(&d->page.net, d->p, d->bound, &d->arena), 0);
+    d->page.net.plans = (const struct esp_plan *const *)&d->plan;
+    d->page.net.n_plans = 1;
+    d->page.net.root = 0;
+    d->page.title = HOSTILE;
+    d->transfer = (struct espi_page_transfer){0, 1, 0, 0, 0, 10};
+    d->line = (struct espi_page_timeline){.size_bytes = 1,
+                                          .slice_bytes = 1,
+                                          .makespan_s = 1,
+                                          .n_transfers = 1,
+                                          .transfers = &d->transfer};
+    d->page.timelines = &d->line;
+}
+
+static void teardown(struct drawing *d)
+{
+    esp_bound_free(d->bound);
+    esp_plan_free(d->plan);
+    esp_platform_free(d->p);
+    espi_arena_done(&d->arena);
+}
+
+struct text {
+    char *at;
+    size_t length;
+};
+
+static void write_text(esp_status (*write)(const void *, FILE *, struct esp_err *),
+                       const void *what, struct text *text)
+{
+    FILE *out = open_memstream(&text->at, &text->length);
+
+    assert_int_equal(write(what, out, NULL), ESP_OK);
+    fclose(out);
+}
+
+struct counts {
+    int nodes, edges;
+    char names[4096];
+};
+
+static void on_start(void *counts, const char *name, const char **attributes)
+{
+    struct counts *c = counts;
+
+    for (int i = 0; attributes[i]; i += 2) {
+        c->nodes += strcmp(attributes[i], "data-n") == 0;
+        c->edges += strcmp(attributes[i], "data-f") == 0;
+    }
+    assert_int_not_equal(strcmp(name, "script"), 0);
+}
+
+static void on_text(void *counts, const char *text, int length)
+{
+    struct counts *c = counts;
+    size_t used = strlen(c->names);
+
+    if (used + (size_t)length < sizeof c->names)
+        memcpy(c->names + used, text, (size_t)length);
+}
+
+static void test_pictures_are_xml(void **state)
+{
+    (void)state;
+    struct drawing d;
+    struct counts c = {0};
+    struct text text = {0};
+
+    setup(&d);
+    struct espi_picture picture = {.net = d.page.net, .title = HOSTILE};
+    write_text(espi_picture_write, &picture, &text);
+    XML_Parser parser = XML_ParserCreate("UTF-8");
+    XML_SetUserData(parser, &c);
+    XML_SetElementHandler(parser, on_start, NULL);
+    XML_SetCharacterDataHandler(parser, on_text);
+    if (XML_Parse(parser, text.at, (int)text.length, 1) != XML_STATUS_OK)
+        fail_msg("%s", XML_ErrorString(XML_GetErrorCode(parser)));
+    int edges = 0;
+    for (int t = 0; t < d.plan->n_trees; t++)
+        edges += d.plan->trees[t].n_edges;
+    assert_int_equal(c.nodes, d.p->n_nodes);
+    assert_int_equal(c.edges, edges);
+    assert_non_null(strstr(c.names, "a</script><b>\"'&\\"));
+    XML_ParserFree(parser);
+    free(text.at);
+    teardown(&d);
+}
+
+static void test_pages_hold_their_data(void **state)
+{
+    (void)state;
+    static const char *const open_tag = "id=\"data\">";
+    struct drawing d;
+    struct text text = {0};
+
+    if (!espi_page_exists())
+        skip();
+    setup(&d);
+    write_text(espi_page_write, &d.page, &text);
+    char *data = strstr(text.at, open_tag);
+    assert_non_null(data);
+    data += strlen(open_tag);
+    char *end = strstr(data, "</script>");
+    assert_non_null(end);
+    json_t *json = json_loadb(data, (size_t)(end - data), 0, NULL);
+    assert_non_null(json);
+    json_t *platform = json_object_get(json, "platform");
+    json_t *nodes = json_object_get(platform, "nodes");
+    assert_int_equal(json_array_size(nodes), (size_t)d.p->n_nodes);
+    json_t *last = json_array_get(nodes, (size_t)d.p->n_nodes - 1);
+    assert_string_equal(json_string_value(json_array_get(last, 0)), HOSTILE);
+    json_t *plan = json_array_get(json_object_get(json, "plans"), 0);
+    double weight = 0;
+    size_t i;
+    json_t *value;
+    json_array_foreach(json_object_get(plan, "trees"), i, value) weight +=
+        json_number_value(value);
+    assert_true(fabs(weight - 1) < 1e-9);
+    json_decref(json);
+    free(text.at);
+    teardown(&d);
+}
+
+/* The loads that a page shows are those that set the pace: at the plan's throughput the
+ * busiest resource has no time left. */
+static void test_load_is_that_of_the_throughput(void **state)
+{
+    (void)state;
+    struct drawing d;
+    struct espi_load load;
+
+    setup(&d);
+    assert_int_equal(espi_load_init(&load, d.p, d.plan, d.plan->slice_bytes, &d.arena),
+                     0);
+    double slices_per_s = d.plan->throughput_Bps / d.plan->slice_bytes;
+    assert_true(fabs(load.most_s * slices_per_s - 1) < 1e-6);
+    double most = 0;
+    for (int v = 0; v < d.p->n_nodes; v++)
+        most = fmax(most, espi_load_of_node(&load, v));
+    assert_true(most <= 1 && most > 0);
+    teardown(&d);
+}
+
+/* ---- without memory ---- */
+
+static esp_status lay_out(void *platform)
+{
+    struct espi_arena arena;
+    struct espi_network net;
+
+    espi_arena_init(&arena);
+    int failed = espi_network_init(&net, platform, NULL, &arena);
+    espi_arena_done(&arena);
+    return failed ? ESP_ENOMEM : ESP_OK;
+}
+
+static void test_without_memory(void **state)
+{
+    (void)state;
+    struct esp_platform *p = sites_platform(8, 12);
+
+    assert_true(alloc_fail_each(lay_out, p) > 0);
+    esp_platform_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layouts_are_readable),
+        cmocka_unit_test(test_a_chain_is_long),
+        cmocka_unit_test(test_pictures_are_xml),
+        cmocka_unit_test(test_pages_hold_their_data),
+        cmocka_unit_test(test_load_is_that_of_the_throughput),
+        cmocka_unit_test(test_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

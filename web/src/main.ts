@@ -1,0 +1,87 @@
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { bar, cell, fill, showComparison } from "./compare";
+import { element, percent, rate, readData, seconds, type Data, type Plan } from "./data";
+import { Network, type Links } from "./network";
+import { TimelineView } from "./timeline";
+
+const data: Data = readData();
+let links: Links = { from: new Map(), to: new Map() };
+let current = 0;
+
+const network = new Network(data, (node) => showNode(node));
+const timeline = new TimelineView(data, network);
+
+function summary(plan: Plan | undefined): string {
+  const { hosts, links: n, model, sites, nodes } = data.platform;
+  const switches = nodes.length - hosts;
+  const parts = [`${hosts} hosts`];
+  if (switches) parts.push(`${switches} switches`);
+  if (sites.length) parts.push(`${sites.length} sites`);
+  parts.push(`${n} links`, `${model} model`);
+  const first = `${parts.join(", ")}.`;
+  if (!plan) return first;
+  const from = data.platform.nodes[plan.root]?.[0] ?? "";
+  const bound = data.bound ? ` Nothing can do more than ${rate(data.bound.throughput_Bps)}` : "";
+  const ratio = data.bound && plan.throughput_Bps > 0
+    ? `; the plan reaches ${percent(plan.throughput_Bps / data.bound.throughput_Bps)} of it.` : bound ? "." : "";
+  const finish = plan.makespan_s > 0 ? `, done after ${seconds(plan.makespan_s)}` : "";
+  return `${first} ${plan.op} from ${from} by ${plan.algo}: ${rate(plan.throughput_Bps)}${finish}.${bound}${ratio}`;
+}
+
+function showNode(node: number) {
+  network.mark(node);
+  element("details").textContent = network.describe(node, links);
+}
+
+function listNodes(plan: Plan | undefined) {
+  const words = element<HTMLInputElement>("find").value.toLowerCase();
+  const { nodes, sites } = data.platform;
+  const names = (list: number[] = []) => list.map((n) => nodes[n][0]).join(", ");
+  const rows: HTMLTableCellElement[][] = [];
+  nodes.forEach(([name, site, isSwitch], n) => {
+    const where = site >= 0 ? sites[site] : "";
+    if (isSwitch || !`${name} ${where}`.toLowerCase().includes(words)) return;
+    const first = cell("");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "name";
+    button.textContent = name;
+    button.addEventListener("click", () => showNode(n));
+    first.append(button);
+    rows.push([first, cell(where), cell(names(links.to.get(n))), cell(names(links.from.get(n))),
+      cell(plan ? percent((plan.load[n] ?? 0) / 1000) : "-", true)]);
+  });
+  fill("nodes", rows);
+}
+
+function showPlan(index: number) {
+  const plan = data.plans[index];
+  current = index;
+  if (plan) {
+    network.show(index);
+    links = network.links(index);
+    fill("busiest", plan.busiest.map(([text, load]) => [cell(text), cell(percent(load), true), bar(load)]));
+  }
+  timeline.show(plan?.timeline);
+  element("summary").textContent = summary(plan);
+  listNodes(plan);
+}
+
+function start() {
+  const choice = element<HTMLSelectElement>("plan");
+  element("title").textContent = data.title;
+  data.plans.forEach((plan, i) =>
+    choice.append(new Option(`${plan.algo} (${plan.trees.length === 1 ? "1 tree" : `${plan.trees.length} trees`})`, String(i))));
+  choice.addEventListener("change", () => showPlan(Number(choice.value)));
+  element("plan-label").hidden = element("trees").hidden = !data.plans.length;
+  element("bound").hidden = !data.bound && !data.plans.length;
+  element("bound-text").textContent = data.bound?.text ?? "";
+  element("bottlenecks").hidden = !data.bound;
+  fill("bottlenecks", (data.bound?.bottlenecks ?? []).map(([text, price]) => [cell(text), cell(percent(price), true)]));
+  element("find").addEventListener("input", () => listNodes(data.plans[current]));
+  showComparison(data);
+  showPlan(0);
+}
+
+start();

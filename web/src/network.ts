@@ -1,0 +1,156 @@
+// The drawing is made by the program; here it is moved, filtered and coloured.
+import { select } from "d3-selection";
+import { zoom, zoomIdentity } from "d3-zoom";
+import { element, percent, rate, type Data, type Plan } from "./data";
+
+export interface Links {
+  from: Map<number, number[]>;
+  to: Map<number, number[]>;
+}
+
+const COLOURS = 8;
+const colour = (tree: number) => `var(--c${Math.min(tree, COLOURS)})`;
+
+export class Network {
+  readonly svg = document.getElementById("network") as unknown as SVGSVGElement;
+  private plan = 0;
+  private paths = new Map<string, SVGPathElement>();
+
+  constructor(private data: Data, private onNode: (node: number) => void) {
+    this.makeZoom();
+    this.svg.querySelectorAll<SVGGElement>(".node").forEach((node) => {
+      const n = Number(node.dataset.n);
+      node.addEventListener("pointerenter", () => this.onNode(n));
+      node.addEventListener("click", () => this.onNode(n));
+    });
+    this.toggle("show-links", "no-links");
+    this.toggle("show-cut", "no-cut");
+    element<HTMLInputElement>("show-load").addEventListener("change", () => this.showLoad());
+  }
+
+  private makeZoom() {
+    const world = select("#world");
+    const area = select<SVGSVGElement, unknown>(this.svg);
+    const behaviour = zoom<SVGSVGElement, unknown>()
+      .scaleExtent([0.5, 30])
+      .on("zoom", (event) => world.attr("transform", event.transform.toString()));
+    area.call(behaviour);
+    element("zoom-in").onclick = () => area.call(behaviour.scaleBy, 1.5);
+    element("zoom-out").onclick = () => area.call(behaviour.scaleBy, 1 / 1.5);
+    element("zoom-fit").onclick = () => area.call(behaviour.transform, zoomIdentity);
+  }
+
+  private toggle(box: string, className: string) {
+    const input = element<HTMLInputElement>(box);
+    input.addEventListener("change", () =>
+      this.svg.classList.toggle(className, !input.checked),
+    );
+  }
+
+  show(index: number) {
+    this.plan = index;
+    this.svg.querySelectorAll<SVGGElement>(".plan").forEach((g) => {
+      g.style.display = Number(g.dataset.plan) === index ? "" : "none";
+    });
+    this.listTrees(this.data.plans[index]);
+    this.showLoad();
+    this.paths.clear();
+    const group = this.svg.querySelector(`.plan[data-plan="${index}"]`);
+    group?.querySelectorAll<SVGGElement>(".tree").forEach((tree) =>
+      tree.querySelectorAll<SVGPathElement>("path").forEach((path) =>
+        this.paths.set(`${tree.dataset.tree}/${path.dataset.f}/${path.dataset.t}`, path),
+      ),
+    );
+  }
+
+  private listTrees(plan: Plan) {
+    const box = element("trees");
+    box.querySelectorAll("label").forEach((l) => l.remove());
+    plan.trees.forEach((weight, t) => {
+      const label = document.createElement("label");
+      const input = document.createElement("input");
+      const swatch = document.createElement("span");
+      input.type = "checkbox";
+      input.checked = true;
+      input.addEventListener("change", () => this.showTree(t, input.checked));
+      swatch.className = "swatch";
+      swatch.style.background = colour(t);
+      label.append(input, swatch, ` ${t + 1}: ${percent(weight)}`);
+      box.append(label);
+    });
+  }
+
+  private showTree(tree: number, shown: boolean) {
+    const plan = this.svg.querySelector(`.plan[data-plan="${this.plan}"]`);
+    const group = plan?.querySelector<SVGGElement>(`.tree[data-tree="${tree}"]`);
+    if (group) group.style.display = shown ? "" : "none";
+  }
+
+  private showLoad() {
+    const on = element<HTMLInputElement>("show-load").checked;
+    const load = this.data.plans[this.plan]?.load ?? [];
+    this.svg.querySelectorAll<SVGGElement>(".node").forEach((node) => {
+      const shape = node.querySelector<SVGElement>("circle, rect");
+      if (!shape) return;
+      const part = (load[Number(node.dataset.n)] ?? 0) / 10;
+      shape.style.fill = on ? `color-mix(in srgb, var(--c1) ${part}%, var(--paper))` : "";
+      shape.style.fillOpacity = on ? "1" : "";
+    });
+  }
+
+  mark(node: number) {
+    this.svg.querySelectorAll(".marked").forEach((n) => n.classList.remove("marked"));
+    this.svg.querySelector(`.node[data-n="${node}"]`)?.classList.add("marked");
+    this.svg.querySelectorAll<SVGPathElement>(".edge").forEach((path) => {
+      const touches = path.dataset.f === String(node) || path.dataset.t === String(node);
+      path.classList.toggle("marked", touches);
+    });
+  }
+
+  // Slices under way: one dot each on the path of its edge.
+  move(dots: { from: number; to: number; tree: number; part: number }[]) {
+    const group = document.getElementById("moving");
+    if (!group) return;
+    while (group.childNodes.length > dots.length) group.lastChild?.remove();
+    while (group.childNodes.length < dots.length)
+      group.append(document.createElementNS("http://www.w3.org/2000/svg", "circle"));
+    dots.forEach((dot, i) => {
+      const circle = group.childNodes[i] as SVGCircleElement;
+      const path = this.paths.get(`${dot.tree}/${dot.from}/${dot.to}`);
+      const at = path?.getPointAtLength(dot.part * path.getTotalLength());
+      circle.setAttribute("r", path ? "6" : "0");
+      circle.setAttribute("cx", String(at?.x ?? 0));
+      circle.setAttribute("cy", String(at?.y ?? 0));
+      circle.style.fill = colour(dot.tree);
+    });
+  }
+
+  describe(node: number, links: Links): string {
+    const [name, site, isSwitch, degree, slowest, fastest] = this.data.platform.nodes[node];
+    const names = (list: number[] = []) =>
+      list.map((n) => this.data.platform.nodes[n][0]).join(", ") || "nobody";
+    const where = site >= 0 ? ` at ${this.data.platform.sites[site]}` : "";
+    const speed =
+      slowest !== null && fastest !== null
+        ? slowest === fastest ? ` of ${rate(fastest)}` : ` of ${rate(slowest)} to ${rate(fastest)}`
+        : "";
+    const head = `${name}${where}: ${isSwitch ? "switch, " : ""}${degree} links out${speed}.`;
+    if (isSwitch) return head;
+    return `${head} Receives from ${names(links.to.get(node))}; sends to ${names(links.from.get(node))}.`;
+  }
+
+  links(index: number): Links {
+    const links: Links = { from: new Map(), to: new Map() };
+    const add = (map: Map<number, number[]>, key: number, value: number) => {
+      const list = map.get(key) ?? [];
+      if (!list.includes(value)) list.push(value);
+      map.set(key, list);
+    };
+    const group = this.svg.querySelector(`.plan[data-plan="${index}"]`);
+    group?.querySelectorAll<SVGPathElement>("path.edge").forEach((path) => {
+      add(links.from, Number(path.dataset.f), Number(path.dataset.t));
+      add(links.to, Number(path.dataset.t), Number(path.dataset.f));
+    });
+    return links;
+  }
+}
