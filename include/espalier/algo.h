@@ -16,6 +16,11 @@ extern "C" {
  * 64 KiB. */
 #define ESP_SLICE_AUTO (-1.0)
 
+/* When the plan's message has arrived everywhere, by another measure than the closed form
+ * (a simulator, say), in seconds; NaN when that cannot be told. */
+typedef double (*esp_judge_fn)(void *arg, const struct esp_platform *p,
+                               const struct esp_plan *plan);
+
 /* What is asked for. esp_request_init sets everything but the root to a sensible value.
  */
 struct esp_request {
@@ -29,6 +34,8 @@ struct esp_request {
                            ESP_SLICE_AUTO */
     uint64_t seed;      /* of algorithms that draw lots */
     double budget_s;    /* for algorithms that search as long as they may; 0: their own */
+    esp_judge_fn judge; /* for algorithms that can search by it; NULL: none */
+    void *judge_arg;
 };
 
 ESP_API void esp_request_init(struct esp_request *request, int root);

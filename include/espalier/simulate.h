@@ -101,6 +101,11 @@ ESP_API esp_status esp_simulate(const struct esp_platform *p, const struct esp_p
                                 struct esp_sim_result **out, struct esp_err *err);
 ESP_API void esp_sim_result_free(struct esp_sim_result *result);
 
+/* The simulated makespan, as the judge of a request (struct esp_request). arg: NULL or
+ * the struct esp_sim_options to simulate with. */
+ESP_API double esp_judge_by_simulation(void *arg, const struct esp_platform *p,
+                                       const struct esp_plan *plan);
+
 #ifdef __cplusplus
 }
 #endif

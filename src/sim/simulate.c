@@ -123,3 +123,14 @@ esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *pla
     espi_arena_done(&arena);
     return st;
 }
+
+double esp_judge_by_simulation(void *arg, const struct esp_platform *p,
+                               const struct esp_plan *plan)
+{
+    struct esp_sim_result *result;
+    if (esp_simulate(p, plan, arg, &result, NULL))
+        return NAN;
+    double makespan_s = result->lost ? INFINITY : result->makespan_s;
+    esp_sim_result_free(result);
+    return makespan_s;
+}

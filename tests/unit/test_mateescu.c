@@ -13,53 +13,10 @@
 #include "base/rng.h"
 #include "cost/cost.h"
 #include "support/all_trees.h"
+#include "support/initiation.h"
 #include "support/plans.h"
 
-enum { MAX_N = 8 };
-
-/* Initiation costs and, row by row, the times of the links; 0: none. */
-struct costs {
-    int n;
-    double c[MAX_N], w[MAX_N][MAX_N];
-};
-
-static const struct costs a1 = {
-    6,
-    {1, 1, 1, 1, 1, 1},
-    {{0, 2, 3, 8, 9, 9},
-     {2, 0, 2, 6, 7, 9},
-     {3, 2, 0, 5, 2, 6},
-     {8, 6, 5, 0, 4, 3},
-     {9, 7, 2, 4, 0, 2},
-     {9, 9, 6, 3, 2, 0}},
-};
-static const struct costs a2 = {
-    5,
-    {1, 1, 2, 1, 1},
-    {{0, 1, 2, 0, 0}, {0}, {0, 0, 0, 1, 1}},
-};
-
-static struct esp_platform *built(const struct costs *x)
-{
-    struct esp_builder *b = NULL;
-    struct esp_platform *p = NULL;
-    assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
-    esp_builder_set_model(b, ESP_MODEL_MULTI_PORT);
-    for (int i = 0; i < x->n; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "p%d", i);
-        struct esp_node_spec spec = {name, NULL, ESP_NODE_HOST, x->c[i], ESP_UNSET};
-        assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
-    }
-    for (int i = 0; i < x->n; i++)
-        for (int j = 0; j < x->n; j++)
-            if (x->w[i][j] > 0)
-                assert_int_equal(
-                    esp_builder_add_link(b, i, j, x->w[i][j], 1e300, NULL, NULL), ESP_OK);
-    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
-    esp_builder_free(b);
-    return p;
-}
+enum { MAX_N = INITIATION_MAX };
 
 static int parent_of(const struct esp_plan *plan, int node)
 {
@@ -78,14 +35,15 @@ static void check_parents(const struct esp_plan *plan, const int *parent, int n)
 static void the_vectors_come_out(void **state)
 {
     (void)state;
-    struct esp_platform *p = built(&a1);
+    struct esp_platform *p = initiation_platform(&initiation_a1);
     struct esp_plan *plan = plan_made(p, "mateescu", 0);
     check_parents(plan, (int[]){-1, 0, 0, 1, 2, 4}, 6);
     assert_true(plan->makespan_s == 11);
     esp_plan_free(plan);
     esp_platform_free(p);
 
-    p = built(&a2); /* one tree only; the child with the longer rest goes first */
+    p = initiation_platform(
+        &initiation_a2); /* one tree only; the child with the longer rest goes first */
     plan = plan_made(p, "mateescu", 0);
     check_parents(plan, (int[]){-1, 0, 0, 2, 2}, 5);
     assert_int_equal(plan->trees[0].edges[0].to, 2);
@@ -117,7 +75,7 @@ static double ordered_s(const struct espi_view *v, const char *algo,
 static void other_trees_cost_what_the_vector_says(void **state)
 {
     (void)state;
-    struct esp_platform *p = built(&a1);
+    struct esp_platform *p = initiation_platform(&initiation_a1);
     struct espi_arena arena;
     struct espi_view v;
     espi_arena_init(&arena);
@@ -133,7 +91,7 @@ static void other_trees_cost_what_the_vector_says(void **state)
 }
 
 /* d(u) + (k(u) + 1) c(u) + w(u, v), least first, ties by u, then v. */
-static void naive(const struct costs *x, int *parent)
+static void naive(const struct initiation *x, int *parent)
 {
     double d[MAX_N] = {0};
     int k[MAX_N] = {0}, in[MAX_N] = {1};
@@ -158,7 +116,7 @@ static void naive(const struct costs *x, int *parent)
 }
 
 /* The cost of a tree by its labels: children by w + L, descending. */
-static double label(const struct costs *x, const int *parent, int u)
+static double label(const struct initiation *x, const int *parent, int u)
 {
     double rest[MAX_N], most = 0;
     int kids = 0;
@@ -182,7 +140,7 @@ static void the_definition_is_followed(void **state)
     struct espi_rng rng;
     espi_rng_seed(&rng, 21);
     for (int round = 0; round < 1500; round++) {
-        struct costs x = {.n = 2 + (int)espi_rng_below(&rng, MAX_N - 1)};
+        struct initiation x = {.n = 2 + (int)espi_rng_below(&rng, MAX_N - 1)};
         int parent[MAX_N], spread = round % 3 ? 9 : 2;
         for (int i = 0; i < x.n; i++) {
             x.c[i] = (double)espi_rng_below(&rng, 4);
@@ -190,7 +148,7 @@ static void the_definition_is_followed(void **state)
                 if (i != j && (i == 0 || round % 2 || espi_rng_below(&rng, 3) == 0))
                     x.w[i][j] = 1 + (double)espi_rng_below(&rng, (uint32_t)spread);
         }
-        struct esp_platform *p = built(&x);
+        struct esp_platform *p = initiation_platform(&x);
         struct esp_plan *plan = plan_made(p, "mateescu", 0);
         naive(&x, parent);
         check_parents(plan, parent, x.n);

@@ -112,6 +112,7 @@ static esp_status enter_all(struct contest *c, double slice_bytes, struct esp_er
         espi_algo_standard(algos[i], options);
         if (algos[i]->op == c->task->request->op &&
             strcmp(algos[i]->family, "search") != 0 &&
+            strcmp(algos[i]->family, "anneal") != 0 &&
             strcmp(algos[i]->family, "redundant") != 0)
             st = enter(c, algos[i], options, slice_bytes, err);
     }
