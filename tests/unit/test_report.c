@@ -14,6 +14,7 @@
 #include <espalier/espalier.h>
 
 #include "platform/platform.h"
+#include "report/account.h"
 #include "report/layout.h"
 #include "report/load.h"
 #include "report/page.h"
@@ -177,6 +178,15 @@ static void write_text(esp_status (*write)(const void *, FILE *, struct esp_err 
     fclose(out);
 }
 
+static int count(const char *text, const char *word)
+{
+    int n = 0;
+
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        n++;
+    return n;
+}
+
 struct counts {
     int nodes, edges;
     char names[4096];
@@ -284,6 +294,44 @@ static void test_load_is_that_of_the_throughput(void **state)
     teardown(&d);
 }
 
+/* ---- the account of experiments ---- */
+
+/* A page of charts is XML too, but for its first line; values that are missing, infinite
+ * or out of a logarithm's range leave no mark. */
+static void test_accounts_are_well_formed(void **state)
+{
+    (void)state;
+    static const double x[] = {1, 10, 100, 1000}, y[] = {NAN, 0, 20, INFINITY};
+    struct espi_arena arena;
+    struct text text = {0};
+
+    espi_arena_init(&arena);
+    struct espi_findings f = {.arena = &arena, .setting = "tried & true"};
+    struct espi_figure *figure = espi_findings_figure(&f, "fig1", HOSTILE, "x<", "y>");
+    figure->log_x = figure->log_y = 1;
+    espi_findings_series(&f, figure, HOSTILE, 4, x, y);
+    espi_findings_published(&f, figure, "theirs", 0, x, y);
+    espi_findings_figure(&f, "fig2", "nothing in it", "x", "y");
+    espi_findings_claim(&f, &(struct espi_claim){"near", 10, 11, 1, "%", NULL});
+    espi_findings_claim(&f, &(struct espi_claim){"far", 10, 12, 1, "%", HOSTILE});
+    assert_true(espi_claim_agrees(&f.claims[0]) && !espi_claim_agrees(&f.claims[1]));
+    assert_int_equal(f.failed, 0);
+    struct espi_account_entry entry = {
+        "one", HOSTILE, "paper", (const char *const[]){HOSTILE, NULL}, &f, 1.5};
+    struct espi_account account = {.title = HOSTILE, .n = 1, .entries = &entry};
+    write_text(espi_account_write, &account, &text);
+    assert_int_equal(count(text.at, "<circle"), 1);
+    assert_int_equal(count(text.at, "</script>"), 0);
+    assert_int_equal(count(text.at, "class=\"agrees\""), 1);
+    assert_int_equal(count(text.at, "nan") + count(text.at, "inf\""), 0);
+    assert_int_equal(count(text.at, "<figure"), count(text.at, "</figure>"));
+    for (int i = 0; i < ESPI_CLAIMS_MAX; i++)
+        espi_findings_claim(&f, &(struct espi_claim){"more", 1, 1, 0, "", NULL});
+    assert_int_equal(f.failed, 1);
+    free(text.at);
+    espi_arena_done(&arena);
+}
+
 /* ---- without memory ---- */
 
 static esp_status lay_out(void *platform)
@@ -314,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_pictures_are_xml),
         cmocka_unit_test(test_pages_hold_their_data),
         cmocka_unit_test(test_load_is_that_of_the_throughput),
+        cmocka_unit_test(test_accounts_are_well_formed),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@ function makePages() {
   run("show", path("grid.json"), "-a", "refine", "--compare", "none", "-o", path("grid.html"));
   run("generate", "random", "--nodes", "1000", "--density", "0.003", "-o", path("large.json"));
   run("show", path("large.json"), "-a", "grow", "--compare", "none", "-o", path("large.html"));
+  run("reproduce", "--quick", "table3", "-o", path("report"));
   run("show", path("tiers.json"), "--no-plan", "--compare", "none", "-o", path("bare.html"));
 }
 
@@ -134,11 +135,25 @@ async function showsManyHosts(browser) {
   await close("large");
 }
 
+async function accounts(browser) {
+  for (const [width, colorScheme] of [[1000, "light"], [400, "dark"]]) {
+    const { page, close } = await open(browser, "report/index.html", {
+      viewport: { width, height: 800 }, colorScheme });
+    assert.equal(await page.locator("#table3 svg.chart").count(), 1);
+    assert.equal(await page.locator("td.agrees, td.differs").count(), 12);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= width, `the report is ${wide} px wide on a screen of ${width}`);
+    await page.locator("#table3 summary").press("Enter");
+    assert.ok(await page.locator("#table3 table").isVisible());
+    await close(`report-${width}`);
+  }
+}
+
 makePages();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
-  for (const test of [usesControls, plays, compares, findsHosts, fitsNarrow, showsManyHosts]) {
+  for (const test of [usesControls, plays, compares, findsHosts, fitsNarrow, showsManyHosts, accounts]) {
     await test(browser);
     console.log(`ok ${test.name}`);
   }

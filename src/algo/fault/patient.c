@@ -5,10 +5,9 @@
  * four trees; receivers never pause, and change their sender only when they expect to
  * gain (src/sim/patience.c).
  * Reference: none; made to beat two-tree's trade.
- * Measured (bench_ttcc, docs/two-tree.md): without errors as ECEF; with errors, from 30
- * nodes on, slower to degrade than two-tree even where comparing two senders costs
- * nothing. The exceptions stand in the document.
- * Model: as two-tree.
+ * Measured (the two-tree experiment, docs/two-tree.md): without errors as ECEF; with
+ * errors, from 30 nodes on, slower to degrade than two-tree even where comparing two
+ * senders costs nothing. The exceptions stand in the document. Model: as two-tree.
  * Guarantee: none on the time; no arc is in two trees.
  * Complexity: O(m log n) a tree. */
 #include "algo/fault/redundant.h"

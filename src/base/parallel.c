@@ -1,0 +1,45 @@
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 64 };
+
+struct state {
+    const struct espi_jobs *jobs;
+    atomic_size_t next, done;
+};
+
+static void *work(void *state)
+{
+    struct state *s = state;
+    const struct espi_jobs *j = s->jobs;
+
+    for (;;) {
+        size_t i = atomic_fetch_add(&s->next, 1);
+        if (i >= j->n)
+            return NULL;
+        j->job(j->arg, i);
+        size_t done = atomic_fetch_add(&s->done, 1) + 1;
+        if (j->progress)
+            j->progress(j->progress_arg, done);
+    }
+}
+
+/* This thread works too: a thread that cannot be had is not missed. */
+void espi_parallel(const struct espi_jobs *jobs)
+{
+    struct state state = {.jobs = jobs};
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_t threads[THREADS_MAX];
+    int started = 0;
+
+    while (started < THREADS_MAX && started + 1 < processors &&
+           (size_t)started + 1 < jobs->n &&
+           pthread_create(&threads[started], NULL, work, &state) == 0)
+        started++;
+    work(&state);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+}
