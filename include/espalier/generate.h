@@ -104,7 +104,8 @@ struct esp_sites_options {
 };
 
 ESP_API void esp_sites_options_defaults(struct esp_sites_options *options);
-/* Preset "teragrid": the 4 sites, 8 clusters and 64 hosts of the adaptive paper. */
+/* Preset "teragrid": the 4 sites, 8 clusters and 64 hosts of the adaptive paper;
+ * "testbed": the same with unequal cables that an emulated grid can carry. */
 ESP_API esp_status esp_sites_options_preset(struct esp_sites_options *options,
                                             const char *preset, struct esp_err *err);
 ESP_API esp_status esp_generate_sites(const struct esp_sites_options *options,

@@ -20,8 +20,10 @@ int cli_open_bed(const struct cli_args *args, struct espi_bed *bed)
 
     if (status == ESP_OK)
         status = espi_bed_open(bed, name, &err);
-    if (status)
-        return cli_fail(status, &err);
+    if (status) {
+        int code = cli_fail(status, &err);
+        return code == CLI_OK ? CLI_FAILED : code;
+    }
     if (bed->whole)
         return CLI_OK;
     espi_bed_done(bed);

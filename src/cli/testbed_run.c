@@ -165,11 +165,11 @@ static int preload(char **words, int n, const char *library)
     int bad = 0;
 
     for (int i = 1; i < n && !bad; i++) {
-        if (strcmp(words[i - 1], "-x") == 0 &&
-            strncmp(words[i], assign, sizeof assign - 1) == 0)
-            bad = !(words[i] = join(words[i], library));
-        else if (strcmp(words[i - 1], "LD_PRELOAD") == 0 && i >= 2 &&
-                 strstr(words[i - 2], "env"))
+        int assigned = strcmp(words[i - 1], "-x") == 0 &&
+                       strncmp(words[i], assign, sizeof assign - 1) == 0;
+        int given = strcmp(words[i - 1], "LD_PRELOAD") == 0 && i >= 2 &&
+                    strstr(words[i - 2], "env");
+        if (assigned || given)
             bad = !(words[i] = join(words[i], library));
     }
     char *own = join(old ? old : "", library);

@@ -21,6 +21,11 @@
  * latencies of the order that the distances of the cities give; 100 us within a cluster
  * and 500 us within a site.
  *
+ * Preset testbed: the same sites and hosts for `espalier testbed`, with cables of unequal
+ * rates that one machine can carry while all hosts receive at the bound, latencies that
+ * are, as on the faster cables, short beside the time of a slice, and clusters joined by
+ * ten times what a host has.
+ *
  * Complexity: O(hosts^2), with switches O(hosts + sites^2). */
 #include "platform/generate_sites.h"
 
@@ -62,6 +67,33 @@ void espi_sites_teragrid(void *options)
     o->lan_latency_s = 100e-6;
     o->site_latency_s = 500e-6;
     o->table = &teragrid;
+}
+
+#define MBPS (1e6 / 8)
+static const double testbed_latency_s[] = {
+    0,      0.0028, 0.0029, 0.0036, /* San Diego */
+    0.0028, 0,      0.0010, 0.0012, /* Chicago */
+    0.0029, 0.0010, 0,      0.0013, /* Urbana */
+    0.0036, 0.0012, 0.0013, 0,      /* Pittsburgh */
+};
+static const double testbed_Bps[] = {
+    0,         16 * MBPS, 12 * MBPS, 8 * MBPS,  /* San Diego */
+    16 * MBPS, 0,         20 * MBPS, 14 * MBPS, /* Chicago */
+    12 * MBPS, 20 * MBPS, 0,         10 * MBPS, /* Urbana */
+    8 * MBPS,  14 * MBPS, 10 * MBPS, 0,         /* Pittsburgh */
+};
+static const struct esp_site_table testbed = {.count = 4,
+                                              .names = teragrid_names,
+                                              .wan_latency_s = testbed_latency_s,
+                                              .wan_Bps = testbed_Bps};
+
+void espi_sites_testbed(void *options)
+{
+    struct esp_sites_options *o = options;
+    espi_sites_teragrid(o);
+    o->site_Bps = 1000 * MBPS;
+    o->site_latency_s = 200e-6;
+    o->table = &testbed;
 }
 
 /* ---- values ---- */

@@ -168,6 +168,8 @@ static const struct espi_preset tiers_presets[] = {
 
 static const struct espi_preset sites_presets[] = {
     {"teragrid", "4 sites, 8 clusters, 64 hosts", espi_sites_teragrid},
+    {"testbed", "the same, with unequal cables that a testbed can carry",
+     espi_sites_testbed},
 };
 
 /* ---- generators ---- */

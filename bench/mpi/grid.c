@@ -1,0 +1,164 @@
+/* How long broadcasts take on a testbed, whoever does them. Run by bench/grid.
+ *
+ * usage: grid LABEL LIMIT_S SIZE... (bytes, growing)
+ * Rank 0 prints a line of JSON for each size. All ranks start at an agreed moment of the
+ * clock, which hosts of a testbed share; a broadcast has ended when the last rank has its
+ * message, of which every byte is checked. Sizes are passed over when they would take
+ * longer than LIMIT_S, judged by those before. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define REPEATS_MAX 15
+#define ENOUGH_S    4.0 /* no further repeats after so much time with a size */
+
+static int rank, ranks;
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the machine's processors ---- */
+
+struct load {
+    double busy_s, own_s; /* of all processes, of the ranks */
+};
+
+static double machine_busy_s(void)
+{
+    double user, nice, kernel, idle, wait, irq, soft;
+    FILE *in = fopen("/proc/stat", "r");
+    int n = in ? fscanf(in, "cpu %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &kernel,
+                        &idle, &wait, &irq, &soft)
+               : 0;
+
+    if (in)
+        fclose(in);
+    return n == 7 ? (user + nice + kernel + irq + soft) / 100 : 0;
+}
+
+static struct load load_now(void)
+{
+    struct rusage u;
+    double own, sum = 0;
+
+    getrusage(RUSAGE_SELF, &u);
+    own = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+          1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    PMPI_Allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return (struct load){machine_busy_s(), sum};
+}
+
+/* ---- one broadcast ---- */
+
+static unsigned char expected(size_t i, int round)
+{
+    return (unsigned char)((i >> 12) * 31 + i * 7 + (size_t)round * 13);
+}
+
+static void fill(unsigned char *buffer, size_t bytes, int round)
+{
+    for (size_t i = 0; i < bytes; i++)
+        buffer[i] = rank == 0 ? expected(i, round) : 0;
+}
+
+static void check(const unsigned char *buffer, size_t bytes, int round)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (buffer[i] != expected(i, round)) {
+            fprintf(stderr, "rank %d: byte %zu of %zu is wrong\n", rank, i, bytes);
+            PMPI_Abort(MPI_COMM_WORLD, 1);
+        }
+}
+
+static double broadcast_s(unsigned char *buffer, size_t bytes, int round)
+{
+    double start = 0, end, last;
+
+    fill(buffer, bytes, round);
+    PMPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        start = now_s() + 0.15;
+    PMPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    struct timespec at = {.tv_sec = (time_t)start,
+                          .tv_nsec = (long)((start - (double)(time_t)start) * 1e9)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+    MPI_Bcast(buffer, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    end = now_s();
+    check(buffer, bytes, round);
+    PMPI_Allreduce(&end, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return last - start;
+}
+
+/* ---- one size ---- */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median; 0 when there is none. */
+static double measure(const char *label, unsigned char *buffer, size_t bytes)
+{
+    double times[REPEATS_MAX], sum = 0;
+    int n = 0, wanted = bytes <= 65536 ? REPEATS_MAX : 3;
+    struct load before, after;
+
+    broadcast_s(buffer, bytes < 65536 ? bytes : 65536, 99); /* connections and plans */
+    if (bytes <= 1 << 20)
+        broadcast_s(buffer, bytes, 98);
+    before = load_now();
+    double begin = now_s();
+    while (n < wanted && sum < ENOUGH_S) {
+        times[n] = broadcast_s(buffer, bytes, n);
+        sum += times[n++]; /* the same on all ranks */
+    }
+    double took = now_s() - begin;
+    after = load_now();
+    qsort(times, (size_t)n, sizeof *times, compare);
+    if (rank == 0)
+        printf("{\"label\":\"%s\",\"bytes\":%zu,\"median_s\":%.6f,\"min_s\":%.6f,"
+               "\"max_s\":%.6f,\"repeats\":%d,\"busy\":%.3f,\"own\":%.3f}\n",
+               label, bytes, times[n / 2], times[0], times[n - 1], n,
+               (after.busy_s - before.busy_s) / took,
+               (after.own_s - before.own_s) / took);
+    fflush(stdout);
+    return times[n / 2];
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc < 4) {
+        if (rank == 0)
+            fprintf(stderr, "usage: grid LABEL LIMIT_S SIZE...\n");
+        MPI_Finalize();
+        return 2;
+    }
+    double limit_s = atof(argv[2]), last_s = 0;
+    size_t last_bytes = 1;
+    for (int i = 3; i < argc; i++) {
+        size_t bytes = (size_t)atoll(argv[i]);
+        if (last_s * (double)bytes / (double)last_bytes > limit_s)
+            break; /* the median is the same on all ranks */
+        unsigned char *buffer = malloc(bytes > 65536 ? bytes : 65536);
+        if (!buffer)
+            PMPI_Abort(MPI_COMM_WORLD, 1);
+        last_s = measure(argv[1], buffer, bytes);
+        last_bytes = bytes;
+        free(buffer);
+    }
+    MPI_Finalize();
+    return 0;
+}
