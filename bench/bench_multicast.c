@@ -14,99 +14,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/rng.h"
 #include "bench.h"
-#include "cost/multicast.h"
-
-static const char *const algos[] = {
-    "mc-scatter",          "mc-broadcast",      "mcph",           "multisource",
-    "augmented-multicast", "reduced-broadcast", "steiner-cg:k=4", "steiner-cg"};
-static const int shares[] = {10, 25, 40, 55, 70, 85, 100};
+#include "study/multicast.h"
 
 enum {
-    ALGOS = sizeof algos / sizeof *algos,
-    SHARES = sizeof shares / sizeof *shares,
+    ALGOS = ESPI_MULTICAST_ALGOS,
+    SHARES = ESPI_MULTICAST_SHARES,
     MAX_PRESETS = 8,
-    MAX_THREADS = 64,
-    NODES_MAX = 4096
-};
-
-static const double slice_bytes = 65536;
-
-struct result {
-    double to_bound[ALGOS], to_scatter[ALGOS], plan_s[ALGOS];
-    int trees[ALGOS];
+    MAX_THREADS = 64
 };
 
 struct bench {
     const char *presets[MAX_PRESETS];
     int n_presets, n_platforms, n_threads, json;
-    struct result *results; /* preset x share x platform */
+    struct espi_multicast_trial *results; /* preset x share x platform */
     atomic_int next, done;
 };
-
-/* The LAN nodes in random order; the first is the source. */
-static int draw_nodes(const struct esp_platform *p, int seed, int *nodes)
-{
-    struct espi_rng rng;
-    int n = 0;
-    for (int v = 0; v < esp_platform_node_count(p) && n < NODES_MAX; v++)
-        if (esp_platform_node_name(p, v)[0] == 'l')
-            nodes[n++] = v;
-    espi_rng_seed(&rng, (uint64_t)seed + 1000);
-    for (int i = n - 1; i > 0; i--) {
-        int j = (int)espi_rng_below(&rng, (uint32_t)i + 1), t = nodes[i];
-        nodes[i] = nodes[j];
-        nodes[j] = t;
-    }
-    return n;
-}
-
-static double bound_s(const struct esp_platform *p, int root, int n, const int *targets)
-{
-    struct espi_arena arena;
-    struct espi_net net;
-    double period_s = 0;
-    espi_arena_init(&arena);
-    if (espi_net_init(&net, p, slice_bytes, root, n, targets, &arena) ||
-        espi_multicast_bound(&net, &arena, &period_s, NULL))
-        bench_stop("no bound");
-    espi_arena_done(&arena);
-    return period_s;
-}
 
 static void run_one(struct bench *b, int item)
 {
     int platform = item % b->n_platforms, share = item / b->n_platforms % SHARES;
-    int preset = item / b->n_platforms / SHARES, nodes[NODES_MAX];
-    struct result *r = &b->results[item];
-    struct esp_platform *p = bench_tiers(b->presets[preset], (uint64_t)platform + 1);
-    int lan = draw_nodes(p, platform, nodes) - 1;
-    int n = (lan * shares[share] + 50) / 100;
-    n = n < 1 ? 1 : n;
-    double least_s = bound_s(p, nodes[0], n, nodes + 1), scatter_s = 0;
-    for (int i = 0; i < ALGOS; i++) {
-        struct esp_request request;
-        struct esp_plan *plan = NULL;
-        struct esp_err err = {.text = ""};
-        esp_request_init(&request, nodes[0]);
-        request.op = ESP_OP_MULTICAST;
-        request.algo = algos[i];
-        request.slice_bytes = slice_bytes;
-        request.size_bytes = 1000 * slice_bytes;
-        request.targets = nodes + 1;
-        request.n_targets = n;
-        double start_s = bench_cpu_s();
-        bench_stop_if(esp_plan_make(p, &request, &plan, &err), &err);
-        r->plan_s[i] = bench_cpu_s() - start_s;
-        double period_s = slice_bytes / plan->throughput_Bps;
-        scatter_s = i ? scatter_s : period_s;
-        r->to_bound[i] = period_s / least_s;
-        r->to_scatter[i] = period_s / scatter_s;
-        r->trees[i] = plan->n_trees;
-        esp_plan_free(plan);
-    }
-    esp_platform_free(p);
+    struct esp_err err = {.text = ""};
+    bench_stop_if(espi_multicast_try(b->presets[item / b->n_platforms / SHARES], platform,
+                                     share, &b->results[item], &err),
+                  &err);
 }
 
 static int count_items(const struct bench *b)
@@ -145,7 +76,7 @@ static struct mean mean_of(const struct bench *b, int preset, int share, int alg
 {
     struct mean m = {0};
     for (int i = 0; i < b->n_platforms; i++) {
-        const struct result *r =
+        const struct espi_multicast_trial *r =
             &b->results[(preset * SHARES + share) * b->n_platforms + i];
         m.to_bound += r->to_bound[algo] / b->n_platforms;
         m.to_scatter += r->to_scatter[algo] / b->n_platforms;
@@ -162,7 +93,7 @@ static int count_worse(const struct bench *b)
 {
     int count = 0;
     for (int item = 0; item < count_items(b); item++) {
-        const struct result *r = &b->results[item];
+        const struct espi_multicast_trial *r = &b->results[item];
         double best = r->to_bound[0];
         for (int i = 1; i < ALGOS - 1; i++)
             best = r->to_bound[i] < best ? r->to_bound[i] : best;
@@ -175,10 +106,10 @@ static void print_table(const struct bench *b, int preset, const char *title, in
 {
     printf("\nTiers %s, %s\n%-20s", b->presets[preset], title, "targets");
     for (int s = 0; s < SHARES; s++)
-        printf(" %7d%%", shares[s]);
+        printf(" %7.0f%%", espi_multicast_shares[s]);
     putchar('\n');
     for (int i = 0; i < ALGOS; i++) {
-        printf("%-20s", algos[i]);
+        printf("%-20s", espi_multicast_algos[i]);
         for (int s = 0; s < SHARES; s++) {
             struct mean m = mean_of(b, preset, s, i);
             double values[] = {m.to_bound, m.to_scatter, 1e3 * m.most_s};
@@ -196,13 +127,13 @@ static void print_json(const struct bench *b)
         for (int s = 0; s < SHARES; s++)
             for (int i = 0; i < ALGOS; i++) {
                 struct mean m = mean_of(b, p, s, i);
-                printf("%s\n  {\"preset\": \"%s\", \"targets_percent\": %d, \"algo\": "
+                printf("%s\n  {\"preset\": \"%s\", \"targets_percent\": %.0f, \"algo\": "
                        "\"%s\", \"platforms\": %d, \"period_to_bound\": %.6f, "
                        "\"period_to_scatter\": %.6f, \"plan_s\": %.6f, "
                        "\"plan_max_s\": %.6f, \"trees\": %.2f}",
-                       first ? "" : ",", b->presets[p], shares[s], algos[i],
-                       b->n_platforms, m.to_bound, m.to_scatter, m.plan_s, m.most_s,
-                       m.trees);
+                       first ? "" : ",", b->presets[p], espi_multicast_shares[s],
+                       espi_multicast_algos[i], b->n_platforms, m.to_bound, m.to_scatter,
+                       m.plan_s, m.most_s, m.trees);
                 first = 0;
             }
     puts("\n]");
@@ -251,7 +182,7 @@ int main(int argc, char **argv)
     }
     fprintf(b.json ? stderr : stdout,
             "\n%s was worse than the best other on %d of %d platforms\n",
-            algos[ALGOS - 1], count_worse(&b), count_items(&b));
+            espi_multicast_algos[ALGOS - 1], count_worse(&b), count_items(&b));
     free(b.results);
     return 0;
 }

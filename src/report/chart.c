@@ -112,10 +112,11 @@ static void write_tick(FILE *out, const struct scale *s, double at, bool is_y)
 static void write_axis(FILE *out, const struct scale *s, bool is_y)
 {
     double step = s->log ? fmax(1, step_of(s)) : step_of(s);
+    double first = ceil(s->low / step - 1e-9);
+    int n = (int)(floor(s->high / step + 1e-9) - first);
 
-    for (double at = ceil(s->low / step - 1e-9) * step; at <= s->high + 1e-9 * step;
-         at += step)
-        write_tick(out, s, at, is_y);
+    for (int i = 0; i <= n; i++)
+        write_tick(out, s, (first + i) * step, is_y);
 }
 
 /* ---- curves ---- */

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "base/err.h"
 #include "base/parallel.h"
 
 #define STUDY(name) extern const struct espi_study espi_study_##name;
@@ -63,4 +64,34 @@ esp_status espi_study_jobs(const struct espi_study_run *run, size_t n,
     if (w.status != ESP_OK && err)
         *err = w.err;
     return w.status;
+}
+
+/* ---- tables ---- */
+
+struct filling {
+    const struct espi_study_table *table;
+    esp_status (*fill_row)(const struct espi_study_table *table, size_t row,
+                           double *cells, struct esp_err *err);
+};
+
+static esp_status fill_one(void *filling, size_t i, struct esp_err *err)
+{
+    const struct filling *f = filling;
+
+    return f->fill_row(f->table, i, f->table->cells + i * f->table->width, err);
+}
+
+esp_status
+espi_study_fill(const struct espi_study_run *run, struct espi_study_table *table,
+                esp_status (*fill_row)(const struct espi_study_table *table, size_t row,
+                                       double *cells, struct esp_err *err),
+                struct esp_err *err)
+{
+    struct filling filling = {table, fill_row};
+
+    table->cells =
+        ESPI_ARENA_ZNEW(run->findings->arena, double, table->rows * table->width + 1);
+    if (!table->cells)
+        return espi_err(err, ESP_ENOMEM, "out of memory");
+    return espi_study_jobs(run, table->rows, fill_one, &filling, err);
 }

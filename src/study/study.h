@@ -35,4 +35,18 @@ esp_status espi_study_jobs(const struct espi_study_run *run, size_t n,
                            esp_status (*job)(void *arg, size_t i, struct esp_err *err),
                            void *arg, struct esp_err *err);
 
+/* The same for jobs that fill in a row of a table each; the table is made in the
+ * findings' arena. */
+struct espi_study_table {
+    size_t rows, width;
+    double *cells; /* row by row */
+    void *arg;     /* the experiment's own */
+};
+
+esp_status
+espi_study_fill(const struct espi_study_run *run, struct espi_study_table *table,
+                esp_status (*fill_row)(const struct espi_study_table *table, size_t row,
+                                       double *cells, struct esp_err *err),
+                struct esp_err *err);
+
 #endif

@@ -1,11 +1,7 @@
 /* Figures 4 and 5 of Beaumont, Marchal, Robert: single trees on random platforms, in
  * parts of what several trees reach with one-port nodes. */
-#include <math.h>
-#include <string.h>
-
 #include <espalier/generate.h>
 
-#include "base/err.h"
 #include "study/platforms.h"
 #include "study/study.h"
 
@@ -28,32 +24,32 @@ static const char *const names[ALGOS] = {
     "refine (new)", "multiport-grow", "multiport-prune-degree",
     "lp-grow",      "lp-prune",       "binomial"};
 
-struct experiment {
-    int draws;
-    double *ratio; /* by size, density, draw, algorithm */
-};
-
-static double *cell(const struct experiment *x, int size, int density, int draw)
+/* Rows: by size, density and draw; cells: by algorithm. Large platforms come first, so
+ * that the threads end together. */
+static int draws_of(const struct espi_study_table *x)
 {
-    return x->ratio + (((size_t)size * DENSITIES + (size_t)density) * (size_t)x->draws +
-                       (size_t)draw) *
-                          ALGOS;
+    return (int)x->rows / (SIZES * DENSITIES);
 }
 
-static esp_status try_platform(void *experiment, size_t i, struct esp_err *err)
+static const double *cells_of(const struct espi_study_table *x, int size, int density,
+                              int draw)
 {
-    const struct experiment *x = experiment;
-    int draw = (int)(i % (size_t)x->draws), at = (int)(i / (size_t)x->draws);
-    int size = SIZES - 1 - at / DENSITIES,
-        density = at % DENSITIES; /* large ones first */
+    int at = (SIZES - 1 - size) * DENSITIES + density;
+
+    return x->cells + ((size_t)at * (size_t)draws_of(x) + (size_t)draw) * x->width;
+}
+
+static esp_status try_platform(const struct espi_study_table *x, size_t row,
+                               double *ratio, struct esp_err *err)
+{
+    int at = (int)row / draws_of(x);
     struct esp_platform *p = NULL, *multi = NULL;
     struct esp_random_options o;
-    double *ratio = cell(x, size, density, draw);
 
     esp_random_options_defaults(&o);
-    o.nodes = (int)sizes[size];
-    o.density = densities[density];
-    o.seed = 1 + i;
+    o.nodes = (int)sizes[SIZES - 1 - at / DENSITIES];
+    o.density = densities[at % DENSITIES];
+    o.seed = 1 + row;
     esp_status status = esp_generate_random(&o, &p, err);
     if (status == ESP_OK)
         status = espi_study_ratios(p, 0, ONE_PORT, algos, ratio, err);
@@ -68,22 +64,22 @@ static esp_status try_platform(void *experiment, size_t i, struct esp_err *err)
 }
 
 /* The mean of an algorithm over all platforms of a size or of a density. */
-static double mean(const struct experiment *x, int algo, int size, int density)
+static double mean(const struct espi_study_table *x, int algo, int size, int density)
 {
     double sum = 0;
     int n = 0;
 
     for (int s = 0; s < SIZES; s++)
         for (int d = 0; d < DENSITIES; d++)
-            for (int k = 0; k < x->draws; k++)
+            for (int k = 0; k < draws_of(x); k++)
                 if ((size < 0 || s == size) && (density < 0 || d == density)) {
-                    sum += cell(x, s, d, k)[algo];
+                    sum += cells_of(x, s, d, k)[algo];
                     n++;
                 }
     return 100 * sum / n;
 }
 
-static void add_curves(const struct experiment *x, struct espi_findings *f,
+static void add_curves(const struct espi_study_table *x, struct espi_findings *f,
                        struct espi_figure *figure, int first, int n, int by_density)
 {
     double y[SIZES];
@@ -96,7 +92,7 @@ static void add_curves(const struct experiment *x, struct espi_findings *f,
     }
 }
 
-static void add_claims(const struct experiment *x, struct espi_findings *f)
+static void add_claims(const struct espi_study_table *x, struct espi_findings *f)
 {
     static const char *const open =
         "the paper does not say how random platforms are kept connected, which decides "
@@ -114,7 +110,7 @@ static void add_claims(const struct experiment *x, struct espi_findings *f)
                                                 mean(x, 0, 4, -1), 10, "%", open});
 }
 
-static void report(const struct experiment *x, struct espi_findings *f)
+static void report(const struct espi_study_table *x, struct espi_findings *f)
 {
     static const char *const y = "% of the optimum of several trees (one-port)";
 
@@ -133,18 +129,16 @@ static void report(const struct experiment *x, struct espi_findings *f)
     add_claims(x, f);
     f->setting =
         espi_findings_text(f, "%d platforms: 5 sizes, 5 densities, %d draws each",
-                           SIZES * DENSITIES * x->draws, x->draws);
+                           (int)x->rows, draws_of(x));
 }
 
 static esp_status run(const struct espi_study_run *r, struct esp_err *err)
 {
-    struct experiment x = {.draws = r->quick ? QUICK_DRAWS : DRAWS};
-    size_t n = (size_t)SIZES * DENSITIES * (size_t)x.draws;
+    struct espi_study_table x = {.rows = (size_t)SIZES * DENSITIES *
+                                         (r->quick ? QUICK_DRAWS : DRAWS),
+                                 .width = ALGOS};
+    esp_status status = espi_study_fill(r, &x, try_platform, err);
 
-    x.ratio = ESPI_ARENA_ZNEW(r->findings->arena, double, n *ALGOS);
-    if (!x.ratio)
-        return espi_err(err, ESP_ENOMEM, "out of memory");
-    esp_status status = espi_study_jobs(r, n, try_platform, &x, err);
     if (status == ESP_OK)
         report(&x, r->findings);
     return status;

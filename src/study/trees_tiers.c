@@ -3,7 +3,6 @@
 
 #include <espalier/generate.h>
 
-#include "base/err.h"
 #include "base/rng.h"
 #include "study/platforms.h"
 #include "study/study.h"
@@ -19,14 +18,10 @@ static const char *const algos[ALGOS] = {"prune-simple", "prune-degree", "grow",
 static const double published[PRESETS][ALGOS] = {{46, 82, 75, 82, 82, 11, NAN},
                                                  {30, 73, 71, 73, 74, 5, NAN}};
 
-struct experiment {
-    int draws;
-    double *ratio; /* by preset, draw, algorithm */
-};
-
-static double *cell(const struct experiment *x, int preset, int draw)
+/* Rows: by preset and draw, large platforms first; cells: by algorithm. */
+static int draws_of(const struct espi_study_table *x)
 {
-    return x->ratio + ((size_t)preset * (size_t)x->draws + (size_t)draw) * ALGOS;
+    return (int)x->rows / PRESETS;
 }
 
 /* A node of a LAN, drawn by the seed; those are named l0, l1, ... */
@@ -43,36 +38,35 @@ static int draw_source(const struct esp_platform *p, uint64_t seed)
     return found;
 }
 
-static esp_status try_platform(void *experiment, size_t i, struct esp_err *err)
+static esp_status try_platform(const struct espi_study_table *x, size_t row,
+                               double *ratio, struct esp_err *err)
 {
-    const struct experiment *x = experiment;
-    int draw = (int)(i % (size_t)x->draws),
-        preset = PRESETS - 1 - (int)(i / (size_t)x->draws);
+    const char *preset = presets[PRESETS - 1 - (int)row / draws_of(x)];
     struct esp_platform *p = NULL;
     struct esp_tiers_options o;
 
     esp_tiers_options_defaults(&o);
-    esp_status status = esp_tiers_options_preset(&o, presets[preset], err);
-    o.seed = 1 + (uint64_t)draw;
+    esp_status status = esp_tiers_options_preset(&o, preset, err);
+    o.seed = 1 + row % (size_t)draws_of(x);
     if (status == ESP_OK)
         status = esp_generate_tiers(&o, &p, err);
     if (status == ESP_OK)
-        status = espi_study_ratios(p, draw_source(p, o.seed), ALGOS, algos,
-                                   cell(x, preset, draw), err);
+        status = espi_study_ratios(p, draw_source(p, o.seed), ALGOS, algos, ratio, err);
     esp_platform_free(p);
     return status;
 }
 
-static double mean(const struct experiment *x, int preset, int algo)
+static double mean(const struct espi_study_table *x, int preset, int algo)
 {
+    size_t draws = (size_t)draws_of(x), first = (size_t)(PRESETS - 1 - preset) * draws;
     double sum = 0;
 
-    for (int k = 0; k < x->draws; k++)
-        sum += cell(x, preset, k)[algo];
-    return 100 * sum / x->draws;
+    for (size_t row = first; row < first + draws; row++)
+        sum += x->cells[row * x->width + (size_t)algo];
+    return 100 * sum / (double)draws;
 }
 
-static void report(const struct experiment *x, struct espi_findings *f)
+static void report(const struct espi_study_table *x, struct espi_findings *f)
 {
     struct espi_figure *figure =
         espi_findings_figure(f, "table3", "Single trees on Tiers platforms, one-port",
@@ -96,18 +90,15 @@ static void report(const struct experiment *x, struct espi_findings *f)
         if (!isnan(theirs[0]))
             espi_findings_published(f, figure, algos[a], PRESETS, nodes, theirs);
     }
-    f->setting = espi_findings_text(f, "%d platforms of each size", x->draws);
+    f->setting = espi_findings_text(f, "%d platforms of each size", draws_of(x));
 }
 
 static esp_status run(const struct espi_study_run *r, struct esp_err *err)
 {
-    struct experiment x = {.draws = r->quick ? QUICK_DRAWS : DRAWS};
-    size_t n = (size_t)PRESETS * (size_t)x.draws;
+    struct espi_study_table x = {
+        .rows = (size_t)PRESETS * (r->quick ? QUICK_DRAWS : DRAWS), .width = ALGOS};
+    esp_status status = espi_study_fill(r, &x, try_platform, err);
 
-    x.ratio = ESPI_ARENA_ZNEW(r->findings->arena, double, n *ALGOS);
-    if (!x.ratio)
-        return espi_err(err, ESP_ENOMEM, "out of memory");
-    esp_status status = espi_study_jobs(r, n, try_platform, &x, err);
     if (status == ESP_OK)
         report(&x, r->findings);
     return status;
