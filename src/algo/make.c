@@ -211,10 +211,11 @@ static esp_status make(const struct esp_platform *p, const struct esp_request *a
     return make_direct(p, request, out, err); /* to all hosts, as a broadcast */
 }
 
-esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request *request,
-                         struct esp_plan **out, struct esp_err *err)
+/* The plan, checked and costed. */
+static esp_status make_whole(const struct esp_platform *p,
+                             const struct esp_request *request, struct esp_plan **out,
+                             struct esp_err *err)
 {
-    double start_s = espi_now_s();
     struct esp_plan *plan = NULL;
     esp_status st = make(p, request, &plan, err);
     if (st)
@@ -222,10 +223,48 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
     st = check_ours(plan, p, err);
     if (!st)
         st = esp_plan_evaluate(plan, p, err);
-    plan->plan_s = espi_now_s() - start_s;
     if (st)
         esp_plan_free(plan);
     else
         *out = plan;
     return st;
+}
+
+/* Of many slices an allreduce by pairs of trees may finish earlier than one by the way of
+ * the root, of few hardly. */
+static int is_worth_pairs(const struct esp_request *r)
+{
+    enum { MANY_SLICES = 32 };
+    return r->op == ESP_OP_ALLREDUCE && strcmp(r->algo, "auto") == 0 &&
+           espi_algo_find("tree-pairs", strlen("tree-pairs")) &&
+           espi_slices(r->size_bytes, espi_request_slice_bytes(r)).count >= MANY_SLICES;
+}
+
+/* Takes the plan by pairs of trees if that finishes earlier. */
+static void try_pairs(const struct esp_platform *p, const struct esp_request *request,
+                      struct esp_plan **plan)
+{
+    struct esp_request other = *request;
+    struct esp_plan *pairs = NULL;
+    other.algo = "tree-pairs";
+    if (make_whole(p, &other, &pairs, NULL))
+        return;
+    int better = pairs->makespan_s < (*plan)->makespan_s;
+    esp_plan_free(better ? *plan : pairs);
+    *plan = better ? pairs : *plan;
+}
+
+esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request *request,
+                         struct esp_plan **out, struct esp_err *err)
+{
+    double start_s = espi_now_s();
+    struct esp_plan *plan = NULL;
+    esp_status st = make_whole(p, request, &plan, err);
+    if (st)
+        return st;
+    if (is_worth_pairs(request))
+        try_pairs(p, request, &plan);
+    plan->plan_s = espi_now_s() - start_s;
+    *out = plan;
+    return ESP_OK;
 }

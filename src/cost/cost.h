@@ -86,6 +86,19 @@ esp_status espi_plan_add_arcs(struct esp_plan *plan, const struct espi_view *v,
                               double weight, const int *arcs, int n_arcs,
                               struct espi_arena *arena, struct esp_err *err);
 
+/* The transfers of a tree given by the links hops[hop_start[h] .. hop_start[h+1]) by
+ * which host h gets the data (inward: sends them on), none for the root. */
+struct espi_edges {
+    int n;
+    int *start, *hops; /* transfer i: hops[start[i] .. start[i+1]) */
+};
+
+/* Senders before receivers, otherwise breadth first from the root (inward: to it). -1
+ * when out of memory. */
+int espi_edges_of(const struct espi_view *v, int root, const int *hop_start,
+                  const int *hops, int inward, struct espi_arena *arena,
+                  struct espi_edges *out);
+
 /* Adds a tree given by the arc into each host, children in the best order. */
 esp_status espi_plan_add_parents(struct esp_plan *plan, const struct espi_view *v,
                                  int root, double weight, const int *parent_arc,

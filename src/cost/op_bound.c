@@ -4,12 +4,14 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "cost/allreduce.h"
 #include "cost/flows.h"
 #include "cost/multicast.h"
 #include "cost/packing.h"
 #include "plan/ops.h"
 
-static const double TIGHT = 1e-5; /* a plan so near to the bound reaches it */
+static const double TIGHT = 1e-5;   /* a plan so near to the bound reaches it */
+static const double MAX_WORK = 1e9; /* of an allreduce: links of the trees looked at */
 
 static esp_status bound_bcast(const struct espi_op_bound_task *t,
                               struct espi_arena *arena, struct espi_op_bound *out,
@@ -101,18 +103,26 @@ static esp_status bound_inward(const struct espi_op_bound_task *t,
     return st;
 }
 
-static esp_status bound_both(const struct espi_op_bound_task *t,
-                             struct espi_op_bound *out, struct esp_err *err)
+/* Plans that combine each part of the message at one host, whichever that is. */
+static esp_status bound_pairs(const struct espi_op_bound_task *t,
+                              struct espi_op_bound *out, struct esp_err *err)
 {
-    struct espi_op_bound_task half = *t;
-    struct espi_op_bound in = {0};
-    half.op = ESP_OP_REDUCE;
-    esp_status st = bound_inward(&half, &in, err);
-    half.op = ESP_OP_BCAST;
-    if (!st)
-        st = bound_outward(&half, out, err);
-    out->throughput_Bps = fmin(in.throughput_Bps, out->throughput_Bps);
-    out->exact = 0;
+    struct espi_allreduce_options o = {.time_limit_s = t->time_limit_s};
+    struct espi_allreduce best;
+    struct espi_view view;
+    struct espi_arena arena;
+    espi_arena_init(&arena);
+    esp_status st = espi_view_init(&view, t->p, t->slice_bytes, &arena, err);
+    o.max_trees = MAX_WORK / (view.g.m + 1);
+    if (!st && view.g.n > 1) {
+        st = espi_allreduce_solve(&view, &o, &arena, &best, err);
+        if (!st) {
+            out->throughput_Bps = t->slice_bytes / best.bound_s;
+            out->exact = best.period_s <= best.bound_s * (1 + TIGHT) &&
+                         t->p->model != ESP_MODEL_HALF_DUPLEX;
+        }
+    }
+    espi_arena_done(&arena);
     return st;
 }
 
@@ -128,7 +138,7 @@ static esp_status bound_op(const struct espi_op_bound_task *t, struct espi_op_bo
     case ESP_OP_REDUCE:
         return bound_inward(t, out, err);
     case ESP_OP_ALLREDUCE:
-        return bound_both(t, out, err);
+        return bound_pairs(t, out, err);
     default:
         return ESP_OK;
     }

@@ -13,7 +13,7 @@ struct espi_op_bound_task {
     int n_targets;
     const int *targets; /* NULL: all hosts but the root */
     double slice_bytes;
-    double time_limit_s; /* of broadcast and reduce; 0: none */
+    double time_limit_s; /* of broadcast, reduce and allreduce; 0: none */
 };
 
 struct espi_op_bound {
@@ -24,7 +24,9 @@ struct espi_op_bound {
 
 /* Broadcast and scatter: the optimum. Multicast to some hosts: the optimum where its
  * trees are priced exactly (few targets), else Multicast-LB, which not every platform
- * lets plans reach. Gather and reduce: those of the platform reversed. */
+ * lets plans reach. Gather and reduce: those of the platform reversed. Allreduce: the
+ * best of all plans that combine each part of the message at some one host and send it to
+ * the others from there, or on large platforms what is proven of that. */
 esp_status espi_op_bound(const struct espi_op_bound_task *task, struct espi_op_bound *out,
                          struct esp_err *err);
 

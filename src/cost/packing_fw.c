@@ -13,79 +13,9 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "cost/packing_impl.h"
+#include "cost/soft.h"
 
 enum { KEEP = 600 };
-
-static double largest(const double *x, int n)
-{
-    double most = 0;
-    for (int i = 0; i < n; i++)
-        most = x[i] > most ? x[i] : most;
-    return most;
-}
-
-/* Prices with sum 1: the gradient of the soft maximum. */
-static void soft_prices(const struct espi_pk *k, double eta, double *price)
-{
-    double sum = 0, most = largest(k->load, k->pr.n_res);
-    for (int r = 0; r < k->pr.n_res; r++) {
-        double z = eta * (k->load[r] / most - 1);
-        price[r] = z < -40 ? 4e-18 : exp(z);
-        sum += price[r];
-    }
-    for (int r = 0; r < k->pr.n_res; r++)
-        price[r] /= sum;
-}
-
-struct line {
-    int n;
-    double *load, *delta; /* of the resources that can come near the maximum */
-    double most;
-};
-
-/* Slope of the soft maximum at a share of the new tree; loads are relative to `most`. */
-static double slope(const struct line *l, double eta, double share)
-{
-    double top = 0, sum = 0, rise = 0;
-    for (int i = 0; i < l->n; i++)
-        top = fmax(top, l->load[i] + share * l->delta[i]);
-    for (int i = 0; i < l->n; i++) {
-        double z = eta * (l->load[i] + share * l->delta[i] - top) / l->most;
-        if (z > -40) {
-            double e = exp(z);
-            sum += e;
-            rise += e * l->delta[i];
-        }
-    }
-    return rise / sum;
-}
-
-static double line_search(const struct espi_pk *k, const double *tree, double eta,
-                          struct line *l)
-{
-    l->n = 0;
-    l->most = largest(k->load, k->pr.n_res);
-    double floor_s = l->most * (1 - 30 / eta);
-    for (int r = 0; r < k->pr.n_res; r++)
-        if (k->load[r] > floor_s || tree[r] > floor_s) {
-            l->load[l->n] = k->load[r];
-            l->delta[l->n++] = tree[r] - k->load[r];
-        }
-    double lo = 0, hi = 1;
-    if (slope(l, eta, 1) <= 0)
-        return 1;
-    /* The optimal share is small and its size unknown: bisect on the exponent. */
-    for (int i = 0; i < 9; i++) {
-        double mid = lo > 0 ? sqrt(lo * hi) : hi / 16;
-        if (slope(l, eta, mid) > 0)
-            hi = mid;
-        else
-            lo = mid;
-        if (hi < 1e-9)
-            break;
-    }
-    return lo > 0 ? sqrt(lo * hi) : hi;
-}
 
 /* Keeps the trees with the largest shares. */
 static void prune(struct espi_pk *k, double floor_share)
@@ -124,31 +54,29 @@ static esp_status first_tree(struct espi_pk *k, struct esp_err *err)
         return espi_err(err, ESP_EINPUT, "some hosts cannot be reached from the root");
     espi_pricer_loads(&k->pr, k->work2);
     esp_status st = enter(k, 1, k->work2, err);
-    k->upper_s = largest(k->load, k->pr.n_res);
+    k->upper_s = espi_soft_largest(k->load, k->pr.n_res);
     return st;
 }
 
 esp_status espi_pk_warm_up(struct espi_pk *k, int max_rounds, struct esp_err *err)
 {
     int n_res = k->pr.n_res;
-    struct line l;
     double *scratch = ESPI_NEW(double, 2 * (size_t)n_res);
     if (!scratch)
         return espi_err_nomem(err);
-    l.load = scratch;
-    l.delta = scratch + n_res;
     esp_status st = k->n_trees ? ESP_OK : first_tree(k, err);
     double scale = 2 * log(n_res + 2.0);
     for (int round = 0; !st && round < max_rounds; round++) {
         double gap = 1 - k->lower_s / k->upper_s;
         double eta = scale / fmax(gap, 1e-6);
-        soft_prices(k, eta, k->work);
+        espi_soft_prices(k->load, n_res, eta, k->work);
         espi_pk_price(k, k->work);
         if (espi_pk_closed(k) || espi_pk_out_of_time(k))
             break;
         espi_pricer_loads(&k->pr, k->work2);
-        st = enter(k, line_search(k, k->work2, eta, &l), k->work2, err);
-        k->upper_s = largest(k->load, n_res);
+        st = enter(k, espi_soft_share(k->load, k->work2, n_res, eta, scratch), k->work2,
+                   err);
+        k->upper_s = espi_soft_largest(k->load, n_res);
         k->rounds++;
         if (k->n_trees > 2 * KEEP) {
             prune(k, 1e-5);

@@ -23,7 +23,9 @@ struct espi_pricer {
     int switched;
     double *link_cost;
     struct espi_arborescence arb;
-    int *parent_arc; /* of the last tree */
+    int *parent_arc; /* of the last tree: host -> arc into it (inward: out of it) */
+    struct espi_digraph turned; /* for trees towards a root, if there are any */
+    struct espi_arborescence arb_in;
     /* with switches: paths between hosts at the current prices */
     struct espi_dijkstra dijkstra;
     struct espi_digraph links, pairs;
@@ -50,6 +52,13 @@ int espi_pricer_init(struct espi_pricer *pr, const struct espi_view *v, int root
 /* The cost of the cheapest tree at these prices (of n_res resources), which the pricer
  * holds until the next call. */
 double espi_pricer_run(struct espi_pricer *pr, const double *price);
+
+/* For many trees at the same prices: sets them; and the cost of the cheapest tree from a
+ * root to all hosts, or inward, for which the pricer needs to be made fit, from all hosts
+ * to it. */
+int espi_pricer_init_inward(struct espi_pricer *pr, struct espi_arena *arena);
+void espi_pricer_set_prices(struct espi_pricer *pr, const double *price);
+double espi_pricer_tree(struct espi_pricer *pr, int root, int inward);
 
 /* What the links of the last tree take of each resource. */
 void espi_pricer_loads(const struct espi_pricer *pr, double *load);

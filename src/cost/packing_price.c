@@ -84,9 +84,15 @@ static void find_paths(struct espi_pricer *pr)
     }
 }
 
-double espi_pricer_run(struct espi_pricer *pr, const double *price)
+int espi_pricer_init_inward(struct espi_pricer *pr, struct espi_arena *arena)
 {
-    double total = 0;
+    const struct espi_digraph *g = &pr->v->g;
+    pr->turned = (struct espi_digraph){g->n, g->m, g->head, g->tail, g->in, g->out};
+    return espi_arborescence_init(&pr->arb_in, &pr->turned, arena);
+}
+
+void espi_pricer_set_prices(struct espi_pricer *pr, const double *price)
+{
     for (int e = 0; e < pr->v->p->n_links; e++) {
         double cost = 0;
         for (int k = pr->use_start[e]; k < pr->use_start[e + 1]; k++)
@@ -95,13 +101,26 @@ double espi_pricer_run(struct espi_pricer *pr, const double *price)
     }
     if (pr->switched)
         find_paths(pr);
+}
+
+double espi_pricer_tree(struct espi_pricer *pr, int root, int inward)
+{
     const double *cost = pr->switched ? pr->pair_cost : pr->link_cost;
-    if (espi_arborescence(&pr->arb, pr->root, cost, pr->parent_arc, &total))
+    double total = 0;
+    if (espi_arborescence(inward ? &pr->arb_in : &pr->arb, root, cost, pr->parent_arc,
+                          &total))
         return NAN;
     return total;
 }
 
-/* The links into host h, in order from the sender, to hops (unless NULL); how many. */
+double espi_pricer_run(struct espi_pricer *pr, const double *price)
+{
+    espi_pricer_set_prices(pr, price);
+    return espi_pricer_tree(pr, pr->root, 0);
+}
+
+/* The links of the arc into host h (inward: out of it), in order from the sender, to hops
+ * (unless NULL); how many. */
 static int path_links(const struct espi_pricer *pr, int h, int *hops)
 {
     const struct espi_view *v = pr->v;
@@ -113,11 +132,11 @@ static int path_links(const struct espi_pricer *pr, int h, int *hops)
             hops[0] = arc;
         return 1;
     }
-    int from = v->g.tail[arc], stop = v->node[from];
+    int from = v->g.tail[arc], stop = v->node[from], to = v->node[v->g.head[arc]];
     const int *last = pr->last_arc + (size_t)from * (size_t)v->p->n_nodes;
-    for (int x = v->node[h]; x != stop; x = v->p->tail[last[x]])
+    for (int x = to; x != stop; x = v->p->tail[last[x]])
         n++;
-    for (int x = v->node[h], at = n; x != stop && hops; x = v->p->tail[last[x]])
+    for (int x = to, at = n; x != stop && hops; x = v->p->tail[last[x]])
         hops[--at] = last[x];
     return n;
 }
@@ -142,7 +161,7 @@ void espi_pricer_loads(const struct espi_pricer *pr, double *load)
         }
         int from = v->g.tail[arc], stop = v->node[from];
         const int *last = pr->last_arc + (size_t)from * (size_t)v->p->n_nodes;
-        for (int x = v->node[h]; x != stop; x = v->p->tail[last[x]])
+        for (int x = v->node[v->g.head[arc]]; x != stop; x = v->p->tail[last[x]])
             load_link(pr, last[x], 1, load);
     }
 }
@@ -162,9 +181,9 @@ uint64_t espi_pricer_hash(const struct espi_pricer *pr)
         if (!pr->switched || pr->parent_arc[h] < 0)
             continue;
         const struct espi_view *v = pr->v;
-        int from = v->g.tail[pr->parent_arc[h]], stop = v->node[from];
+        int arc = pr->parent_arc[h], from = v->g.tail[arc], stop = v->node[from];
         const int *last = pr->last_arc + (size_t)from * (size_t)v->p->n_nodes;
-        for (int x = v->node[h]; x != stop; x = v->p->tail[last[x]])
+        for (int x = v->node[v->g.head[arc]]; x != stop; x = v->p->tail[last[x]])
             hash = (hash ^ (uint64_t)(last[x] + 7)) * 1099511628211u;
     }
     return hash ^ hash >> 29;

@@ -215,6 +215,7 @@ static const struct {
     {ESP_OP_ALLREDUCE, "grow", 0},
     {ESP_OP_ALLREDUCE, "chain", 0},
     {ESP_OP_ALLREDUCE, "flat", 0},
+    {ESP_OP_ALLREDUCE, "tree-pairs", 0},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };

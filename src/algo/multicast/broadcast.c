@@ -99,36 +99,17 @@ static esp_status make_part(struct part *x, struct esp_platform **out,
     return st;
 }
 
-/* A tree of the packing, its transfers in the order of a breadth-first walk. */
+/* A tree of the packing, with the links of the whole. */
 static esp_status add_tree(const struct part *x, const struct espi_view *v, int root,
                            const struct espi_packing_tree *t, double weight,
                            struct esp_plan *plan, struct esp_err *err)
 {
-    struct espi_arena *a = x->task->arena;
-    int n = v->g.n, count = 1, n_edges = 0, at = 0;
-    int *parent = ESPI_ARENA_NEW(a, int, n), *order = ESPI_ARENA_NEW(a, int, n);
-    int *start = ESPI_ARENA_NEW(a, int, n);
-    int *hops = ESPI_ARENA_NEW(a, int, t->hop_start[n]);
-    struct espi_rows kids;
-    if (!parent || !order || !start || !hops)
+    struct espi_edges e;
+    if (espi_edges_of(v, root, t->hop_start, t->hops, 0, x->task->arena, &e))
         return espi_err_nomem(err);
-    for (int h = 0; h < n; h++)
-        parent[h] = h == root ? root : v->host[v->p->tail[t->hops[t->hop_start[h]]]];
-    if (espi_rows_build(&kids, n, n, parent, a))
-        return espi_err_nomem(err);
-    order[0] = root;
-    start[0] = 0;
-    for (int i = 0; i < count; i++)
-        for (int k = kids.start[order[i]]; k < kids.start[order[i] + 1]; k++) {
-            int h = kids.item[k];
-            if (h == root)
-                continue;
-            order[count++] = h;
-            for (int j = t->hop_start[h]; j < t->hop_start[h + 1]; j++)
-                hops[at++] = x->link[t->hops[j]];
-            start[++n_edges] = at;
-        }
-    return esp_plan_add_tree(plan, x->task->p, weight, n_edges, start, hops, err);
+    for (int i = 0; i < e.start[e.n]; i++)
+        e.hops[i] = x->link[e.hops[i]];
+    return esp_plan_add_tree(plan, x->task->p, weight, e.n, e.start, e.hops, err);
 }
 
 static esp_status pack(struct part *x, const struct esp_platform *p,

@@ -21,38 +21,15 @@ enum {
     SEARCHED = 12,  /* with more trees than these a search gains little and takes long */
 };
 
-/* A tree over paths, senders before receivers. */
+/* A tree over paths. */
 static esp_status add_paths(const struct espi_task *task, double weight,
                             const struct espi_packing_tree *t, struct esp_plan *plan,
                             struct esp_err *err)
 {
-    const struct espi_view *v = task->view;
-    int n = v->g.n, count = 1, edges = 0;
-    int *order = ESPI_ARENA_NEW(task->arena, int, n);
-    int *start = ESPI_ARENA_ZNEW(task->arena, int, n);
-    int *hops = ESPI_ARENA_NEW(task->arena, int, t->hop_start[n]);
-    int *from = ESPI_ARENA_NEW(task->arena, int, n);
-    if (!order || !start || !hops || !from)
+    struct espi_edges e;
+    if (espi_edges_of(task->view, task->root, t->hop_start, t->hops, 0, task->arena, &e))
         return espi_err_nomem(err);
-    for (int h = 0; h < n; h++)
-        from[h] = h == task->root ? -1 : v->host[v->p->tail[t->hops[t->hop_start[h]]]];
-    struct espi_rows kids;
-    from[task->root] = task->root;
-    if (espi_rows_build(&kids, n, n, from, task->arena))
-        return espi_err_nomem(err);
-    order[0] = task->root;
-    for (int i = 0; i < count; i++)
-        for (int k = kids.start[order[i]]; k < kids.start[order[i] + 1]; k++) {
-            int h = kids.item[k], length = t->hop_start[h + 1] - t->hop_start[h];
-            if (h == task->root)
-                continue;
-            order[count++] = h;
-            memcpy(hops + start[edges], t->hops + t->hop_start[h],
-                   (size_t)length * sizeof *hops);
-            start[edges + 1] = start[edges] + length;
-            edges++;
-        }
-    return esp_plan_add_tree(plan, task->p, weight, edges, start, hops, err);
+    return esp_plan_add_tree(plan, task->p, weight, e.n, e.start, e.hops, err);
 }
 
 static esp_status add_tree(const struct espi_task *task, double weight,
