@@ -39,7 +39,7 @@ static struct esp_platform *make_sites(int hosts)
     return p;
 }
 
-static double choose(const struct esp_platform *p, double bytes, int rounds,
+static double choose(const struct esp_platform *p, esp_op op, double bytes, int rounds,
                      struct espi_choice *choice)
 {
     struct espi_choice_options options = {.margin = 0.9};
@@ -47,36 +47,48 @@ static double choose(const struct esp_platform *p, double bytes, int rounds,
     double best_s = INFINITY;
     for (int i = 0; i < rounds; i++) {
         double began_s = cpu_s();
-        stop_if(espi_choose(p, 0, bytes, &options, choice, &err), &err);
+        stop_if(espi_choose(p, op, 0, bytes, &options, choice, &err), &err);
         best_s = fmin(best_s, cpu_s() - began_s);
         espi_choice_done(choice);
     }
     return best_s;
 }
 
+static void print(int json, int first, esp_op op, int hosts, double bytes, double took_s,
+                  const struct espi_choice *c)
+{
+    if (json)
+        printf("%s\n  {\"op\": \"%s\", \"hosts\": %d, \"bytes\": %.0f, \"cpu_ms\": %.3f, "
+               "\"ours_s\": %.6g, \"native_s\": %.6g}",
+               first ? "" : ",", esp_op_name(op), hosts, bytes, 1e3 * took_s, c->ours_s,
+               c->native_s);
+    else
+        printf("%-10s %6d %12.0f %10.2f %12.5g %12.5g\n", esp_op_name(op), hosts, bytes,
+               1e3 * took_s, c->ours_s, c->native_s);
+}
+
 int main(int argc, char **argv)
 {
     static const int hosts[] = {16, 64, 256};
-    static const double sizes[] = {16e3, 1e6, 16e6};
+    static const double sizes[] = {64e3, 1e6, 16e6};
+    static const esp_op ops[] = {ESP_OP_BCAST,  ESP_OP_SCATTER,   ESP_OP_GATHER,
+                                 ESP_OP_REDUCE, ESP_OP_ALLREDUCE, ESP_OP_ALLGATHER};
     int json = argc > 1 && strcmp(argv[1], "--json") == 0, first = 1;
     int rounds = argc > 1 + json ? atoi(argv[1 + json]) : 3;
-    printf(json ? "[" : "%6s %12s %10s %12s %12s\n", "hosts", "bytes", "ms", "ours s",
-           "native s");
+    if (json)
+        printf("[");
+    else
+        printf("%-10s %6s %12s %10s %12s %12s\n", "op", "hosts", "bytes", "ms", "ours s",
+               "native s");
     for (int h = 0; h < 3; h++) {
         struct esp_platform *p = make_sites(hosts[h]);
-        for (int k = 0; k < 3; k++) {
-            struct espi_choice c;
-            double took_s = choose(p, sizes[k], rounds < 1 ? 1 : rounds, &c);
-            if (json)
-                printf("%s\n  {\"hosts\": %d, \"bytes\": %.0f, \"cpu_ms\": %.3f, "
-                       "\"ours_s\": %.6g, \"native_s\": %.6g}",
-                       first ? "" : ",", hosts[h], sizes[k], 1e3 * took_s, c.ours_s,
-                       c.native_s);
-            else
-                printf("%6d %12.0f %10.2f %12.5g %12.5g\n", hosts[h], sizes[k],
-                       1e3 * took_s, c.ours_s, c.native_s);
-            first = 0;
-        }
+        for (int o = 0; o < 6; o++)
+            for (int k = 0; k < 3; k++) {
+                struct espi_choice c;
+                double took_s = choose(p, ops[o], sizes[k], rounds < 1 ? 1 : rounds, &c);
+                print(json, first, ops[o], hosts[h], sizes[k], took_s, &c);
+                first = 0;
+            }
         esp_platform_free(p);
     }
     if (json)

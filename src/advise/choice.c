@@ -1,9 +1,11 @@
 /* Ours: several algorithms and slices are tried, the earliest predicted finish wins, ties
  * go to the first. Only algorithms whose result does not depend on the clock are tried.
  *
- * Native: what MPI libraries do is a binomial tree for short messages and, in effect, a
- * pipeline in rank order for long ones (a chain, or scatter and ring allgather, which is
- * no faster). Its prediction is the best of both on the same platform with the same cost
+ * Native: what MPI libraries do. Broadcasts and reductions: a binomial tree for short
+ * messages and, in effect, a pipeline in rank order for long ones (a chain, or scatter
+ * and ring allgather, which is no faster). Scatters and gathers: a binomial tree for
+ * short ones, from the root to each for long ones. Allgathers and long allreduces: a
+ * ring. The prediction is the best of these on the same platform with the same cost
  * model, which flatters the library: ours is taken only when it beats that, too. */
 #include "advise/choice.h"
 
@@ -14,6 +16,9 @@
 #include "algo/algo.h"
 #include "base/err.h"
 #include "cost/cost.h"
+#include "plan/ops.h"
+#include "plan/plan.h"
+#include "plan/turn.h"
 
 /* A little less than powers of two: with their headers they stay below the sizes from
  * which MPI libraries wait for the receiver before they send. */
@@ -30,9 +35,15 @@ static const char *const ours[] = {"grow",
                                    "binomial",
                                    "refine:objective=finish,work=1000"};
 static const char *const natives[] = {"binomial", "chain"};
+/* For scatters and gathers. */
+static const char *const ours_of_parts[] = {"scatter-spread:rounds=1", "scatter-tree",
+                                            "scatter-tree:tree=ecef"};
+static const char *const natives_of_parts[] = {"scatter-tree:tree=flat",
+                                               "scatter-tree:tree=binomial"};
 
 struct search {
     const struct esp_platform *p;
+    esp_op op;
     int root;
     double size_bytes;
     double only_slice; /* 0: any of the list, or the whole */
@@ -43,15 +54,16 @@ struct search {
     struct esp_err *err;
 };
 
-/* The slice with which the plan ends first. */
+/* The slice with which the plan ends first. Parts are not sent together. */
 static esp_status cost_plan(struct search *s, const struct esp_plan *plan, double *best_s,
                             double *best_slice)
 {
+    double part = s->size_bytes / espi_plan_parts(plan, s->p->n_hosts);
     *best_s = INFINITY;
     for (int k = -1; k < N_SLICES; k++) {
         struct espi_cost cost;
-        double slice = k < 0 ? s->only_slice : slices[k];
-        if (k >= 0 && (s->only_slice > 0 || slice >= s->size_bytes))
+        double slice = k >= 0 ? slices[k] : s->only_slice > 0 ? s->only_slice : part;
+        if (k >= 0 && (s->only_slice > 0 || slice >= part))
             continue;
         esp_status st =
             espi_plan_cost(s->p, plan, s->size_bytes, slice, &s->arena, &cost, s->err);
@@ -90,6 +102,7 @@ static esp_status try_algo(struct search *s, const char *algo)
     struct esp_request request;
     struct esp_plan *plan;
     esp_request_init(&request, s->root);
+    request.op = s->op;
     request.algo = algo;
     request.size_bytes = s->size_bytes;
     request.slice_bytes = s->only_slice > 0 ? s->only_slice : s->plan_slice;
@@ -126,6 +139,9 @@ static esp_status copy_plan(const struct esp_plan *plan, const struct esp_platfo
         if (!st)
             st = esp_plan_add_tree(copy, p, tree->weight, tree->n_edges, start,
                                    tree->hops, err);
+        if (!st)
+            st = esp_plan_set_tree_ends(copy, tree->root, tree->n_targets, tree->targets,
+                                        err);
         if (st)
             esp_plan_free(copy);
     }
@@ -134,10 +150,21 @@ static esp_status copy_plan(const struct esp_plan *plan, const struct esp_platfo
     return st;
 }
 
+/* Is the algorithm named that is to plan this operation? */
+static int is_named(const char *algo, esp_op op)
+{
+    if (!algo || !*algo || strcmp(algo, "auto") == 0)
+        return 0;
+    const struct espi_algo *found = espi_algo_find(algo, strcspn(algo, ":"));
+    return found && espi_algo_serves(found, op, 0);
+}
+
 static esp_status try_ours(struct search *s, const struct espi_choice_options *options)
 {
-    if (options->algo && *options->algo && strcmp(options->algo, "auto") != 0)
+    if (is_named(options->algo, s->op))
         return try_algo(s, options->algo);
+    if (espi_op_has_paths(s->op))
+        return try_algos(s, ours_of_parts, sizeof ours_of_parts / sizeof *ours_of_parts);
     return try_algos(s, ours, sizeof ours / sizeof *ours);
 }
 
@@ -156,27 +183,83 @@ static esp_status find_ours(struct search *s, const struct espi_choice_options *
     return try_ours(s, options);
 }
 
-static esp_status predict_native(struct search *s, double *native_s)
+/* The quickest arc from a host to the next in a ring; -1: none. */
+static int ring_arc(const struct espi_view *v, int from)
+{
+    int to = (from + 1) % v->g.n, found = -1;
+    for (int k = v->g.out.start[from]; k < v->g.out.start[from + 1]; k++) {
+        int arc = v->g.out.item[k];
+        if (v->g.head[arc] == to && (found < 0 || v->time_s[arc] < v->time_s[found]))
+            found = arc;
+    }
+    return found;
+}
+
+/* A ring in rank order: in each step every rank sends a part of the message to the next.
+ * *step_s: how long that takes; infinity where there are no such links. */
+static esp_status time_ring_step(struct search *s, double *step_s)
+{
+    struct espi_view v;
+    double most_s = 0;
+    esp_status st =
+        espi_view_init(&v, s->p, s->size_bytes / s->p->n_hosts, &s->arena, s->err);
+    double *load_s = st ? NULL : ESPI_ARENA_ZNEW(&s->arena, double, v.links.n);
+    if (!load_s)
+        return st ? st : espi_err_nomem(s->err);
+    for (int h = 0; h < v.g.n; h++) {
+        int arc = ring_arc(&v, h);
+        if (arc < 0) {
+            most_s = INFINITY;
+            break;
+        }
+        espi_load_arc(&v, arc, 1, load_s);
+        most_s = fmax(most_s, v.lag_s[arc]);
+    }
+    for (int r = 0; r < v.links.n; r++)
+        most_s = fmax(most_s, load_s[r]);
+    *step_s = most_s;
+    return ESP_OK;
+}
+
+static esp_status try_natives(struct search *s)
+{
+    double step_s = INFINITY;
+    esp_status st = ESP_OK;
+    if (s->op == ESP_OP_ALLREDUCE || s->op == ESP_OP_ALLGATHER)
+        st = time_ring_step(s, &step_s);
+    if (!st && espi_op_has_paths(s->op))
+        st = try_algos(s, natives_of_parts,
+                       sizeof natives_of_parts / sizeof *natives_of_parts);
+    else if (!st && s->op != ESP_OP_ALLGATHER)
+        st = try_algos(s, natives, sizeof natives / sizeof *natives);
+    int times = s->op == ESP_OP_ALLREDUCE ? 2 : 1; /* reduce-scatter, then allgather */
+    s->best_s = fmin(s->best_s, times * (s->p->n_hosts - 1) * step_s);
+    return st;
+}
+
+static esp_status predict_native(const struct search *s, double *native_s)
 {
     struct search native = {.p = s->p,
+                            .op = s->op,
                             .root = s->root,
                             .size_bytes = s->size_bytes,
                             .plan_slice = slices[0],
                             .best_s = INFINITY,
                             .err = s->err};
     espi_arena_init(&native.arena);
-    esp_status st = try_algos(&native, natives, sizeof natives / sizeof *natives);
+    esp_status st = try_natives(&native);
     espi_arena_done(&native.arena);
     *native_s = isfinite(native.best_s) ? native.best_s : 0;
     esp_plan_free(native.best);
     return st;
 }
 
-esp_status espi_choose(const struct esp_platform *team, int root, double size_bytes,
-                       const struct espi_choice_options *options, struct espi_choice *out,
-                       struct esp_err *err)
+static esp_status choose(const struct esp_platform *team, esp_op op, int root,
+                         double size_bytes, const struct espi_choice_options *options,
+                         struct espi_choice *out, struct esp_err *err)
 {
     struct search s = {.p = team,
+                       .op = op,
                        .root = root,
                        .size_bytes = size_bytes,
                        .only_slice = options->slice_bytes,
@@ -200,6 +283,43 @@ esp_status espi_choose(const struct esp_platform *team, int root, double size_by
         esp_plan_free(s.best);
     *out = choice;
     return ESP_OK;
+}
+
+/* What collects is looked for on the platform reversed, once for all, and turned round.
+ */
+static esp_status choose_turned(const struct esp_platform *team, esp_op op, int root,
+                                double size_bytes,
+                                const struct espi_choice_options *options,
+                                struct espi_choice *out, struct esp_err *err)
+{
+    struct esp_platform *reversed = NULL;
+    struct espi_choice choice = {0};
+    struct esp_plan *turned = NULL;
+    esp_op there = op == ESP_OP_REDUCE ? ESP_OP_BCAST : espi_op_mirror(op);
+    esp_status st = esp_platform_reversed(team, &reversed, err);
+    if (!st)
+        st = choose(reversed, there, root, size_bytes, options, &choice, err);
+    if (!st && choice.plan) {
+        /* of a race the first tree does it all */
+        struct esp_plan plain = espi_plan_plain(choice.plan);
+        st = espi_plan_turn(&plain, op, team, &turned, err);
+    }
+    espi_choice_done(&choice);
+    esp_platform_free(reversed);
+    if (st)
+        return st;
+    choice.plan = turned;
+    *out = choice;
+    return ESP_OK;
+}
+
+esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
+                       double size_bytes, const struct espi_choice_options *options,
+                       struct espi_choice *out, struct esp_err *err)
+{
+    int turned = espi_op_collects(op) && !options->given;
+    return (turned ? choose_turned : choose)(team, op, root, size_bytes, options, out,
+                                             err);
 }
 
 void espi_choice_done(struct espi_choice *choice)

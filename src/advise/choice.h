@@ -1,4 +1,4 @@
-/* For one broadcast of a team: the plan to run, or none when the MPI library's own is
+/* For one collective of a team: the plan to run, or none when the MPI library's own is
  * predicted to be about as good. A pure function of its arguments: every rank computes
  * the same, and no message is needed to agree. */
 #ifndef ESPI_ADVISE_CHOICE_H
@@ -22,11 +22,12 @@ struct espi_choice {
     double native_s;
 };
 
-/* ESP_OK with no plan when none can be made for this team; ESP_ENOMEM is the only
- * failure. */
-esp_status espi_choose(const struct esp_platform *team, int root, double size_bytes,
-                       const struct espi_choice_options *options, struct espi_choice *out,
-                       struct esp_err *err);
+/* size_bytes: of the message as plans count it (esp_op): of a scatter, without the root's
+ * own part. ESP_OK with no plan when none can be made for this team; ESP_ENOMEM is the
+ * only failure. */
+esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
+                       double size_bytes, const struct espi_choice_options *options,
+                       struct espi_choice *out, struct esp_err *err);
 
 void espi_choice_done(struct espi_choice *choice);
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "plan/ops.h"
 #include "platform/platform.h"
 
 /* ---- which node is which rank's ---- */
@@ -354,6 +355,36 @@ static esp_status adapt_tree(const struct espi_team *team, const struct esp_tree
                              err);
 }
 
+/* A tree for ranks that are the only ones on their machines. rank: node -> rank. */
+static esp_status adapt_plain(const struct espi_team *team, const struct esp_tree *tree,
+                              const int *rank, struct espi_arena *arena,
+                              struct esp_plan *plan, struct esp_err *err)
+{
+    struct adapting a = {team, tree, 0, NULL, NULL, 0, 0};
+    int *targets = ESPI_ARENA_NEW(arena, int, tree->n_targets);
+    a.start = ESPI_ARENA_ZNEW(arena, int, (size_t)tree->n_edges + 1);
+    a.hops = ESPI_ARENA_NEW(arena, int, tree->n_hops);
+    if (!a.start || !a.hops || !targets)
+        return espi_err_nomem(err);
+    add_given(&a);
+    for (int i = 0; i < tree->n_targets; i++)
+        targets[i] = rank[tree->targets[i]];
+    esp_status st =
+        esp_plan_add_tree(plan, team->p, tree->weight, a.n_edges, a.start, a.hops, err);
+    return st ? st
+              : esp_plan_set_tree_ends(plan, rank[tree->root], tree->n_targets,
+                                       tree->n_targets ? targets : NULL, err);
+}
+
+static int *ranks_of_nodes(const struct espi_team *team, const struct esp_platform *net,
+                           const int *node, struct espi_arena *arena)
+{
+    int *rank = ESPI_ARENA_ZNEW(arena, int, net->n_nodes);
+    for (int r = team->n - 1; rank && r >= 0; r--)
+        rank[node[r]] = r;
+    return rank;
+}
+
 static esp_status check_fits(const struct espi_team *team, const struct esp_platform *net,
                              const int *node, const struct esp_plan *plan, int root,
                              struct esp_err *err)
@@ -361,9 +392,12 @@ static esp_status check_fits(const struct espi_team *team, const struct esp_plat
     int machines = 0;
     for (int r = 0; r < team->n; r++)
         machines += team->leader[r] == r;
-    if (plan->op != ESP_OP_BCAST || plan->targets)
-        return espi_err(err, ESP_EUNSUPPORTED, "the plan is not for a broadcast to all");
-    if (!team->link || node[root] != plan->root)
+    if (plan->op == ESP_OP_MULTICAST || plan->targets)
+        return espi_err(err, ESP_EUNSUPPORTED, "the plan is for some hosts, not for all");
+    if (plan->op != ESP_OP_BCAST && machines != team->n)
+        return espi_err(err, ESP_EUNSUPPORTED,
+                        "the plan is for hosts with one rank each");
+    if (!team->link || (node[root] != plan->root && !espi_op_frees_roots(plan->op)))
         return espi_err(err, ESP_EUNSUPPORTED, "the plan is for another root");
     if (machines != net->n_hosts)
         return espi_err(err, ESP_EUNSUPPORTED,
@@ -386,8 +420,13 @@ esp_status espi_team_adapt(const struct espi_team *team, const struct esp_platfo
     espi_arena_init(&arena);
     /* of a redundant plan, the first tree does it all */
     int n_trees = plan->redundant ? 1 : plan->n_trees;
+    int *rank = ranks_of_nodes(team, net, node, &arena);
+    if (!rank)
+        st = espi_err_nomem(err);
     for (int t = 0; t < n_trees && !st; t++)
-        st = adapt_tree(team, &plan->trees[t], root, &arena, mine, err);
+        st = plan->op == ESP_OP_BCAST
+                 ? adapt_tree(team, &plan->trees[t], root, &arena, mine, err)
+                 : adapt_plain(team, &plan->trees[t], rank, &arena, mine, err);
     espi_arena_done(&arena);
     mine->size_bytes = plan->size_bytes;
     mine->slice_bytes = plan->slice_bytes;

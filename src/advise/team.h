@@ -37,7 +37,8 @@ esp_status espi_team_create_equal(struct espi_team *team, int n, struct esp_err 
 void espi_team_done(struct espi_team *team);
 
 /* A plan for the network as one for the team. ESP_EUNSUPPORTED when the root's machine is
- * not the plan's or when a host has no rank. */
+ * not the plan's or when a host has no rank; but for broadcasts, also when one has
+ * several. */
 esp_status espi_team_adapt(const struct espi_team *team, const struct esp_platform *net,
                            const int *node, const struct esp_plan *plan, int root,
                            struct esp_plan **out, struct esp_err *err);

@@ -73,7 +73,7 @@ static esp_status choose(struct espi_comm *c, int root, double bytes,
                                           .algo = s->algo,
                                           .given = given};
     if (!st)
-        st = espi_choose(c->team.p, root, bytes, &options, choice, err);
+        st = espi_choose(c->team.p, ESP_OP_BCAST, root, bytes, &options, choice, err);
     esp_plan_free(given);
     return st;
 }
@@ -180,7 +180,7 @@ uint64_t espi_plan_sum(const struct espi_team *team, int root, double bytes)
     struct espi_choice_options options = {.force = 1, .algo = espi_job.settings.algo};
     struct espi_choice choice;
     struct esp_err err;
-    if (espi_choose(team->p, root, bytes, &options, &choice, &err))
+    if (espi_choose(team->p, ESP_OP_BCAST, root, bytes, &options, &choice, &err))
         return 0;
     uint64_t sum = choice.plan ? sum_plan(choice.plan) : 1;
     uint64_t bits;

@@ -279,7 +279,8 @@ static void slow_links_are_avoided(void **state)
     struct espi_choice choice;
     struct espi_choice_options options = {.margin = 0.9};
     assert_int_equal(espi_team_create(&team, net, 8, node, NULL), ESP_OK);
-    assert_int_equal(espi_choose(team.p, 0, 8e6, &options, &choice, NULL), ESP_OK);
+    assert_int_equal(espi_choose(team.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
+                     ESP_OK);
     assert_non_null(choice.plan);
     assert_true(choice.ours_s < 0.9 * choice.native_s);
     int crossings = 0;
@@ -290,13 +291,15 @@ static void slow_links_are_avoided(void **state)
     assert_int_equal(crossings, 1);
     espi_choice_done(&choice);
     options.margin = 1e-9; /* as good as never */
-    assert_int_equal(espi_choose(team.p, 0, 8e6, &options, &choice, NULL), ESP_OK);
+    assert_int_equal(espi_choose(team.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
+                     ESP_OK);
     assert_null(choice.plan);
     assert_true(choice.ours_s > 0);
     options.force = 1;
     options.algo = "chain";
     options.slice_bytes = 1000;
-    assert_int_equal(espi_choose(team.p, 3, 8e6, &options, &choice, NULL), ESP_OK);
+    assert_int_equal(espi_choose(team.p, ESP_OP_BCAST, 3, 8e6, &options, &choice, NULL),
+                     ESP_OK);
     assert_string_equal(choice.plan->algo, "chain");
     assert_true(choice.plan->slice_bytes == 1000);
     espi_choice_done(&choice);
@@ -312,7 +315,8 @@ static void equal_links_are_left_to_the_library(void **state)
     for (double bytes = 1; bytes < 1e8; bytes *= 7) {
         struct espi_choice choice;
         struct espi_choice_options options = {.margin = 0.9};
-        assert_int_equal(espi_choose(team.p, 1, bytes, &options, &choice, NULL), ESP_OK);
+        assert_int_equal(
+            espi_choose(team.p, ESP_OP_BCAST, 1, bytes, &options, &choice, NULL), ESP_OK);
         assert_null(choice.plan);
     }
     espi_team_done(&team);
@@ -329,9 +333,78 @@ static void no_plan_is_no_failure(void **state)
     (void)state;
     assert_int_equal(esp_platform_parse(text, sizeof text - 1, "t", NULL, &p, NULL),
                      ESP_OK);
-    assert_int_equal(espi_choose(p, 0, 1000, &options, &choice, NULL), ESP_OK);
+    assert_int_equal(espi_choose(p, ESP_OP_BCAST, 0, 1000, &options, &choice, NULL),
+                     ESP_OK);
     assert_null(choice.plan);
     esp_platform_free(p);
+}
+
+static const esp_op all_ops[] = {ESP_OP_BCAST, ESP_OP_SCATTER, ESP_OP_GATHER,
+                                 ESP_OP_REDUCE, ESP_OP_ALLREDUCE};
+enum { N_OPS = sizeof all_ops / sizeof *all_ops };
+
+static void every_operation_gets_a_plan_that_runs(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(8);
+    static const int node[] = {0, 4, 1, 5, 2, 6, 3, 7, 0, 4};
+    for (int i = 0; i < 8 * N_OPS; i++) {
+        struct espi_team team;
+        struct espi_choice choice, again;
+        struct espi_choice_options options = {.force = 1};
+        esp_op op = all_ops[i % N_OPS];
+        int n = 2 + i % 9, root = i / N_OPS % n;
+        double bytes = i % 3 ? 1e6 : 4000;
+        assert_int_equal(espi_team_create(&team, net, n, node, NULL), ESP_OK);
+        assert_int_equal(espi_choose(team.p, op, root, bytes, &options, &choice, NULL),
+                         ESP_OK);
+        assert_int_equal(espi_choose(team.p, op, root, bytes, &options, &again, NULL),
+                         ESP_OK);
+        assert_non_null(choice.plan);
+        assert_true(choice.plan->op == op && choice.plan->root == root);
+        assert_true(choice.plan->slice_bytes > 0 && choice.plan->slice_bytes <= bytes);
+        assert_true(choice.ours_s > 0 && choice.native_s > 0);
+        assert_true(choice.ours_s == again.ours_s && choice.native_s == again.native_s);
+        assert_int_equal(esp_plan_check(choice.plan, team.p, NULL), ESP_OK);
+        espi_choice_done(&choice);
+        espi_choice_done(&again);
+        espi_team_done(&team);
+    }
+    esp_platform_free(net);
+}
+
+/* Plans from outside for other operations than broadcasts. */
+static void plans_of_all_operations_are_adapted(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(6);
+    static const int node[] = {2, 4, 1, 5, 0, 3, 3};
+    for (int i = 0; i < N_OPS; i++) {
+        struct espi_team team;
+        struct esp_request request;
+        struct esp_plan *plan = NULL, *mine = NULL;
+        esp_request_init(&request, 4);
+        request.op = all_ops[i];
+        assert_int_equal(esp_plan_make(net, &request, &plan, NULL), ESP_OK);
+        assert_int_equal(espi_team_create(&team, net, 6, node, NULL), ESP_OK);
+        assert_int_equal(espi_team_adapt(&team, net, node, plan, 1, &mine, NULL), ESP_OK);
+        assert_int_equal(mine->root, 1);
+        assert_int_equal(mine->n_trees, plan->n_trees);
+        esp_plan_free(mine);
+        assert_int_equal(espi_team_adapt(&team, net, node, plan, 2, &mine, NULL),
+                         all_ops[i] == ESP_OP_ALLREDUCE ? ESP_OK : ESP_EUNSUPPORTED);
+        if (all_ops[i] == ESP_OP_ALLREDUCE)
+            esp_plan_free(mine);
+        espi_team_done(&team);
+        assert_int_equal(espi_team_create(&team, net, 7, node, NULL), ESP_OK);
+        assert_int_equal(espi_team_adapt(&team, net, node, plan, 1, &mine, NULL),
+                         all_ops[i] == ESP_OP_BCAST ? ESP_OK : ESP_EUNSUPPORTED);
+        if (all_ops[i] == ESP_OP_BCAST)
+            esp_plan_free(mine);
+        espi_team_done(&team);
+        esp_plan_free(plan);
+    }
+    esp_platform_free(net);
 }
 
 /* ---- every allocation fails once ---- */
@@ -346,7 +419,7 @@ static esp_status whole_way(void *arg)
     esp_status st = espi_team_create(&team, net, 6, node, NULL);
     if (st)
         return st;
-    st = espi_choose(team.p, 2, 1e6, &options, &choice, NULL);
+    st = espi_choose(team.p, ESP_OP_BCAST, 2, 1e6, &options, &choice, NULL);
     if (!st)
         espi_choice_done(&choice);
     espi_team_done(&team);
@@ -380,6 +453,8 @@ int main(void)
         cmocka_unit_test(slow_links_are_avoided),
         cmocka_unit_test(equal_links_are_left_to_the_library),
         cmocka_unit_test(no_plan_is_no_failure),
+        cmocka_unit_test(every_operation_gets_a_plan_that_runs),
+        cmocka_unit_test(plans_of_all_operations_are_adapted),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
