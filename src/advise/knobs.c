@@ -31,8 +31,8 @@ static const struct espi_knob knobs[N_KNOBS] = {
                   "The network, in any format that espalier reads. Read by rank 0 only. "
                   "Ranks find their nodes by host name."},
     [PLAN] = {"ESPALIER_PLAN", "FILE", "",
-              "A plan for that platform; used for broadcasts from its root on "
-              "communicators that have a rank on each host."},
+              "A plan for that platform; used for what it is a plan for, with its root, "
+              "on communicators that have a rank on each host."},
     [HOSTS] = {"ESPALIER_HOSTS", "NAME,...", "",
                "The nodes of the ranks, by rank, where they are not called in the "
                "platform as their hosts are."},

@@ -242,12 +242,14 @@ static int run_run(const struct cli_args *args)
 const struct command cli_command_run = {
     .name = "run",
     .group = CLI_GROUP_RUN,
-    .summary = "run an unmodified MPI program, its broadcasts by our plans",
+    .summary = "run an unmodified MPI program, its collectives by our plans",
     .about =
         (const char *const[]){
             "Starts an MPI program as the given command line does, with a library in it "
-            "that takes over broadcasts of which a plan for the platform is predicted to "
-            "do better than the MPI library. All else, and all whenever something is "
+            "that takes over collectives of which a plan for the platform is predicted "
+            "to "
+            "do better than the MPI library: broadcast, scatter, gather, allgather, "
+            "reduce and allreduce. All else, and all whenever something is "
             "wrong, is left to the MPI library. The program needs no change and no new "
             "link; C and Fortran, Open MPI and MPICH.",
             "Ranks find their nodes in the platform by the names of their hosts. On "

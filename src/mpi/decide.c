@@ -1,5 +1,5 @@
-/* Decisions of a communicator, kept: for each root and size class one, with the program
- * of the last size. */
+/* Decisions of a communicator, kept: for each collective, root and size class one, with
+ * the program of the last size. */
 #include <math.h>
 #include <string.h>
 
@@ -23,11 +23,12 @@ static void clear_entry(struct espi_entry *e)
 }
 
 /* The one that fits, else the one longest unused, cleared. */
-static struct espi_entry *find_entry(struct espi_comm *c, int root, int size_class)
+static struct espi_entry *find_entry(struct espi_comm *c, esp_op op, int root,
+                                     int size_class)
 {
     struct espi_entry *oldest = &c->cache[0];
     for (struct espi_entry *e = c->cache; e < c->cache + ESPI_CACHE; e++) {
-        if (e->size_class == size_class && e->root == root)
+        if (e->size_class == size_class && e->root == root && e->op == op)
             return e;
         if (e->used < oldest->used)
             oldest = e;
@@ -51,47 +52,49 @@ static esp_status make_team(struct espi_comm *c, struct esp_err *err)
 }
 
 /* The plan from outside where it fits; else *out stays NULL. */
-static esp_status adapt_given(const struct espi_comm *c, int root, struct esp_plan **out)
+static esp_status adapt_given(const struct espi_comm *c, esp_op op, int root,
+                              struct esp_plan **out)
 {
     struct esp_err why;
-    if (!espi_job.plan)
+    if (!espi_job.plan || espi_job.plan->op != op)
         return ESP_OK;
     esp_status st =
         espi_team_adapt(&c->team, espi_job.net, c->node, espi_job.plan, root, out, &why);
     return st == ESP_ENOMEM ? st : ESP_OK;
 }
 
-static esp_status choose(struct espi_comm *c, int root, double bytes,
+static esp_status choose(struct espi_comm *c, esp_op op, int root, double bytes,
                          struct espi_choice *choice, struct esp_err *err)
 {
     const struct espi_settings *s = &espi_job.settings;
     struct esp_plan *given = NULL;
-    esp_status st = adapt_given(c, root, &given);
+    esp_status st = adapt_given(c, op, root, &given);
     struct espi_choice_options options = {.force = s->mode == ESPI_MODE_FORCE,
                                           .margin = s->margin,
                                           .slice_bytes = s->slice_bytes,
                                           .algo = s->algo,
                                           .given = given};
     if (!st)
-        st = espi_choose(c->team.p, ESP_OP_BCAST, root, bytes, &options, choice, err);
+        st = espi_choose(c->team.p, op, root, bytes, &options, choice, err);
     esp_plan_free(given);
     return st;
 }
 
-static void tell(const struct espi_comm *c, int root, double bytes,
+static void tell(const struct espi_comm *c, esp_op op, int root, double bytes,
                  const struct espi_choice *choice)
 {
     if (espi_job.settings.log < ESPI_LOG_DEBUG)
         return;
     espi_say(ESPI_LOG_DEBUG,
-             "broadcast of up to %.0f bytes from rank %d of %d: %s (predicted %.3g s, "
-             "native %.3g s)",
-             bytes, root, c->size, choice->plan ? choice->plan->algo : "native",
-             choice->ours_s, choice->native_s);
+             "%s of up to %.0f bytes, root %d of %d ranks: %s (predicted %.3g s, native "
+             "%.3g s)",
+             esp_op_name(op), bytes, root, c->size,
+             choice->plan ? choice->plan->algo : "native", choice->ours_s,
+             choice->native_s);
 }
 
-static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, int root,
-                             int size_class, struct esp_err *err)
+static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op op,
+                             int root, int size_class, struct esp_err *err)
 {
     struct espi_choice choice = {0};
     double bytes = ldexp(1, size_class);
@@ -99,12 +102,13 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, int root
     if (st && !c->no_team)
         return st;
     if (!c->no_team) {
-        st = choose(c, root, bytes, &choice, err);
+        st = choose(c, op, root, bytes, &choice, err);
         if (st)
             return st;
-        tell(c, root, bytes, &choice);
+        tell(c, op, root, bytes, &choice);
     }
     e->choice = choice;
+    e->op = op;
     e->root = root;
     e->size_class = size_class;
     return ESP_OK;
@@ -119,7 +123,8 @@ static esp_status compile(const struct espi_comm *c, struct espi_entry *e, uint6
     if (!(slice > 0 && slice < slice_max))
         slice = slice_max;
     struct espi_compile_options options = {.size_bytes = (double)bytes,
-                                           .slice_bytes = slice};
+                                           .slice_bytes = slice,
+                                           .unscheduled = e->op != ESP_OP_BCAST};
     espi_arena_done(&e->arena);
     e->bytes = 0;
     esp_status st = espi_program_compile(c->team.p, e->choice.plan, &options, &e->arena,
@@ -129,21 +134,25 @@ static esp_status compile(const struct espi_comm *c, struct espi_entry *e, uint6
     e->channel = espi_program_channels(&e->prog, &e->arena);
     if (!e->channel)
         return espi_err_nomem(err);
+    for (int i = 0; i < e->prog.n_streams; i++)
+        if (e->channel[i] >= ESPI_CHANNELS)
+            return espi_err(err, ESP_EUNSUPPORTED, "too many streams between two ranks");
     e->bytes = bytes;
     return ESP_OK;
 }
 
-struct espi_entry *espi_decide(struct espi_comm *c, int root, uint64_t bytes)
+struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_t bytes,
+                               uint64_t program_bytes)
 {
     struct esp_err err;
     int size_class = class_of(bytes);
-    struct espi_entry *e = find_entry(c, root, size_class);
+    struct espi_entry *e = find_entry(c, op, root, size_class);
     e->used = ++c->clock;
-    if (e->size_class < 0 && fill_entry(c, e, root, size_class, &err))
+    if (e->size_class < 0 && fill_entry(c, e, op, root, size_class, &err))
         return NULL;
-    if (!e->choice.plan || e->bytes == bytes)
+    if (!e->choice.plan || e->bytes == program_bytes)
         return e;
-    esp_status st = compile(c, e, bytes, &err);
+    esp_status st = compile(c, e, program_bytes, &err);
     if (st == ESP_ENOMEM)
         return NULL;
     if (st) /* alike on all ranks */

@@ -1,37 +1,5 @@
-/* The C names that the shim takes. */
+/* The C names that begin and end MPI, or make communicators. */
 #include "mpi/shim.h"
-
-/* A jump, and nothing else, while we have nothing to do: a broadcast of a byte takes a
- * tenth of a microsecond. */
-static int take_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
-{
-    return espi_bcast(buffer, count, type, root, comm);
-}
-
-static int (*bcast)(void *, int, MPI_Datatype, int, MPI_Comm) = PMPI_Bcast;
-#if MPI_VERSION >= 4
-static int (*bcast_c)(void *, MPI_Count, MPI_Datatype, int, MPI_Comm) = PMPI_Bcast_c;
-#endif
-
-void espi_hooks_wake(void)
-{
-    bcast = take_bcast;
-#if MPI_VERSION >= 4
-    bcast_c = espi_bcast;
-#endif
-}
-
-void espi_hooks_sleep(int whole_job)
-{
-    bcast = PMPI_Bcast;
-    if (whole_job)
-        espi_bypass("MPI_Bcast", (void *)MPI_Bcast, (void *)PMPI_Bcast);
-#if MPI_VERSION >= 4
-    bcast_c = PMPI_Bcast_c;
-    if (whole_job)
-        espi_bypass("MPI_Bcast_c", (void *)MPI_Bcast_c, (void *)PMPI_Bcast_c);
-#endif
-}
 
 #pragma GCC visibility push(default)
 
@@ -56,18 +24,6 @@ int MPI_Finalize(void)
     espi_detach();
     return PMPI_Finalize();
 }
-
-int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
-{
-    return bcast(buffer, count, type, root, comm);
-}
-
-#if MPI_VERSION >= 4
-int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
-{
-    return bcast_c(buffer, count, type, root, comm);
-}
-#endif
 
 /* ---- calls that make communicators ---- */
 

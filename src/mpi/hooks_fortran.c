@@ -1,4 +1,5 @@
-/* The Fortran names that the shim takes, of mpif.h, mpi and mpi_f08. All arguments are
+/* The Fortran names that begin and end MPI or make communicators, of mpif.h, mpi and
+ * mpi_f08. All arguments are
  * addresses, handles are integers (in mpi_f08 records of one), and the last is the error
  * code, which mpi_f08 may leave out.
  *
@@ -126,39 +127,5 @@ PLAIN_SPELLINGS(init, INIT)
 PLAIN_HOOK(mpi_finalize_, espi_detach(), )
 PLAIN_HOOK(mpi_finalize_f08_, espi_detach(), )
 PLAIN_SPELLINGS(finalize, FINALIZE)
-
-/* ---- MPI_Bcast; MPICH's Fortran gets there through the C names ---- */
-
-#ifdef OPEN_MPI
-extern int mpi_fortran_bottom_; /* Fortran's MPI_BOTTOM is the address of this */
-
-static void bcast(void *buffer, const MPI_Fint *count, const MPI_Fint *type,
-                  const MPI_Fint *root, const MPI_Fint *comm, int *ierror)
-{
-    if (buffer == &mpi_fortran_bottom_)
-        buffer = MPI_BOTTOM;
-    MPI_Datatype c_type = PMPI_Type_f2c(*type);
-    MPI_Comm c_comm = PMPI_Comm_f2c(*comm);
-    int code = espi_job.awake ? espi_bcast(buffer, *count, c_type, *root, c_comm)
-                              : PMPI_Bcast(buffer, *count, c_type, *root, c_comm);
-    if (ierror)
-        *ierror = code;
-}
-
-#define BCAST(symbol)                                                                    \
-    void symbol(void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root,           \
-                MPI_Fint *comm, int *ierror);                                            \
-    void symbol(void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root,           \
-                MPI_Fint *comm, int *ierror)                                             \
-    {                                                                                    \
-        bcast(buffer, count, type, root, comm, ierror);                                  \
-    }
-
-BCAST(mpi_bcast_)
-BCAST(mpi_bcast)
-BCAST(mpi_bcast__)
-BCAST(MPI_BCAST)
-BCAST(mpi_bcast_f08_)
-#endif
 
 #pragma GCC visibility pop

@@ -2,13 +2,14 @@
  * packed, in the order of the type map, which is the same on all ranks however they
  * describe it. */
 #include <limits.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "mpi/shim.h"
 
 /* Is an element one piece, its bytes in the order of the type map, elements without gaps
  * between them? Types that are so in fact, but made by other means, are packed. */
-static int is_flat(MPI_Datatype type, MPI_Count size)
+int espi_is_flat(MPI_Datatype type, MPI_Count size)
 {
     int n_ints, n_addresses, n_types, combiner, flat = 0;
     MPI_Aint addresses[1], lb, extent;
@@ -24,7 +25,7 @@ static int is_flat(MPI_Datatype type, MPI_Count size)
     MPI_Count inner_size;
     if (PMPI_Type_get_contents(type, n_ints, 0, 1, ints, addresses, &inner))
         return 0;
-    flat = !PMPI_Type_size_x(inner, &inner_size) && is_flat(inner, inner_size);
+    flat = !PMPI_Type_size_x(inner, &inner_size) && espi_is_flat(inner, inner_size);
     if (!PMPI_Type_get_envelope(inner, &n_ints, &n_addresses, &n_types, &combiner) &&
         combiner != MPI_COMBINER_NAMED)
         PMPI_Type_free(&inner);
@@ -59,7 +60,7 @@ int espi_layout_init(struct espi_layout *l, void *buffer, MPI_Count count,
     MPI_Count lb;
     *l = (struct espi_layout){
         .data = buffer, .buffer = buffer, .count = count, .size = size, .type = type};
-    if (is_flat(type, size))
+    if (espi_is_flat(type, size))
         return buffer == MPI_BOTTOM ? MPI_ERR_BUFFER : MPI_SUCCESS;
     int code = PMPI_Type_get_extent_x(type, &lb, &l->extent);
     if (code)
@@ -139,6 +140,60 @@ static int move_all(const struct espi_layout *l, int pack, MPI_Comm twin)
         MPI_Count n = l->count - at < most ? l->count - at : most;
         code = move_some(l, at, (int)n, pack, twin);
     }
+    return code;
+}
+
+static int move(void *buffer, MPI_Count count, MPI_Datatype type, void *data, int pack,
+                MPI_Comm twin)
+{
+    MPI_Count lb;
+    struct espi_layout l = {.data = data, .buffer = buffer, .count = count, .type = type};
+    if (count == 0)
+        return MPI_SUCCESS;
+    int code = PMPI_Type_size_x(type, &l.size);
+    if (!code)
+        code = PMPI_Type_get_extent_x(type, &lb, &l.extent);
+    if (!code && buffer == MPI_BOTTOM)
+        code = leave_bottom(&l);
+    if (!code)
+        code = move_all(&l, pack, twin);
+    espi_layout_done(&l);
+    return code;
+}
+
+int espi_pack(const void *buffer, MPI_Count count, MPI_Datatype type, void *to,
+              MPI_Comm twin)
+{
+    return move((void *)buffer, count, type, to, 1, twin);
+}
+
+int espi_unpack(const void *from, void *buffer, MPI_Count count, MPI_Datatype type,
+                MPI_Comm twin)
+{
+    return move(buffer, count, type, (void *)from, 0, twin);
+}
+
+/* By way of packed bytes, unless both are plain. */
+int espi_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+              MPI_Count to_count, MPI_Datatype to_type, MPI_Comm twin)
+{
+    MPI_Count from_size, to_size;
+    int code = PMPI_Type_size_x(from_type, &from_size);
+    if (!code)
+        code = PMPI_Type_size_x(to_type, &to_size);
+    if (code || from_count <= 0 || from_size <= 0)
+        return code;
+    size_t bytes = (size_t)(from_count * from_size);
+    if (espi_is_flat(from_type, from_size) && espi_is_flat(to_type, to_size)) {
+        memmove(to, from, bytes);
+        return MPI_SUCCESS;
+    }
+    char *between = espi_malloc(bytes);
+    code =
+        between ? espi_pack(from, from_count, from_type, between, twin) : MPI_ERR_NO_MEM;
+    if (!code)
+        code = espi_unpack(between, to, to_count, to_type, twin);
+    espi_free(between);
     return code;
 }
 

@@ -16,6 +16,7 @@
 #include "advise/choice.h"
 #include "advise/knobs.h"
 #include "advise/team.h"
+#include "base/clock.h"
 #include "exec/exec.h"
 
 /* ---- the job: written once, by the attach; then read only ---- */
@@ -50,10 +51,12 @@ void espi_say(int level, const char *fmt, ...) __attribute__((format(printf, 2, 
 
 /* ---- communicators ---- */
 
-enum { ESPI_CACHE = 32 };
+/* Entries kept a communicator; tags that the streams between two ranks may take. */
+enum { ESPI_CACHE = 48, ESPI_CHANNELS = 8192 };
 
 /* A decision, and the program that carries it out for messages of one size. */
 struct espi_entry {
+    esp_op op;
     int root, size_class; /* size_class < 0: the entry is free */
     uint64_t used;        /* clock of the last use */
     struct espi_choice choice;
@@ -88,14 +91,29 @@ void espi_comms_end(void);
 
 /* ---- decisions ---- */
 
-/* The entry for a broadcast, made or found; NULL: out of memory. An entry without a plan
- * says: native. */
-struct espi_entry *espi_decide(struct espi_comm *c, int root, uint64_t bytes);
+/* The entry for a collective, made or found; NULL: out of memory. An entry without a plan
+ * says: native. bytes: of the message as plans count it; the program is compiled for
+ * messages of program_bytes. */
+struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_t bytes,
+                               uint64_t program_bytes);
 
 /* A number that is equal on two ranks if they plan alike; 0: out of memory. */
 uint64_t espi_plan_sum(const struct espi_team *team, int root, double bytes);
 
 /* ---- data ---- */
+
+/* Is an element of the type one piece, its bytes in the order of the type map, elements
+ * without gaps between them? */
+int espi_is_flat(MPI_Datatype type, MPI_Count size);
+
+/* Between the user's data and one piece of bytes, in the order of the type map. These
+ * give MPI_SUCCESS, or an error code. */
+int espi_pack(const void *buffer, MPI_Count count, MPI_Datatype type, void *to,
+              MPI_Comm twin);
+int espi_unpack(const void *from, void *buffer, MPI_Count count, MPI_Datatype type,
+                MPI_Comm twin);
+int espi_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+              MPI_Count to_count, MPI_Datatype to_type, MPI_Comm twin);
 
 struct espi_layout {
     void *data;   /* the message in one piece */
@@ -128,16 +146,70 @@ int espi_wire_reserve(struct espi_wire *wire, int n, struct espi_arena *arena);
 /* Gives up what is under way. */
 void espi_wire_abandon(const struct espi_request *requests, int n);
 
-/* ---- collectives ---- */
+/* ---- calls ---- */
 
-/* The broadcast, by us or by the library. */
+/* One call of a collective: whose it is, and what is noted of it. */
+struct espi_call {
+    esp_op op;
+    int root;
+    MPI_Comm comm;
+    struct espi_comm *c;      /* NULL: the library's */
+    int known, rank, size;    /* known: rank and size are */
+    uint64_t bytes;           /* of the message as plans count it; 0: the library's */
+    struct espi_entry *entry; /* with a plan, or NULL */
+    double native_s;          /* predicted; 0: not */
+    double start_s;
+};
+
+/* Looks at communicator and root only. */
+void espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm);
+
+/* Is there a plan for a message of so many bytes, of parts none larger than so many
+ * (0: it has none)? Every rank finds the same. -1: out of memory. */
+int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part);
+
+/* Runs this rank's part of the plan's program, to its end; MPI_SUCCESS, or a code. */
+int espi_call_run(const struct espi_call *call, void *data,
+                  const struct espi_run_options *options);
+
+/* Notes it; ours: what goes wrong goes to the communicator's error handler. The code. */
+int espi_call_close(const struct espi_call *call, int ours, int code);
+
+/* The bytes of so many elements; 0: none, or the arguments are wrong. */
+uint64_t espi_bytes(MPI_Count count, MPI_Datatype type);
+
+/* The bytes of the parts of all ranks but the root, each of so many; 0: too many. */
+uint64_t espi_parts(const struct espi_call *call, uint64_t part);
+
+/* ---- collectives, by us or by the library ---- */
+
 int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+                 MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm);
+int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+                MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm);
+int espi_allgather(const void *from, MPI_Count from_count, MPI_Datatype from_type,
+                   void *to, MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm);
+
+/* Counts and places of an allgatherv: of the plain call or of its large variant. */
+struct espi_counts {
+    const int *count, *at;
+    const MPI_Count *large_count;
+    const MPI_Aint *large_at;
+};
+
+int espi_allgatherv(const void *from, MPI_Count from_count, MPI_Datatype from_type,
+                    void *to, const struct espi_counts *counts, MPI_Datatype to_type,
+                    MPI_Comm comm);
+int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                int root, MPI_Comm comm);
+int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype type,
+                   MPI_Op op, MPI_Comm comm);
 
 /* ---- statistics ---- */
 
-void espi_stats_note(int comm_size, uint64_t bytes, const char *algo, double time_s,
-                     double native_s);
+void espi_stats_note(esp_op op, int comm_size, uint64_t bytes, const char *algo,
+                     double time_s, double native_s);
 void espi_stats_write(const char *path);
-double espi_now_s(void);
 
 #endif

@@ -1,16 +1,17 @@
-/* What was done: for each size of communicator, class of message size and algorithm the
- * calls, bytes and time of rank 0, and the time that the library was predicted to need.
+/* What was done: for each collective, size of communicator, class of message size and
+ * algorithm the calls, bytes and time of rank 0, and the time that the library was
+ * predicted to need.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/units.h"
 #include "mpi/shim.h"
 
 struct row {
+    esp_op op;
     int comm_size, size_class;
     char algo[40];
     uint64_t calls, bytes;
@@ -21,19 +22,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct row *rows;
 static size_t n_rows, rows_cap;
 
-double espi_now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int order(const struct row *a, const struct row *b)
 {
     if (a->comm_size != b->comm_size)
         return a->comm_size < b->comm_size ? -1 : 1;
     if (a->size_class != b->size_class)
         return a->size_class < b->size_class ? -1 : 1;
+    if (a->op != b->op)
+        return a->op < b->op ? -1 : 1;
     return strcmp(a->algo, b->algo);
 }
 
@@ -52,10 +48,11 @@ static struct row *find_row(const struct row *key)
     return &rows[at];
 }
 
-void espi_stats_note(int comm_size, uint64_t bytes, const char *algo, double time_s,
-                     double native_s)
+void espi_stats_note(esp_op op, int comm_size, uint64_t bytes, const char *algo,
+                     double time_s, double native_s)
 {
-    struct row key = {.comm_size = comm_size,
+    struct row key = {.op = op,
+                      .comm_size = comm_size,
                       .size_class = bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0};
     snprintf(key.algo, sizeof key.algo, "%.*s", (int)strcspn(algo, ":"), algo);
     pthread_mutex_lock(&lock);
@@ -77,8 +74,9 @@ static void write_row(FILE *out, const struct row *row)
     espi_format_time(took, sizeof took, row->time_s);
     if (row->native_s > 0)
         espi_format_time(native, sizeof native, row->native_s);
-    fprintf(out, "%6d  %10s  %-22s  %8llu  %10s  %10s  %10s\n", row->comm_size, size,
-            row->algo, (unsigned long long)row->calls, bytes, took, native);
+    fprintf(out, "%6d  %10s  %-22s  %-9s  %8llu  %10s  %10s  %10s\n", row->comm_size,
+            size, row->algo, esp_op_name(row->op), (unsigned long long)row->calls, bytes,
+            took, native);
 }
 
 void espi_stats_write(const char *path)
@@ -89,9 +87,9 @@ void espi_stats_write(const char *path)
         return;
     }
     fprintf(out,
-            "espalier: broadcasts as rank 0 saw them\n%6s  %10s  %-22s  %8s  %10s  "
-            "%10s  %10s\n",
-            "ranks", "up to", "algorithm", "calls", "bytes", "time", "native?");
+            "espalier: collectives as rank 0 saw them\n%6s  %10s  %-22s  %-9s  %8s  "
+            "%10s  %10s  %10s\n",
+            "ranks", "up to", "algorithm", "call", "calls", "bytes", "time", "native?");
     for (size_t i = 0; i < n_rows; i++)
         write_row(out, &rows[i]);
     fflush(out);

@@ -1,4 +1,4 @@
-! Broadcasts from Fortran with `use mpi_f08`: handles are types, error codes are left out.
+! Collectives from Fortran with `use mpi_f08`: handles are types, error codes are left out.
 program f08
   use mpi_f08
   implicit none
@@ -24,6 +24,9 @@ program f08
   call MPI_Comm_free(half)
   call one(n - 9, 0, copy)
   call MPI_Comm_free(copy)
+  do root = 0, nranks - 1
+    call others(n / nranks, root, MPI_COMM_WORLD)
+  end do
   call MPI_Allreduce(bad, all, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
   call MPI_Finalize()
   if (rank == 0 .and. all == 0) print '(A)', 'ok'
@@ -44,6 +47,58 @@ contains
     end if
     do i = 1, length
       if (data(i) /= i * 3 + from) bad = bad + 1
+    end do
+  end subroutine
+  ! The other collectives, with m numbers a rank.
+  subroutine others(m, from, comm)
+    integer, intent(in) :: m, from
+    type(MPI_Comm), intent(in) :: comm
+    integer :: me, ranks, i, code
+    integer, allocatable :: own(:), whole(:), counts(:), at(:)
+    double precision, allocatable :: x(:), y(:)
+    call MPI_Comm_rank(comm, me)
+    call MPI_Comm_size(comm, ranks)
+    allocate(own(m), whole(m * ranks), counts(ranks), at(ranks), x(m), y(m))
+    own = [(i + 1000 * me, i = 1, m)]
+    whole = -1
+    call MPI_Gather(own, m, MPI_INTEGER, whole, m, MPI_INTEGER, from, comm)
+    if (me == from) call look(whole, m, ranks)
+    own = -1
+    if (me == from) then
+      call MPI_Scatter(whole, m, MPI_INTEGER, MPI_IN_PLACE, m, MPI_INTEGER, from, comm)
+      own = whole(m * me + 1 : m * me + m)
+    else
+      call MPI_Scatter(whole, m, MPI_INTEGER, own, m, MPI_INTEGER, from, comm, code)
+      if (code /= MPI_SUCCESS) bad = bad + 1
+    end if
+    whole = -1
+    whole(m * me + 1 : m * me + m) = own
+    call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, whole, m, MPI_INTEGER, comm)
+    call look(whole, m, ranks)
+    counts = m
+    at = [(m * (i - 1), i = 1, ranks)]
+    whole = -1
+    call MPI_Allgatherv(own, m, MPI_INTEGER, whole, counts, at, MPI_INTEGER, comm)
+    call look(whole, m, ranks)
+    x = [(dble(i) + me, i = 1, m)]
+    call MPI_Reduce(x, y, m, MPI_DOUBLE_PRECISION, MPI_SUM, from, comm)
+    if (me == from) then
+      do i = 1, m
+        if (y(i) /= dble(i) * ranks + ranks * (ranks - 1) / 2) bad = bad + 1
+      end do
+    end if
+    call MPI_Allreduce(MPI_IN_PLACE, x, m, MPI_DOUBLE_PRECISION, MPI_MAX, comm)
+    do i = 1, m
+      if (x(i) /= dble(i) + ranks - 1) bad = bad + 1
+    end do
+  end subroutine
+  subroutine look(whole, m, ranks)
+    integer, intent(in) :: m, ranks, whole(*)
+    integer :: i, r
+    do r = 0, ranks - 1
+      do i = 1, m
+        if (whole(m * r + i) /= i + 1000 * r) bad = bad + 1
+      end do
     end do
   end subroutine
 end program

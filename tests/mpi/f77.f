@@ -1,4 +1,4 @@
-C     Broadcasts from Fortran with mpif.h: every root, several sizes and
+C     Collectives from Fortran with mpif.h: every root, several sizes and
 C     communicators, and addresses from MPI_BOTTOM.
       program f77
       implicit none
@@ -40,6 +40,9 @@ C     communicators, and addresses from MPI_BOTTOM.
          if (data(i) .ne. 3 * i) bad = bad + 1
       end do
       call MPI_TYPE_FREE(btype, ierr)
+      do root = 0, nranks - 1
+         call others(data, n / nranks, root, bad)
+      end do
       call MPI_ALLREDUCE(bad, all, 1, MPI_INTEGER, MPI_SUM,
      &     MPI_COMM_WORLD, ierr)
       call MPI_FINALIZE(ierr)
@@ -60,5 +63,70 @@ C     communicators, and addresses from MPI_BOTTOM.
       if (ierr .ne. MPI_SUCCESS) bad = bad + 1
       do i = 1, n
          if (data(i) .ne. i * 7 + root) bad = bad + 1
+      end do
+      end
+
+C     The other collectives, with m numbers a rank.
+      subroutine others(data, m, root, bad)
+      implicit none
+      include 'mpif.h'
+      integer m, data(*), root, bad, rank, nranks, i, r, ierr
+      integer own(50000), counts(64), at(64)
+      call MPI_COMM_RANK(MPI_COMM_WORLD, rank, ierr)
+      call MPI_COMM_SIZE(MPI_COMM_WORLD, nranks, ierr)
+      do i = 1, m
+         own(i) = i + 1000 * rank
+      end do
+      call MPI_GATHER(own, m, MPI_INTEGER, data, m, MPI_INTEGER, root,
+     &     MPI_COMM_WORLD, ierr)
+      if (rank .eq. root) then
+         call look(data, m, nranks, bad)
+         call MPI_SCATTER(data, m, MPI_INTEGER, MPI_IN_PLACE, m,
+     &        MPI_INTEGER, root, MPI_COMM_WORLD, ierr)
+      else
+         call MPI_SCATTER(data, m, MPI_INTEGER, own, m,
+     &        MPI_INTEGER, root, MPI_COMM_WORLD, ierr)
+      end if
+      do i = 1, m * nranks
+         data(i) = -1
+      end do
+      do i = 1, m
+         data(m * rank + i) = own(i)
+      end do
+      call MPI_ALLGATHER(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, m,
+     &     MPI_INTEGER, MPI_COMM_WORLD, ierr)
+      call look(data, m, nranks, bad)
+      do r = 1, nranks
+         counts(r) = m
+         at(r) = m * (r - 1)
+      end do
+      do i = 1, m * nranks
+         data(i) = -1
+      end do
+      call MPI_ALLGATHERV(own, m, MPI_INTEGER, data, counts, at,
+     &     MPI_INTEGER, MPI_COMM_WORLD, ierr)
+      call look(data, m, nranks, bad)
+      call MPI_REDUCE(own, data, m, MPI_INTEGER, MPI_SUM, root,
+     &     MPI_COMM_WORLD, ierr)
+      if (rank .eq. root) then
+         do i = 1, m
+            if (data(i) .ne. i * nranks + 500 * nranks * (nranks - 1))
+     &           bad = bad + 1
+         end do
+      end if
+      call MPI_ALLREDUCE(MPI_IN_PLACE, own, m, MPI_INTEGER, MPI_MIN,
+     &     MPI_COMM_WORLD, ierr)
+      do i = 1, m
+         if (own(i) .ne. i) bad = bad + 1
+      end do
+      end
+
+      subroutine look(data, m, nranks, bad)
+      implicit none
+      integer m, nranks, data(*), bad, i, r
+      do r = 0, nranks - 1
+         do i = 1, m
+            if (data(m * r + i) .ne. i + 1000 * r) bad = bad + 1
+         end do
       end do
       end

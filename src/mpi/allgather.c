@@ -1,0 +1,179 @@
+/* MPI_Allgather and MPI_Allgatherv. Every rank has a part, and gets all of them. How
+ * large each part is every rank says for itself, and by the standard all say the same. */
+#include <limits.h>
+
+#include "base/alloc.h"
+#include "mpi/shim.h"
+
+/* One call. counts NULL: all parts have `count` elements, one behind the other. */
+struct task {
+    const struct espi_call *call;
+    const void *from;
+    MPI_Count from_count;
+    MPI_Datatype from_type;
+    char *to;
+    MPI_Count count;
+    const struct espi_counts *counts;
+    MPI_Datatype type;
+    MPI_Count size, extent; /* of the type */
+    char *packed;           /* ours, when parts are not plain in memory */
+    struct espi_block *blocks;
+};
+
+static MPI_Count count_of(const struct task *t, int rank)
+{
+    if (!t->counts)
+        return t->count;
+    return t->counts->count ? t->counts->count[rank] : t->counts->large_count[rank];
+}
+
+static void *user_part(const struct task *t, int rank)
+{
+    MPI_Count at = !t->counts      ? rank * t->count
+                   : t->counts->at ? t->counts->at[rank]
+                                   : t->counts->large_at[rank];
+    return t->to + at * t->extent;
+}
+
+static int native(const struct task *t, MPI_Comm comm)
+{
+    const struct espi_counts *v = t->counts;
+#if MPI_VERSION >= 4
+    if (v && v->large_count)
+        return PMPI_Allgatherv_c(t->from, t->from_count, t->from_type, t->to,
+                                 v->large_count, v->large_at, t->type, comm);
+    if (!v && (t->from_count > INT_MAX || t->count > INT_MAX))
+        return PMPI_Allgather_c(t->from, t->from_count, t->from_type, t->to, t->count,
+                                t->type, comm);
+#endif
+    if (v)
+        return PMPI_Allgatherv(t->from, (int)t->from_count, t->from_type, t->to, v->count,
+                               v->at, t->type, comm);
+    return PMPI_Allgather(t->from, (int)t->from_count, t->from_type, t->to, (int)t->count,
+                          t->type, comm);
+}
+
+/* All bytes, and those of the largest part; 0: nothing to do, or wrong. */
+static uint64_t measure(struct task *t, uint64_t *largest)
+{
+    MPI_Count lb;
+    uint64_t all = 0;
+    if (!t->call->known || t->type == MPI_DATATYPE_NULL ||
+        PMPI_Type_size_x(t->type, &t->size) || t->size <= 0 ||
+        PMPI_Type_get_extent_x(t->type, &lb, &t->extent) ||
+        (t->counts && !t->counts->count && !t->counts->large_count))
+        return 0;
+    if (!t->counts) {
+        *largest = espi_bytes(t->count, t->type);
+        return __builtin_mul_overflow(*largest, (uint64_t)t->call->size, &all) ||
+                       all > (uint64_t)INT64_MAX / 2
+                   ? 0
+                   : all;
+    }
+    for (int r = 0; r < t->call->size; r++) {
+        uint64_t part = espi_bytes(count_of(t, r), t->type);
+        if (count_of(t, r) < 0 || (!part && count_of(t, r) > 0) ||
+            __builtin_add_overflow(all, part, &all))
+            return 0;
+        *largest = part > *largest ? part : *largest;
+    }
+    return all > (uint64_t)INT64_MAX / 2 ? 0 : all;
+}
+
+static int lay_blocks(struct task *t)
+{
+    int n = t->call->size;
+    int plain = espi_is_flat(t->type, t->size) && t->to != MPI_BOTTOM;
+    size_t at = 0;
+    t->blocks = espi_calloc((size_t)n, sizeof *t->blocks);
+    if (!plain)
+        t->packed = espi_malloc((size_t)t->call->bytes);
+    if (!t->blocks || (!plain && !t->packed))
+        return MPI_ERR_NO_MEM;
+    for (int r = 0; r < n; r++) {
+        t->blocks[r].bytes = (uint64_t)(count_of(t, r) * t->size);
+        t->blocks[r].at = plain ? user_part(t, r) : t->packed + at;
+        at += (size_t)t->blocks[r].bytes;
+    }
+    return MPI_SUCCESS;
+}
+
+/* The own part goes where the others find it. */
+static int place_own(const struct task *t)
+{
+    int rank = t->call->rank;
+    MPI_Count count = count_of(t, rank);
+    MPI_Comm twin = t->call->c->twin;
+    if (count == 0)
+        return MPI_SUCCESS;
+    if (t->from == MPI_IN_PLACE)
+        return t->packed ? espi_pack(user_part(t, rank), count, t->type,
+                                     t->blocks[rank].at, twin)
+                         : MPI_SUCCESS;
+    if (t->packed)
+        return espi_pack(t->from, t->from_count, t->from_type, t->blocks[rank].at, twin);
+    return espi_copy(t->from, t->from_count, t->from_type, user_part(t, rank), count,
+                     t->type, twin);
+}
+
+static int unpack(const struct task *t)
+{
+    int code = MPI_SUCCESS;
+    for (int r = 0; t->packed && r < t->call->size && !code; r++)
+        code = espi_unpack(t->blocks[r].at, user_part(t, r), count_of(t, r), t->type,
+                           t->call->c->twin);
+    return code;
+}
+
+static int ours(struct task *t)
+{
+    int code = lay_blocks(t);
+    if (code)
+        return code;
+    struct espi_run_options options = {.blocks = t->blocks};
+    int placed = place_own(t); /* others wait for us */
+    code = espi_call_run(t->call, NULL, &options);
+    if (!code)
+        code = unpack(t);
+    return placed ? placed : code;
+}
+
+static int allgather(struct task *t, MPI_Comm comm)
+{
+    struct espi_call call;
+    uint64_t largest = 0;
+    t->call = &call;
+    espi_call_open(&call, ESP_OP_ALLGATHER, 0, comm);
+    uint64_t all = measure(t, &largest);
+    int way = espi_call_decide(&call, all, largest);
+    int code = way > 0 ? ours(t) : way < 0 ? MPI_ERR_NO_MEM : native(t, comm);
+    espi_free(t->packed);
+    espi_free(t->blocks);
+    t->call = NULL;
+    return espi_call_close(&call, way, code);
+}
+
+int espi_allgather(const void *from, MPI_Count from_count, MPI_Datatype from_type,
+                   void *to, MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm)
+{
+    struct task t = {.from = from,
+                     .from_count = from_count,
+                     .from_type = from_type,
+                     .to = to,
+                     .count = to_count,
+                     .type = to_type};
+    return allgather(&t, comm);
+}
+
+int espi_allgatherv(const void *from, MPI_Count from_count, MPI_Datatype from_type,
+                    void *to, const struct espi_counts *counts, MPI_Datatype to_type,
+                    MPI_Comm comm)
+{
+    struct task t = {.from = from,
+                     .from_count = from_count,
+                     .from_type = from_type,
+                     .to = to,
+                     .counts = counts,
+                     .type = to_type};
+    return allgather(&t, comm);
+}

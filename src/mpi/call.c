@@ -1,0 +1,105 @@
+/* What all collectives share: whose a call is, the run of our program, and what is noted
+ * of it. */
+#include "mpi/shim.h"
+
+uint64_t espi_bytes(MPI_Count count, MPI_Datatype type)
+{
+    MPI_Count size;
+    uint64_t bytes;
+    if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) ||
+        size <= 0 || __builtin_mul_overflow((uint64_t)count, (uint64_t)size, &bytes) ||
+        bytes > (uint64_t)INT64_MAX / 2)
+        return 0;
+    return bytes;
+}
+
+uint64_t espi_parts(const struct espi_call *call, uint64_t part)
+{
+    uint64_t bytes;
+    if (!call->known || call->size < 2 ||
+        __builtin_mul_overflow((uint64_t)(call->size - 1), part, &bytes) ||
+        bytes > (uint64_t)INT64_MAX / 2)
+        return 0;
+    return bytes;
+}
+
+void espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm)
+{
+    int inter = 1;
+    *call = (struct espi_call){.op = op, .root = root, .comm = comm};
+    if (espi_job.settings.stats[0])
+        call->start_s = espi_now_s();
+    if (comm == MPI_COMM_NULL || root < 0)
+        return;
+    if (espi_job.plans && (call->c = espi_comm_of(comm))) {
+        call->known = 1;
+        call->rank = call->c->rank;
+        call->size = call->c->size;
+        if (root >= call->size)
+            call->c = NULL;
+    } else if (espi_job.settings.stats[0] && !PMPI_Comm_test_inter(comm, &inter) &&
+               !inter) {
+        call->known =
+            !PMPI_Comm_rank(comm, &call->rank) && !PMPI_Comm_size(comm, &call->size);
+    }
+}
+
+int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part)
+{
+    const struct espi_settings *s = &espi_job.settings;
+    uint64_t program_bytes = bytes;
+    int parts = call->op == ESP_OP_ALLGATHER ? call->size : call->size - 1;
+    call->bytes = bytes;
+    if (!call->c || !bytes ||
+        (s->mode != ESPI_MODE_FORCE && (double)bytes < s->min_bytes))
+        return 0;
+    if (largest_part &&
+        (__builtin_mul_overflow(largest_part, (uint64_t)parts, &program_bytes) ||
+         program_bytes > (uint64_t)INT64_MAX / 2))
+        return 0;
+    struct espi_entry *e =
+        espi_decide(call->c, call->op, call->root, bytes, program_bytes);
+    if (!e)
+        return -1;
+    call->native_s = e->choice.native_s;
+    if (e->choice.plan)
+        call->entry = e;
+    return call->entry != NULL;
+}
+
+int espi_call_run(const struct espi_call *call, void *data,
+                  const struct espi_run_options *options)
+{
+    struct espi_run run;
+    struct espi_wire wire;
+    struct espi_transport transport;
+    struct espi_arena arena;
+    struct espi_run_options o = *options;
+    int code = MPI_SUCCESS;
+    o.window = espi_job.settings.window;
+    espi_arena_init(&arena);
+    espi_wire_init(&wire, &transport, call->c->twin);
+    if (espi_run_init(&run, &call->entry->prog, call->c->rank, call->entry->channel,
+                      &transport, data, &o, &arena) ||
+        espi_wire_reserve(&wire, run.max_requests, &arena)) {
+        code = MPI_ERR_NO_MEM;
+    } else if (espi_run_progress(&run, 1) < 0) {
+        code = run.error;
+        espi_wire_abandon(run.requests, run.n_requests);
+    } else {
+        code = wire.error;
+    }
+    espi_arena_done(&arena);
+    return code;
+}
+
+int espi_call_close(const struct espi_call *call, int ours, int code)
+{
+    if (espi_job.settings.stats[0] && call->known)
+        espi_stats_note(call->op, call->size, call->bytes,
+                        call->entry ? call->entry->choice.plan->algo : "native",
+                        espi_now_s() - call->start_s, call->native_s);
+    if (ours && code)
+        PMPI_Comm_call_errhandler(call->comm, code);
+    return code;
+}

@@ -1,0 +1,111 @@
+/* The collectives that the shim takes, by their Fortran names. Open MPI's Fortran calls
+ * PMPI_* directly; MPICH's gets to us through the C names. */
+#include "mpi/shim.h"
+
+#ifdef OPEN_MPI
+
+/* Fortran's MPI_BOTTOM and MPI_IN_PLACE are the addresses of these, spelled as the
+ * compiler does it. */
+#define SPELLED(name, NAME)                                                              \
+    extern int name##_;                                                                  \
+    extern int name __attribute__((weak));                                               \
+    extern int name##__ __attribute__((weak));                                           \
+    extern int NAME __attribute__((weak));
+
+SPELLED(mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
+SPELLED(mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
+
+#define IS(at, name, NAME)                                                               \
+    ((at) && ((at) == (void *)&name##_ || (at) == (void *)&name ||                       \
+              (at) == (void *)&name##__ || (at) == (void *)&NAME))
+
+static void *address(void *at)
+{
+    if (IS(at, mpi_fortran_bottom, MPI_FORTRAN_BOTTOM))
+        return MPI_BOTTOM;
+    return IS(at, mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE) ? MPI_IN_PLACE : at;
+}
+
+/* Ours when we are awake, else the library's. */
+#define DO(ours, native) (espi_job.awake ? ours : native)
+
+#define BCAST_PARAMS                                                                     \
+    (void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root, MPI_Fint *comm,      \
+     int *ierror)
+#define ROOTED_PARAMS                                                                    \
+    (void *from, MPI_Fint *from_count, MPI_Fint *from_type, void *to,                    \
+     MPI_Fint *to_count, MPI_Fint *to_type, MPI_Fint *root, MPI_Fint *comm, int *ierror)
+#define ALLGATHER_PARAMS                                                                 \
+    (void *from, MPI_Fint *from_count, MPI_Fint *from_type, void *to,                    \
+     MPI_Fint *to_count, MPI_Fint *to_type, MPI_Fint *comm, int *ierror)
+#define ALLGATHERV_PARAMS                                                                \
+    (void *from, MPI_Fint *from_count, MPI_Fint *from_type, void *to, MPI_Fint *counts,  \
+     MPI_Fint *at, MPI_Fint *to_type, MPI_Fint *comm, int *ierror)
+#define REDUCE_PARAMS                                                                    \
+    (void *from, void *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op,                \
+     MPI_Fint *root, MPI_Fint *comm, int *ierror)
+#define ALLREDUCE_PARAMS                                                                 \
+    (void *from, void *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op,                \
+     MPI_Fint *comm, int *ierror)
+
+#define BCAST_ARGS                                                                       \
+    (address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm))
+#define ROOTED_ARGS                                                                      \
+    (address(from), *from_count, PMPI_Type_f2c(*from_type), address(to), *to_count,      \
+     PMPI_Type_f2c(*to_type), *root, PMPI_Comm_f2c(*comm))
+#define ALLGATHER_ARGS                                                                   \
+    (address(from), *from_count, PMPI_Type_f2c(*from_type), address(to), *to_count,      \
+     PMPI_Type_f2c(*to_type), PMPI_Comm_f2c(*comm))
+#define REDUCE_ARGS                                                                      \
+    (address(from), address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), *root,  \
+     PMPI_Comm_f2c(*comm))
+#define ALLREDUCE_ARGS                                                                   \
+    (address(from), address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),         \
+     PMPI_Comm_f2c(*comm))
+
+_Static_assert(sizeof(MPI_Fint) == sizeof(int), "counts need no conversion");
+
+static int allgatherv(void *from, MPI_Fint from_count, MPI_Datatype from_type, void *to,
+                      MPI_Fint *counts, MPI_Fint *at, MPI_Datatype to_type, MPI_Comm comm)
+{
+    struct espi_counts c = {.count = counts, .at = at};
+    return DO(
+        espi_allgatherv(from, from_count, from_type, to, &c, to_type, comm),
+        PMPI_Allgatherv(from, from_count, from_type, to, counts, at, to_type, comm));
+}
+
+#pragma GCC visibility push(default)
+
+#define ONE(symbol, params, call)                                                        \
+    void symbol params;                                                                  \
+    void symbol params                                                                   \
+    {                                                                                    \
+        int code = call;                                                                 \
+        if (ierror)                                                                      \
+            *ierror = code;                                                              \
+    }
+
+/* As compilers spell the name, and for mpi_f08. */
+#define ALL(name, NAME, params, call)                                                    \
+    ONE(mpi_##name##_, params, call)                                                     \
+    ONE(mpi_##name, params, call)                                                        \
+    ONE(mpi_##name##__, params, call)                                                    \
+    ONE(MPI_##NAME, params, call)                                                        \
+    ONE(mpi_##name##_f08_, params, call)
+
+ALL(bcast, BCAST, BCAST_PARAMS, DO(espi_bcast BCAST_ARGS, PMPI_Bcast BCAST_ARGS))
+ALL(scatter, SCATTER, ROOTED_PARAMS,
+    DO(espi_scatter ROOTED_ARGS, PMPI_Scatter ROOTED_ARGS))
+ALL(gather, GATHER, ROOTED_PARAMS, DO(espi_gather ROOTED_ARGS, PMPI_Gather ROOTED_ARGS))
+ALL(allgather, ALLGATHER, ALLGATHER_PARAMS,
+    DO(espi_allgather ALLGATHER_ARGS, PMPI_Allgather ALLGATHER_ARGS))
+ALL(allgatherv, ALLGATHERV, ALLGATHERV_PARAMS,
+    allgatherv(address(from), *from_count, PMPI_Type_f2c(*from_type), address(to), counts,
+               at, PMPI_Type_f2c(*to_type), PMPI_Comm_f2c(*comm)))
+ALL(reduce, REDUCE, REDUCE_PARAMS, DO(espi_reduce REDUCE_ARGS, PMPI_Reduce REDUCE_ARGS))
+ALL(allreduce, ALLREDUCE, ALLREDUCE_PARAMS,
+    DO(espi_allreduce ALLREDUCE_ARGS, PMPI_Allreduce ALLREDUCE_ARGS))
+
+#pragma GCC visibility pop
+
+#endif

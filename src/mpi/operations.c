@@ -1,0 +1,98 @@
+#include "mpi/operations.h"
+
+#include "mpi/shim.h"
+
+/* ---- MPI's own operations, and the types they are for ---- */
+
+enum {
+    INTEGER = 1, /* C's and Fortran's */
+    FLOATING = 2,
+    COMPLEX = 4,
+    LOGICAL = 8,
+    BYTE = 16,
+    PAIR = 32,
+    C_INTEGER = 64,
+};
+
+/* Handles may be variables: so no tables. */
+static int kind_of_integer(MPI_Datatype t)
+{
+    if (t == MPI_INT || t == MPI_LONG || t == MPI_SHORT || t == MPI_UNSIGNED ||
+        t == MPI_UNSIGNED_LONG || t == MPI_UNSIGNED_SHORT || t == MPI_LONG_LONG_INT ||
+        t == MPI_UNSIGNED_LONG_LONG || t == MPI_SIGNED_CHAR || t == MPI_UNSIGNED_CHAR ||
+        t == MPI_INT8_T || t == MPI_INT16_T || t == MPI_INT32_T || t == MPI_INT64_T ||
+        t == MPI_UINT8_T || t == MPI_UINT16_T || t == MPI_UINT32_T || t == MPI_UINT64_T ||
+        t == MPI_AINT || t == MPI_OFFSET || t == MPI_COUNT)
+        return INTEGER | C_INTEGER;
+    return t != MPI_DATATYPE_NULL && t == MPI_INTEGER ? INTEGER : 0;
+}
+
+static int kind_of(MPI_Datatype t)
+{
+    int kind = kind_of_integer(t);
+    if (kind)
+        return kind;
+    if (t == MPI_FLOAT || t == MPI_DOUBLE || t == MPI_LONG_DOUBLE || t == MPI_REAL ||
+        t == MPI_DOUBLE_PRECISION)
+        return FLOATING;
+    if (t == MPI_COMPLEX || t == MPI_DOUBLE_COMPLEX || t == MPI_C_FLOAT_COMPLEX ||
+        t == MPI_C_DOUBLE_COMPLEX)
+        return COMPLEX;
+    if (t == MPI_LOGICAL || t == MPI_C_BOOL)
+        return LOGICAL;
+    if (t == MPI_BYTE)
+        return BYTE;
+    if (t == MPI_FLOAT_INT || t == MPI_DOUBLE_INT || t == MPI_LONG_INT || t == MPI_2INT ||
+        t == MPI_SHORT_INT || t == MPI_LONG_DOUBLE_INT)
+        return PAIR;
+    return 0;
+}
+
+/* The kinds that the operation takes; 0: it is none of MPI's own. */
+static int kinds_for(MPI_Op op)
+{
+    if (op == MPI_MAX || op == MPI_MIN)
+        return INTEGER | FLOATING;
+    if (op == MPI_SUM || op == MPI_PROD)
+        return INTEGER | FLOATING | COMPLEX;
+    if (op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR)
+        return C_INTEGER | LOGICAL;
+    if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR)
+        return INTEGER | BYTE;
+    if (op == MPI_MAXLOC || op == MPI_MINLOC)
+        return PAIR;
+    return 0;
+}
+
+static int is_foreign(MPI_Op op)
+{
+    return op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP;
+}
+
+/* ---- elements ---- */
+
+/* Elements must not reach into each other: what is between two of them is not looked at,
+ * and travels with them. */
+static int measure(MPI_Datatype type, struct espi_element *e)
+{
+    MPI_Aint lb, extent, true_lb, true_extent;
+    MPI_Count size;
+    if (PMPI_Type_size_x(type, &size) || PMPI_Type_get_extent(type, &lb, &extent) ||
+        PMPI_Type_get_true_extent(type, &true_lb, &true_extent))
+        return 0;
+    e->plain = espi_is_flat(type, size);
+    e->bytes = (size_t)extent;
+    e->lb = true_lb;
+    return extent > 0 && true_extent <= extent && extent < 1 << 28;
+}
+
+int espi_may_combine(MPI_Datatype type, MPI_Op op, struct espi_element *element)
+{
+    int commutes, kinds = kinds_for(op);
+    if (is_foreign(op))
+        return 0;
+    if (kinds ? !(kinds & kind_of(type))
+              : PMPI_Op_commutative(op, &commutes) || !commutes)
+        return 0;
+    return measure(type, element);
+}

@@ -1,0 +1,223 @@
+/* MPI_Scatter and MPI_Gather. Each rank but the root has a part of the message; only the
+ * root has all of them. Which of the arguments mean something depends on who asks: on the
+ * root those of the whole, elsewhere those of the part. All parts have the same bytes,
+ * whatever counts and types the ranks describe them with. */
+#include <limits.h>
+
+#include "base/alloc.h"
+#include "mpi/shim.h"
+
+struct side {
+    void *at;
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
+static int native_scatter(const struct side *from, const struct side *to, int root,
+                          MPI_Comm comm)
+{
+#if MPI_VERSION >= 4
+    if (from->count > INT_MAX || to->count > INT_MAX)
+        return PMPI_Scatter_c(from->at, from->count, from->type, to->at, to->count,
+                              to->type, root, comm);
+#endif
+    return PMPI_Scatter(from->at, (int)from->count, from->type, to->at, (int)to->count,
+                        to->type, root, comm);
+}
+
+static int native_gather(const struct side *from, const struct side *to, int root,
+                         MPI_Comm comm)
+{
+#if MPI_VERSION >= 4
+    if (from->count > INT_MAX || to->count > INT_MAX)
+        return PMPI_Gather_c(from->at, from->count, from->type, to->at, to->count,
+                             to->type, root, comm);
+#endif
+    return PMPI_Gather(from->at, (int)from->count, from->type, to->at, (int)to->count,
+                       to->type, root, comm);
+}
+
+/* One call as this rank sees it. */
+struct task {
+    const struct espi_call *call;
+    uint64_t part;            /* bytes */
+    const struct side *whole; /* on the root */
+    const struct side *own;   /* at MPI_IN_PLACE: the root's part stays where it is */
+    char *packed;             /* ours: of the parts that are not plain in memory */
+    MPI_Count step;           /* from part to part in the user's memory */
+    struct espi_block *blocks;
+};
+
+/* The user's memory of a rank's part, on the root. */
+static void *user_part(const struct task *t, int rank)
+{
+    return (char *)t->whole->at + rank * t->step;
+}
+
+static int is_plain(const struct side *side)
+{
+    MPI_Count size;
+    return !PMPI_Type_size_x(side->type, &size) && espi_is_flat(side->type, size) &&
+           side->at != MPI_BOTTOM;
+}
+
+/* On the root: parts where they lie, or in memory of ours. */
+static int lay_whole(struct task *t)
+{
+    MPI_Count lb, extent;
+    int n = t->call->size, root = t->call->root, plain = is_plain(t->whole);
+    int code = PMPI_Type_get_extent_x(t->whole->type, &lb, &extent);
+    if (code)
+        return code;
+    t->step = t->whole->count * extent;
+    if (!plain && !(t->packed = espi_array((size_t)n, (size_t)t->part)))
+        return MPI_ERR_NO_MEM;
+    for (int r = 0; r < n; r++)
+        if (r != root)
+            t->blocks[r - (r > root)].at =
+                plain ? user_part(t, r) : t->packed + (size_t)r * (size_t)t->part;
+    return MPI_SUCCESS;
+}
+
+/* Elsewhere: the own part. */
+static int lay_own(struct task *t)
+{
+    int rank = t->call->rank, plain = is_plain(t->own);
+    if (!plain && !(t->packed = espi_malloc((size_t)t->part)))
+        return MPI_ERR_NO_MEM;
+    t->blocks[rank - (rank > t->call->root)].at = plain ? t->own->at : t->packed;
+    return MPI_SUCCESS;
+}
+
+static int lay_blocks(struct task *t)
+{
+    int parts = t->call->size - 1;
+    t->blocks = espi_calloc((size_t)parts, sizeof *t->blocks);
+    if (!t->blocks)
+        return MPI_ERR_NO_MEM;
+    for (int k = 0; k < parts; k++)
+        t->blocks[k].bytes = t->part;
+    return t->call->rank == t->call->root ? lay_whole(t) : lay_own(t);
+}
+
+static int run(const struct task *t)
+{
+    struct espi_run_options options = {.blocks = t->blocks};
+    return espi_call_run(t->call, NULL, &options);
+}
+
+static void clear(struct task *t)
+{
+    espi_free(t->packed);
+    espi_free(t->blocks);
+}
+
+/* ---- scatter ---- */
+
+static int pack_whole(const struct task *t)
+{
+    if (!t->packed)
+        return MPI_SUCCESS;
+    return espi_pack(t->whole->at, t->whole->count * t->call->size, t->whole->type,
+                     t->packed, t->call->c->twin);
+}
+
+/* The root's own part moves within the rank. */
+static int scatter_own(const struct task *t)
+{
+    if (t->own->at == MPI_IN_PLACE)
+        return MPI_SUCCESS;
+    return espi_copy(user_part(t, t->call->root), t->whole->count, t->whole->type,
+                     t->own->at, t->own->count, t->own->type, t->call->c->twin);
+}
+
+static int scatter(struct task *t)
+{
+    int is_root = t->call->rank == t->call->root;
+    int code = lay_blocks(t);
+    if (code)
+        return code;
+    int packed = is_root ? pack_whole(t) : MPI_SUCCESS; /* others wait for us */
+    code = run(t);
+    if (!code && is_root)
+        code = scatter_own(t);
+    else if (!code && t->packed)
+        code = espi_unpack(t->packed, t->own->at, t->own->count, t->own->type,
+                           t->call->c->twin);
+    return packed ? packed : code;
+}
+
+int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+                 MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm)
+{
+    struct espi_call call;
+    struct side whole = {(void *)from, from_count, from_type};
+    struct side own = {to, to_count, to_type};
+    struct task t = {.call = &call, .whole = &whole, .own = &own};
+    espi_call_open(&call, ESP_OP_SCATTER, root, comm);
+    if (call.known)
+        t.part = call.rank == root ? espi_bytes(from_count, from_type)
+                                   : espi_bytes(to_count, to_type);
+    int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
+    int code = way > 0   ? scatter(&t)
+               : way < 0 ? MPI_ERR_NO_MEM
+                         : native_scatter(&whole, &own, root, comm);
+    clear(&t);
+    return espi_call_close(&call, way, code);
+}
+
+/* ---- gather ---- */
+
+static int unpack_whole(const struct task *t)
+{
+    int code = MPI_SUCCESS;
+    for (int r = 0; t->packed && r < t->call->size && !code; r++)
+        if (r != t->call->root)
+            code = espi_unpack(t->packed + (size_t)r * (size_t)t->part, user_part(t, r),
+                               t->whole->count, t->whole->type, t->call->c->twin);
+    return code;
+}
+
+static int gather_own(const struct task *t)
+{
+    if (t->own->at == MPI_IN_PLACE)
+        return MPI_SUCCESS;
+    return espi_copy(t->own->at, t->own->count, t->own->type, user_part(t, t->call->root),
+                     t->whole->count, t->whole->type, t->call->c->twin);
+}
+
+static int gather(struct task *t)
+{
+    int is_root = t->call->rank == t->call->root, packed = MPI_SUCCESS;
+    int code = lay_blocks(t);
+    if (code)
+        return code;
+    if (!is_root && t->packed)
+        packed = espi_pack(t->own->at, t->own->count, t->own->type, t->packed,
+                           t->call->c->twin);
+    code = run(t);
+    if (!code && is_root)
+        code = unpack_whole(t);
+    if (!code && is_root)
+        code = gather_own(t);
+    return packed ? packed : code;
+}
+
+int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+                MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm)
+{
+    struct espi_call call;
+    struct side own = {(void *)from, from_count, from_type};
+    struct side whole = {to, to_count, to_type};
+    struct task t = {.call = &call, .whole = &whole, .own = &own};
+    espi_call_open(&call, ESP_OP_GATHER, root, comm);
+    if (call.known)
+        t.part = call.rank == root ? espi_bytes(to_count, to_type)
+                                   : espi_bytes(from_count, from_type);
+    int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
+    int code = way > 0   ? gather(&t)
+               : way < 0 ? MPI_ERR_NO_MEM
+                         : native_gather(&own, &whole, root, comm);
+    clear(&t);
+    return espi_call_close(&call, way, code);
+}
