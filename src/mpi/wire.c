@@ -6,22 +6,30 @@
 
 #include "mpi/shim.h"
 
-/* MPI requests are an int or a pointer; the other member holds the bytes. */
+/* MPI requests are an int or a pointer; the other member holds the bytes that are to
+ * come, or ANY. */
 _Static_assert(sizeof(MPI_Request) == sizeof(int) ||
                    sizeof(MPI_Request) == sizeof(void *),
                "a request fits into one of the two");
 
-static struct espi_request wrap(MPI_Request mpi, size_t bytes)
+enum { ANY = -1 };
+
+static struct espi_request wrap(MPI_Request mpi, int bytes)
 {
     struct espi_request r = {NULL, 0};
     if (sizeof mpi == sizeof r.number) {
         memcpy(&r.number, &mpi, sizeof r.number);
-        r.handle = (void *)bytes;
+        r.handle = (void *)(intptr_t)bytes;
     } else {
         memcpy(&r.handle, &mpi, sizeof mpi);
-        r.number = (int)bytes;
+        r.number = bytes;
     }
     return r;
+}
+
+static int bytes_to_come(const struct espi_request *r)
+{
+    return sizeof(MPI_Request) == sizeof r->number ? (int)(intptr_t)r->handle : r->number;
 }
 
 static MPI_Request unwrap(const struct espi_request *r)
@@ -39,9 +47,10 @@ static int wire_send(void *self, int peer, int channel, const void *from, size_t
 {
     struct espi_wire *wire = self;
     MPI_Request mpi;
-    int code = PMPI_Isend(from, (int)bytes, MPI_BYTE, peer, channel, wire->comm, &mpi);
+    int n = wire->error ? 0 : (int)bytes; /* so that the receiver learns of it, too */
+    int code = PMPI_Isend(from, n, MPI_BYTE, peer, channel, wire->comm, &mpi);
     if (code == MPI_SUCCESS)
-        *request = wrap(mpi, bytes);
+        *request = wrap(mpi, ANY);
     return code;
 }
 
@@ -52,12 +61,24 @@ static int wire_recv(void *self, int peer, int channel, void *to, size_t bytes,
     MPI_Request mpi;
     int code = PMPI_Irecv(to, (int)bytes, MPI_BYTE, peer, channel, wire->comm, &mpi);
     if (code == MPI_SUCCESS)
-        *request = wrap(mpi, bytes);
+        *request = wrap(mpi, (int)bytes);
     return code;
 }
 
 /* A message of another length means that the program is wrong (its ranks disagree on the
  * size). We tell, but go on: others wait for what comes after. */
+static void measure(struct espi_wire *wire, const struct espi_request *requests,
+                    const int *done, int n_done)
+{
+    for (int i = 0; i < n_done; i++) {
+        int wanted = bytes_to_come(&requests[done[i]]), came = wanted;
+        if (wanted != ANY && !PMPI_Get_count(&wire->statuses[i], MPI_BYTE, &came) &&
+            came != wanted && !wire->error)
+            wire->error = MPI_ERR_COUNT;
+    }
+}
+
+/* What failed, but for messages that are too long. */
 static int judge(struct espi_wire *wire, int n_done)
 {
     for (int i = 0; i < n_done; i++) {
@@ -82,11 +103,14 @@ static int wire_wait_some(void *self, struct espi_request *requests, int n, int 
                      : PMPI_Testsome(n, wire->requests, n_done, done, wire->statuses);
     if (*n_done == MPI_UNDEFINED)
         *n_done = 0;
+    if (code != MPI_SUCCESS) {
+        int class;
+        PMPI_Error_class(code, &class);
+        code = class == MPI_ERR_IN_STATUS ? judge(wire, *n_done) : code;
+    }
     if (code == MPI_SUCCESS)
-        return 0;
-    int class;
-    PMPI_Error_class(code, &class);
-    return class == MPI_ERR_IN_STATUS ? judge(wire, *n_done) : code;
+        measure(wire, requests, done, *n_done);
+    return code;
 }
 
 void espi_wire_init(struct espi_wire *wire, struct espi_transport *t, MPI_Comm twin)
