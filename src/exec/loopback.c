@@ -14,7 +14,7 @@ struct post {
     int is_send, done;
     const void *from;
     void *to;
-    size_t bytes;
+    size_t bytes; /* of a receive that is done, those that came */
 };
 
 struct endpoint {
@@ -23,6 +23,7 @@ struct endpoint {
     struct espi_transport transport;
     pthread_cond_t arrived;
     struct post *posts; /* to this rank, oldest first, not matched yet */
+    size_t came[ESPI_TRANSPORT_CHUNK];
 };
 
 struct espi_loopback {
@@ -104,8 +105,9 @@ static int post_message(struct endpoint *me, struct endpoint *receiver,
         take_match(receiver, wanted.peer, wanted.channel, !wanted.is_send);
     if (theirs) {
         const struct post *s = wanted.is_send ? mine : theirs;
-        const struct post *r = wanted.is_send ? theirs : mine;
-        memcpy(r->to, s->from, s->bytes < r->bytes ? s->bytes : r->bytes);
+        struct post *r = wanted.is_send ? theirs : mine;
+        r->bytes = s->bytes < r->bytes ? s->bytes : r->bytes;
+        memcpy(r->to, s->from, r->bytes);
         mine->done = theirs->done = 1;
         pthread_cond_broadcast(&other->arrived);
     } else {
@@ -133,15 +135,16 @@ static int loopback_recv(void *self, int peer, int channel, void *to, size_t byt
     return post_message(me, me, &me->net->ends[peer], post, request);
 }
 
-static int collect(struct espi_loopback *net, struct espi_request *requests, int n,
-                   int *done)
+static int collect(struct endpoint *me, struct espi_request *requests, int n, int *done)
 {
     int n_done = 0;
     for (int i = 0; i < n; i++) {
         struct post *p = requests[i].handle;
         if (!p->done)
             continue;
-        discard(net, p);
+        if (n_done < ESPI_TRANSPORT_CHUNK)
+            me->came[n_done] = p->bytes;
+        discard(me->net, p);
         requests[i].handle = NULL;
         done[n_done++] = i;
     }
@@ -155,9 +158,38 @@ static int loopback_wait_some(void *self, struct espi_request *requests, int n, 
     struct espi_loopback *net = me->net;
     pthread_mutex_lock(&net->lock);
     int fails = must_fail(net);
-    while (!fails && (*n_done = collect(net, requests, n, done)) == 0 && block) {
+    while (!fails && (*n_done = collect(me, requests, n, done)) == 0 && block) {
         pthread_cond_wait(&me->arrived, &net->lock);
         fails = net->fail_after > 0 && net->operations >= net->fail_after;
+    }
+    pthread_mutex_unlock(&net->lock);
+    return fails;
+}
+
+static size_t loopback_came(void *self, int i)
+{
+    const struct endpoint *me = self;
+    return me->came[i];
+}
+
+/* The oldest message of the channel that nobody waits for. */
+static int loopback_poll(void *self, int channel, void *to, size_t bytes, int *peer)
+{
+    struct endpoint *me = self;
+    struct espi_loopback *net = me->net;
+    *peer = -1;
+    pthread_mutex_lock(&net->lock);
+    int fails = must_fail(net);
+    struct post **link = &me->posts;
+    while (*link && !((*link)->is_send && (*link)->channel == channel))
+        link = &(*link)->next;
+    if (!fails && *link) {
+        struct post *p = *link;
+        *link = p->next;
+        memcpy(to, p->from, p->bytes < bytes ? p->bytes : bytes);
+        p->done = 1;
+        *peer = p->peer;
+        pthread_cond_broadcast(&net->ends[p->peer].arrived);
     }
     pthread_mutex_unlock(&net->lock);
     return fails;
@@ -178,8 +210,9 @@ struct espi_loopback *espi_loopback_create(int n)
     for (int r = 0; r < n; r++) {
         ends[r].net = net;
         ends[r].rank = r;
-        ends[r].transport = (struct espi_transport){&ends[r], loopback_send,
-                                                    loopback_recv, loopback_wait_some};
+        ends[r].transport =
+            (struct espi_transport){&ends[r],           loopback_send, loopback_recv,
+                                    loopback_wait_some, loopback_came, loopback_poll};
         pthread_cond_init(&ends[r].arrived, NULL);
     }
     return net;
@@ -207,4 +240,12 @@ const struct espi_transport *espi_loopback_rank(struct espi_loopback *net, int r
 void espi_loopback_fail_after(struct espi_loopback *net, long nth)
 {
     net->fail_after = nth;
+}
+
+int espi_loopback_is_empty(struct espi_loopback *net)
+{
+    pthread_mutex_lock(&net->lock);
+    int empty = net->newest == NULL;
+    pthread_mutex_unlock(&net->lock);
+    return empty;
 }

@@ -19,4 +19,7 @@ const struct espi_transport *espi_loopback_rank(struct espi_loopback *net, int r
  * 0: never. */
 void espi_loopback_fail_after(struct espi_loopback *net, long nth);
 
+/* Is there no message that one side still waits for? */
+int espi_loopback_is_empty(struct espi_loopback *net);
+
 #endif

@@ -26,6 +26,17 @@ struct espi_transport {
      * many. */
     int (*wait_some)(void *self, struct espi_request *requests, int n, int block,
                      int *done, int *n_done);
+
+    /* ---- only for ranks that help each other (rescue.h) ---- */
+
+    /* The bytes of a receive that the last wait_some found done: number i of done[]. */
+    size_t (*came)(void *self, int i);
+    /* Takes a message of that channel, from whomever, if there is one: *peer is its
+     * sender, or -1. */
+    int (*poll)(void *self, int channel, void *to, size_t bytes, int *peer);
 };
+
+/* Ranks that help each other look at no more than so many requests at a time. */
+enum { ESPI_TRANSPORT_CHUNK = 64 };
 
 #endif

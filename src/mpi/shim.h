@@ -137,7 +137,8 @@ struct espi_wire {
     MPI_Comm comm;
     MPI_Request *requests;
     MPI_Status *statuses;
-    int error; /* of a message that came, but wrong: the run goes on, for the others */
+    int any_size; /* messages may be shorter than what was to come */
+    int error;    /* of a message that came, but wrong: the run goes on, for the others */
 };
 
 void espi_wire_init(struct espi_wire *wire, struct espi_transport *t, MPI_Comm twin);

@@ -108,15 +108,41 @@ static int wire_wait_some(void *self, struct espi_request *requests, int n, int 
         PMPI_Error_class(code, &class);
         code = class == MPI_ERR_IN_STATUS ? judge(wire, *n_done) : code;
     }
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS && !wire->any_size)
         measure(wire, requests, done, *n_done);
+    return code;
+}
+
+static size_t wire_came(void *self, int i)
+{
+    const struct espi_wire *wire = self;
+    int bytes;
+    return PMPI_Get_count(&wire->statuses[i], MPI_BYTE, &bytes) || bytes < 0
+               ? 0
+               : (size_t)bytes;
+}
+
+static int wire_poll(void *self, int channel, void *to, size_t bytes, int *peer)
+{
+    struct espi_wire *wire = self;
+    MPI_Status status;
+    int there = 0;
+    int code = PMPI_Iprobe(MPI_ANY_SOURCE, channel, wire->comm, &there, &status);
+    *peer = -1;
+    if (code || !there)
+        return code;
+    code = PMPI_Recv(to, (int)bytes, MPI_BYTE, status.MPI_SOURCE, channel, wire->comm,
+                     MPI_STATUS_IGNORE);
+    if (!code)
+        *peer = status.MPI_SOURCE;
     return code;
 }
 
 void espi_wire_init(struct espi_wire *wire, struct espi_transport *t, MPI_Comm twin)
 {
     *wire = (struct espi_wire){.comm = twin, .error = MPI_SUCCESS};
-    *t = (struct espi_transport){wire, wire_send, wire_recv, wire_wait_some};
+    *t = (struct espi_transport){wire,           wire_send, wire_recv,
+                                 wire_wait_some, wire_came, wire_poll};
 }
 
 int espi_wire_reserve(struct espi_wire *wire, int n, struct espi_arena *arena)

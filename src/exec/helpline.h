@@ -1,0 +1,127 @@
+/* What ranks that help each other share between runs: short notes that may come at any
+ * time, and messages under way that outlive the run that started them. One helpline
+ * belongs to one set of ranks (a communicator), and runs on it follow each other.
+ *
+ * Rules by which nothing is left over or waited for:
+ *   - a run ends without waiting for notes, or for answers to them;
+ *   - every request for help is answered by some slices, or none when it comes too late,
+ *     and then by as many empty messages as the asker has receives open for answers,
+ * which is a fixed number; answers travel between buffers of ours, never the user's;
+ *   - notes carry the number of their run: old ones are answered or dropped, early ones
+ *     kept until their run begins;
+ *   - ranks count the notes that they send to each other, so that in the end (when the
+ *     communicator is freed) each knows how many are still to come. */
+#ifndef ESPI_EXEC_HELPLINE_H
+#define ESPI_EXEC_HELPLINE_H
+
+#include <stdint.h>
+
+#include "exec/transport.h"
+
+/* Channels of notes and answers; streams use the low ones. */
+enum { ESPI_CHANNEL_NOTES = 32766, ESPI_CHANNEL_ANSWERS = 32765 };
+
+enum espi_note_kind {
+    ESPI_NOTE_ASK,  /* send me the slices from that one on */
+    ESPI_NOTE_HAVE, /* I have that slice already: do not send it */
+    ESPI_NOTE_STOP, /* I need no more */
+};
+
+struct espi_note {
+    uint32_t run, kind;
+    int64_t slice;
+    int64_t window; /* of ESPI_NOTE_ASK: receives open for answers */
+};
+
+/* What stands before the data in an answer. */
+struct espi_answer {
+    int64_t slice;
+};
+
+/* What a message under way is for. */
+enum espi_errand_kind {
+    ESPI_ERRAND_IN,     /* a slice that comes by the tree */
+    ESPI_ERRAND_OUT,    /* one that goes by it */
+    ESPI_ERRAND_ANSWER, /* to what was asked; outlives the run */
+    ESPI_ERRAND_SENT,   /* a note or an answer of ours; outlives the run */
+};
+
+struct espi_errand {
+    enum espi_errand_kind kind;
+    uint32_t run;
+    int peer;  /* of ESPI_ERRAND_ANSWER: from whom; of the answers sent: to whom */
+    int child; /* of ESPI_ERRAND_OUT: which */
+    int64_t slice;
+    size_t bytes; /* that came, when it is done */
+    void *buffer; /* ours, to be freed with the errand; or NULL */
+    size_t room;  /* of ESPI_ERRAND_ANSWER: its size */
+};
+
+struct espi_early_note {
+    int peer;
+    struct espi_note note;
+};
+
+struct espi_helpline {
+    int n; /* ranks */
+    const struct espi_transport *transport;
+    uint32_t run;      /* number of the run that began last */
+    int *notes_sent;   /* to each rank */
+    int *answers_open; /* receives open for answers from each; one stream at a time */
+    int64_t notes_got; /* from all */
+    struct espi_early_note *early;
+    size_t n_early, early_cap;
+    struct espi_request *requests;
+    struct espi_errand *errands; /* what each is for */
+    size_t n_requests, requests_cap, errands_cap;
+    double patience; /* 1, and more after help that was of no use */
+};
+
+/* For n ranks; NULL when out of memory. Free it when all errands are done. */
+struct espi_helpline *espi_helpline_create(int n);
+void espi_helpline_free(struct espi_helpline *line);
+
+/* Starts a message and keeps the errand; the errand's buffer is the helpline's from then
+ * on. 0, or an error of the transport; ESPI_HELPLINE_NOMEM. */
+int espi_helpline_send(struct espi_helpline *line, int peer, int channel,
+                       const void *from, size_t bytes, struct espi_errand errand);
+int espi_helpline_recv(struct espi_helpline *line, int peer, int channel, void *to,
+                       size_t bytes, struct espi_errand errand);
+enum { ESPI_HELPLINE_NOMEM = -1 };
+
+int espi_helpline_note(struct espi_helpline *line, int peer, enum espi_note_kind kind,
+                       int64_t slice, int window);
+
+/* Opens receives for answers from the helper, with so much room for data each. */
+int espi_helpline_expect(struct espi_helpline *line, int helper, int window, size_t room);
+
+/* Answers with a copy of the slice. */
+int espi_helpline_answer(struct espi_helpline *line, int peer, int64_t slice,
+                         const void *from, size_t bytes);
+
+/* The end of the answers. */
+int espi_helpline_end_answers(struct espi_helpline *line, int peer, int64_t window);
+
+/* Looks which messages are done, calls `on_done` for each, opens another receive for an
+ * answer that was not empty, and frees buffers that `on_done` does not take (by setting
+ * errand->buffer to NULL). *count grows by how many. */
+typedef int (*espi_errand_fn)(void *arg, struct espi_errand *errand);
+int espi_helpline_test(struct espi_helpline *line, espi_errand_fn on_done, void *arg,
+                       int *count);
+
+/* The next note for this run: *peer is its sender, -1: there is none now. Those of other
+ * runs are dealt with. */
+int espi_helpline_next_note(struct espi_helpline *line, int *peer,
+                            struct espi_note *note);
+
+/* A run begins; all ranks give their runs the same numbers. */
+void espi_helpline_begin(struct espi_helpline *line,
+                         const struct espi_transport *transport);
+
+/* The end: takes the notes that are still to come, `notes` in all since the helpline was
+ * made (the sum of what the ranks sent to this one), and waits for what is under way.
+ * Every rank must do so. */
+int espi_helpline_drain(struct espi_helpline *line, const struct espi_transport *t,
+                        int64_t notes);
+
+#endif

@@ -1,0 +1,358 @@
+/* Broadcasts in which ranks help each other, over the loop-back transport with slow
+ * links: every byte at every rank, nothing left over, no message more than needed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <espalier/espalier.h>
+
+#include "base/rng.h"
+#include "exec/exec.h"
+#include "exec/loopback.h"
+#include "exec/rescue.h"
+#include "exec/slow.h"
+
+enum { RANKS_MAX = 12, RUNS_MAX = 6 };
+
+/* Some broadcasts one after the other on the same ranks. */
+struct scene {
+    int n, n_runs;
+    struct esp_platform *p;
+    struct espi_arena arena;
+    struct espi_program prog[RUNS_MAX];
+    int *channel[RUNS_MAX];
+    int helper[RUNS_MAX][RANKS_MAX];
+    double slow_Bps[RANKS_MAX][RANKS_MAX]; /* 0: not slow */
+    struct espi_rescue_options options;
+    struct espi_loopback *net;
+    long fail_after;
+    pthread_barrier_t barrier;
+    int notes[RANKS_MAX][RANKS_MAX];
+    struct espi_rescue_count count[RANKS_MAX]; /* sums over the runs */
+    int code[RANKS_MAX];
+    int wrong[RANKS_MAX];
+};
+
+struct rank {
+    struct scene *scene;
+    int rank;
+};
+
+static unsigned char expected(int run, size_t i)
+{
+    return (unsigned char)((i + (size_t)run * 977) * 2654435761u >> 13);
+}
+
+static int one_run(struct scene *s, int rank, int run, struct espi_helpline *line,
+                   const struct espi_transport *t)
+{
+    const struct espi_program *prog = &s->prog[run];
+    size_t size = (size_t)prog->size_bytes;
+    struct espi_arena arena;
+    struct espi_rescue r;
+    struct espi_rescue_options options = s->options;
+    unsigned char *data = malloc(size);
+    options.helper = s->helper[run][rank];
+    for (size_t i = 0; i < size; i++)
+        data[i] = rank == prog->root ? expected(run, i) : 0xee;
+    espi_arena_init(&arena);
+    espi_helpline_begin(line, t);
+    int code =
+        espi_rescue_run(&r, prog, rank, s->channel[run], line, data, &options, &arena);
+    for (size_t i = 0; i < size && !code; i++)
+        s->wrong[rank] += data[i] != expected(run, i);
+    s->count[rank].asked += r.count.asked;
+    s->count[rank].helped += r.count.helped;
+    s->count[rank].wasted += r.count.wasted;
+    s->count[rank].spared += r.count.spared;
+    s->count[rank].answers += r.count.answers;
+    espi_arena_done(&arena);
+    free(data);
+    return code;
+}
+
+static void *run_rank(void *arg)
+{
+    const struct rank *me = arg;
+    struct scene *s = me->scene;
+    int rank = me->rank, code = 0;
+    int64_t notes = 0;
+    struct espi_helpline *line = espi_helpline_create(s->n);
+    struct espi_slow *slow = espi_slow_create(espi_loopback_rank(s->net, rank), s->n);
+    const struct espi_transport *t = espi_slow_transport(slow);
+    for (int to = 0; to < s->n; to++)
+        espi_slow_link(slow, to, s->slow_Bps[rank][to]);
+    for (int run = 0; run < s->n_runs && !code; run++)
+        code = one_run(s, rank, run, line, t);
+    memcpy(s->notes[rank], line->notes_sent, (size_t)s->n * sizeof *line->notes_sent);
+    pthread_barrier_wait(&s->barrier);
+    for (int from = 0; from < s->n; from++)
+        notes += s->notes[from][rank];
+    if (!code)
+        code = espi_helpline_drain(line, t, notes);
+    s->code[rank] = code;
+    pthread_barrier_wait(&s->barrier);
+    espi_helpline_free(line);
+    espi_slow_free(slow);
+    return NULL;
+}
+
+/* A complete platform; what its links are like is of no account here. */
+static void scene_init(struct scene *s, int n)
+{
+    struct esp_random_options o;
+    memset(s, 0, sizeof *s);
+    s->n = n;
+    esp_random_options_defaults(&o);
+    o.nodes = n;
+    o.density = 1;
+    assert_int_equal(esp_generate_random(&o, &s->p, NULL), ESP_OK);
+    espi_arena_init(&s->arena);
+    s->options = (struct espi_rescue_options){.window = 2, .patience = 1, .grace_s = 1e9};
+}
+
+/* Adds a broadcast along the tree that parents[] tells. */
+static void scene_add(struct scene *s, int root, const int *parent, double size,
+                      double slice)
+{
+    struct espi_compile_options o = {.size_bytes = size, .slice_bytes = slice};
+    struct esp_plan *plan = NULL;
+    struct esp_err err;
+    unsigned char has[RANKS_MAX] = {0};
+    int links[RANKS_MAX], n_links = 0;
+    has[root] = 1;
+    while (n_links < s->n - 1)
+        for (int v = 0; v < s->n; v++)
+            if (!has[v] && has[parent[v]]) {
+                links[n_links++] = esp_platform_find_link(s->p, parent[v], v);
+                has[v] = 1;
+            }
+    assert_int_equal(esp_plan_create(ESP_OP_BCAST, root, "test", &plan, NULL), ESP_OK);
+    assert_int_equal(esp_plan_add_simple_tree(plan, s->p, 1, n_links, links, NULL),
+                     ESP_OK);
+    assert_int_equal(esp_plan_check(plan, s->p, NULL), ESP_OK);
+    struct espi_program *prog = &s->prog[s->n_runs];
+    if (espi_program_compile(s->p, plan, &o, &s->arena, prog, &err))
+        fail_msg("%s", err.text);
+    assert_true(espi_rescue_applies(prog));
+    s->channel[s->n_runs] = espi_program_channels(prog, &s->arena);
+    for (int v = 0; v < s->n; v++)
+        s->helper[s->n_runs][v] = -1;
+    s->n_runs++;
+    esp_plan_free(plan);
+}
+
+static void all_links(struct scene *s, double bandwidth_Bps)
+{
+    for (int from = 0; from < s->n; from++)
+        for (int to = 0; to < s->n; to++)
+            s->slow_Bps[from][to] = bandwidth_Bps;
+}
+
+static void scene_run(struct scene *s)
+{
+    pthread_t threads[RANKS_MAX];
+    struct rank ranks[RANKS_MAX];
+    s->net = espi_loopback_create(s->n);
+    assert_non_null(s->net);
+    espi_loopback_fail_after(s->net, s->fail_after);
+    pthread_barrier_init(&s->barrier, NULL, (unsigned)s->n);
+    for (int r = 0; r < s->n; r++) {
+        ranks[r] = (struct rank){s, r};
+        pthread_create(&threads[r], NULL, run_rank, &ranks[r]);
+    }
+    for (int r = 0; r < s->n; r++)
+        pthread_join(threads[r], NULL);
+    pthread_barrier_destroy(&s->barrier);
+}
+
+static void scene_done(struct scene *s)
+{
+    espi_loopback_free(s->net);
+    espi_arena_done(&s->arena);
+    esp_platform_free(s->p);
+}
+
+static void expect_right(struct scene *s)
+{
+    for (int r = 0; r < s->n; r++) {
+        assert_int_equal(s->code[r], 0);
+        assert_int_equal(s->wrong[r], 0);
+    }
+    assert_true(espi_loopback_is_empty(s->net));
+}
+
+/* While all is in time there is no note and no answer. */
+static void nothing_more_in_the_good_case(void **state)
+{
+    (void)state;
+    struct scene s;
+    int parent[5] = {0, 0, 0, 1, 1};
+    scene_init(&s, 5);
+    scene_add(&s, 0, parent, 100000, 1000);
+    for (int v = 1; v < 5; v++)
+        s.helper[0][v] = v % 2 ? 2 : 1;
+    scene_run(&s);
+    expect_right(&s);
+    for (int r = 0; r < 5; r++) {
+        assert_int_equal(s.count[r].asked + s.count[r].answers + s.count[r].spared, 0);
+        for (int to = 0; to < 5; to++)
+            assert_int_equal(s.notes[r][to], 0);
+    }
+    scene_done(&s);
+}
+
+/* The link from 0 to 1 would need half a minute for the message, the others a tenth of a
+ * second. Rank 1 gets nearly all of it from rank 2, so that rank 0 does not send it, and
+ * passes it on to 3 and 4. */
+static void helper_replaces_slow_link(void **state)
+{
+    (void)state;
+    struct scene s;
+    int parent[5] = {0, 0, 0, 1, 3};
+    scene_init(&s, 5);
+    scene_add(&s, 0, parent, 300000, 3000);
+    s.helper[0][1] = 2;
+    all_links(&s, 3e6);
+    s.slow_Bps[0][1] = 1e4;
+    s.options.grace_s = 5e-3;
+    scene_run(&s);
+    expect_right(&s);
+    assert_true(s.count[1].helped >= 90);
+    assert_true(s.count[0].spared >= 90);
+    assert_true(s.count[2].answers >= s.count[1].helped);
+    scene_done(&s);
+}
+
+/* A parent serves its other children while one of them is slow. */
+static void slow_child_does_not_hold_up_others(void **state)
+{
+    (void)state;
+    struct scene s;
+    int parent[4] = {0, 0, 0, 2};
+    scene_init(&s, 4);
+    scene_add(&s, 0, parent, 64000, 1000);
+    s.helper[0][1] = 3; /* has its data by way of 2 */
+    all_links(&s, 1e6);
+    s.slow_Bps[0][1] = 5e3;
+    s.options.grace_s = 2e-3;
+    scene_run(&s);
+    expect_right(&s);
+    assert_true(s.count[1].helped >= 50);
+    scene_done(&s);
+}
+
+/* A helper that itself depends on the one it is to help does no harm, and is asked less
+ * and less. */
+static void useless_helpers_are_left_alone(void **state)
+{
+    (void)state;
+    struct scene s;
+    int parent[3] = {0, 0, 1};
+    scene_init(&s, 3);
+    scene_add(&s, 0, parent, 50000, 250);
+    s.helper[0][1] = 2;
+    s.slow_Bps[0][1] = 5e5;
+    s.options.grace_s = 1e-4;
+    scene_run(&s);
+    expect_right(&s);
+    assert_int_equal(s.count[1].helped, 0);
+    assert_true(s.count[1].wasted <= 50); /* of 200 slices */
+    scene_done(&s);
+}
+
+static void random_tree(struct espi_rng *rng, int n, int root, int *parent)
+{
+    int order[RANKS_MAX];
+    for (int v = 0; v < n; v++)
+        order[v] = v;
+    order[0] = root;
+    order[root] = 0;
+    for (int i = n - 1; i > 1; i--) {
+        int j = 1 + (int)espi_rng_below(rng, (uint32_t)i), t = order[i];
+        order[i] = order[j];
+        order[j] = t;
+    }
+    for (int i = 1; i < n; i++)
+        parent[order[i]] = order[espi_rng_below(rng, (uint32_t)i)];
+}
+
+/* Trees, roots and helpers of all kinds, some links slow, and patience of none at all:
+ * several broadcasts one after the other, so that notes and answers of one arrive in
+ * another. */
+static void random_scenes(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    int64_t helped = 0, wasted = 0;
+    espi_rng_seed(&rng, 5);
+    for (int round = 0; round < 40; round++) {
+        struct scene s;
+        int parent[RANKS_MAX], n = 2 + (int)espi_rng_below(&rng, RANKS_MAX - 2);
+        scene_init(&s, n);
+        for (int k = 0; k < RUNS_MAX; k++) {
+            int root = (int)espi_rng_below(&rng, (uint32_t)n);
+            double size = 1 + espi_rng_below(&rng, 20000);
+            random_tree(&rng, n, root, parent);
+            scene_add(&s, root, parent, size, 1 + size / (1 + espi_rng_below(&rng, 30)));
+            for (int v = 0; v < n; v++)
+                s.helper[k][v] = (int)espi_rng_below(&rng, (uint32_t)n + 1) - 1;
+        }
+        for (int k = 0; k < n; k++)
+            s.slow_Bps[espi_rng_below(&rng, (uint32_t)n)]
+                      [espi_rng_below(&rng, (uint32_t)n)] = 2e6;
+        s.options.window = 1 + (int)espi_rng_below(&rng, 5);
+        s.options.grace_s = round % 2 ? 0 : 1e-3;
+        scene_run(&s);
+        expect_right(&s);
+        for (int v = 0; v < n; v++) {
+            helped += s.count[v].helped;
+            wasted += s.count[v].wasted;
+        }
+        scene_done(&s);
+    }
+    assert_true(helped > 0);
+    assert_true(wasted > 0);
+}
+
+/* A network that fails: every rank comes back. */
+static void failures_end_the_run(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    espi_rng_seed(&rng, 9);
+    for (int round = 0; round < 30; round++) {
+        struct scene s;
+        int parent[6], failed = 0;
+        scene_init(&s, 6);
+        random_tree(&rng, 6, 0, parent);
+        scene_add(&s, 0, parent, 6000, 500);
+        for (int v = 0; v < 6; v++)
+            s.helper[0][v] = (v + 3) % 6;
+        s.options.grace_s = 0;
+        s.fail_after = 1 + 7 * round;
+        scene_run(&s);
+        for (int r = 0; r < 6; r++)
+            failed += s.code[r] != 0;
+        assert_true(failed > 0 || round > 10);
+        scene_done(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_more_in_the_good_case),
+        cmocka_unit_test(helper_replaces_slow_link),
+        cmocka_unit_test(slow_child_does_not_hold_up_others),
+        cmocka_unit_test(useless_helpers_are_left_alone),
+        cmocka_unit_test(random_scenes),
+        cmocka_unit_test(failures_end_the_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
