@@ -152,21 +152,35 @@ static int vote(MPI_Comm comm, int yes)
     return all_say;
 }
 
+/* How the user's communicator was made, where the twin is better made likewise: Open MPI
+ * waits for ever when some threads make communicators of groups while others use the
+ * usual ways. */
+struct origin {
+    MPI_Comm parent; /* MPI_COMM_NULL: of no account */
+    int tag;
+};
+
 /* Not by MPI_Comm_dup, which would call the user's functions that copy attributes. */
-static int make_twin(struct espi_comm *c, MPI_Group group)
+static int make_twin(struct espi_comm *c, MPI_Group group, const struct origin *origin)
 {
-    if (!c || PMPI_Comm_create(c->user, group, &c->twin) || c->twin == MPI_COMM_NULL)
+    if (!c)
+        return -1;
+    int code = origin->parent == MPI_COMM_NULL
+                   ? PMPI_Comm_create(c->user, group, &c->twin)
+                   : PMPI_Comm_create_group(origin->parent, group, origin->tag, &c->twin);
+    if (code || c->twin == MPI_COMM_NULL)
         return -1;
     PMPI_Comm_set_errhandler(c->twin, MPI_ERRORS_RETURN);
     return 0;
 }
 
-static void try_to_adopt(MPI_Comm comm, int size, MPI_Group group)
+static void try_to_adopt(MPI_Comm comm, int size, MPI_Group group,
+                         const struct origin *origin)
 {
     struct espi_comm *c = may_have_more() ? new_comm(comm, size, group) : NULL;
     int ok = vote(comm, c != NULL);
     if (ok)
-        ok = vote(comm, make_twin(c, group) == 0);
+        ok = vote(comm, make_twin(c, group, origin) == 0);
     if (ok && c) {
         list_add(c);
         if (PMPI_Comm_set_attr(comm, espi_job.keyval, c) == MPI_SUCCESS)
@@ -201,7 +215,7 @@ static int is_of_world(MPI_Group group)
     return size == common;
 }
 
-void espi_adopt(MPI_Comm comm)
+static void adopt(MPI_Comm comm, const struct origin *origin)
 {
     MPI_Errhandler handler;
     MPI_Group group;
@@ -211,9 +225,21 @@ void espi_adopt(MPI_Comm comm)
     if (is_of_world(group) && !PMPI_Comm_get_errhandler(comm, &handler)) {
         /* What goes wrong here is not the user's business. */
         PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        try_to_adopt(comm, size, group);
+        try_to_adopt(comm, size, group, origin);
         PMPI_Comm_set_errhandler(comm, handler);
         PMPI_Errhandler_free(&handler);
     }
     PMPI_Group_free(&group);
+}
+
+void espi_adopt(MPI_Comm comm)
+{
+    struct origin origin = {MPI_COMM_NULL, 0};
+    adopt(comm, &origin);
+}
+
+void espi_adopt_group(MPI_Comm comm, MPI_Comm parent, int tag)
+{
+    struct origin origin = {parent, tag};
+    adopt(comm, &origin);
 }

@@ -61,7 +61,10 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *fresh)
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *fresh)
 {
-    return adopted(PMPI_Comm_create_group(comm, group, tag, fresh), fresh);
+    int code = PMPI_Comm_create_group(comm, group, tag, fresh);
+    if (code == MPI_SUCCESS)
+        espi_adopt_group(*fresh, comm, tag);
+    return code;
 }
 
 int MPI_Cart_create(MPI_Comm comm, int n, const int dims[], const int periods[],

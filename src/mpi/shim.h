@@ -81,6 +81,8 @@ struct espi_comm {
 /* Makes the communicator ours, if it can be; collective over it. Does nothing to one that
  * is already, to MPI_COMM_NULL and to intercommunicators. */
 void espi_adopt(MPI_Comm comm);
+/* The same, of one made by MPI_Comm_create_group. */
+void espi_adopt_group(MPI_Comm comm, MPI_Comm parent, int tag);
 
 /* What we know of it, NULL: it is not ours. */
 struct espi_comm *espi_comm_of(MPI_Comm comm);
