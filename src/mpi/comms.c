@@ -161,34 +161,33 @@ struct origin {
 };
 
 /* Not by MPI_Comm_dup, which would call the user's functions that copy attributes. */
-static int make_twin(struct espi_comm *c, MPI_Group group, const struct origin *origin)
+static MPI_Comm make_twin(MPI_Comm comm, MPI_Group group, const struct origin *origin)
 {
-    if (!c)
-        return -1;
+    MPI_Comm twin = MPI_COMM_NULL;
     int code = origin->parent == MPI_COMM_NULL
-                   ? PMPI_Comm_create(c->user, group, &c->twin)
-                   : PMPI_Comm_create_group(origin->parent, group, origin->tag, &c->twin);
-    if (code || c->twin == MPI_COMM_NULL)
-        return -1;
-    PMPI_Comm_set_errhandler(c->twin, MPI_ERRORS_RETURN);
-    return 0;
+                   ? PMPI_Comm_create(comm, group, &twin)
+                   : PMPI_Comm_create_group(origin->parent, group, origin->tag, &twin);
+    if (code || twin == MPI_COMM_NULL)
+        return MPI_COMM_NULL;
+    PMPI_Comm_set_errhandler(twin, MPI_ERRORS_RETURN);
+    return twin;
 }
 
+/* The twin is made before anybody knows whether all can use it: one vote is enough. */
 static void try_to_adopt(MPI_Comm comm, int size, MPI_Group group,
                          const struct origin *origin)
 {
     struct espi_comm *c = may_have_more() ? new_comm(comm, size, group) : NULL;
-    int ok = vote(comm, c != NULL);
-    if (ok)
-        ok = vote(comm, make_twin(c, group, origin) == 0);
-    if (ok && c) {
+    MPI_Comm twin = make_twin(comm, group, origin);
+    if (vote(comm, c && twin != MPI_COMM_NULL) && c) {
+        c->twin = twin;
         list_add(c);
         if (PMPI_Comm_set_attr(comm, espi_job.keyval, c) == MPI_SUCCESS)
             return;
         list_remove(c); /* not ours on this rank: nothing must be on any */
     }
-    if (c && c->twin != MPI_COMM_NULL)
-        PMPI_Comm_free(&c->twin);
+    if (twin != MPI_COMM_NULL)
+        PMPI_Comm_free(&twin);
     free_comm(c);
 }
 

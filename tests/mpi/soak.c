@@ -32,11 +32,12 @@ static long below(uint64_t *state, long n)
     return (long)(draw(state) % (uint64_t)n);
 }
 
-/* Small ones are frequent: the size is 2^k and some, k uniform. */
+/* Small ones are frequent: the size is below 2^k, where k is the lower of two lots, so
+ * that one in 700 may reach 64 MiB and the mean stays at some 100 kB. */
 static long draw_size(uint64_t *state)
 {
-    long size = 1;
-    for (long k = below(state, 27); k > 0 && size < most_bytes; k--)
+    long size = 1, first = below(state, 27), second = below(state, 27);
+    for (long k = first < second ? first : second; k > 0 && size < most_bytes; k--)
         size *= 2;
     size = below(state, size + 1);
     return size > most_bytes ? most_bytes : size;
