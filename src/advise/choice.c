@@ -174,7 +174,10 @@ static esp_status find_ours(struct search *s, const struct espi_choice_options *
     if (options->given) {
         struct esp_plan *copy;
         esp_status st = copy_plan(options->given, s->p, &s->arena, &copy, s->err);
-        return st ? st : consider(s, copy);
+        if (!st)
+            st = consider(s, copy);
+        if (st || !options->algo || strcmp(options->algo, "auto") != 0)
+            return st;
     }
     esp_status st = try_ours(s, options);
     if (st || !s->best || s->best->slice_bytes == s->plan_slice)

@@ -12,7 +12,9 @@ struct espi_choice_options {
     double margin;      /* else ours must take less than this part of the native time */
     double slice_bytes; /* 0: the best of some */
     const char *algo;   /* "", "auto" or NULL: the best of some */
-    const struct esp_plan *given; /* a plan for the team from outside, or NULL */
+    /* A plan for the team from outside, or NULL. Nothing else is tried, unless algo is
+     * "auto": then it is weighed with all others. */
+    const struct esp_plan *given;
 };
 
 struct espi_choice {

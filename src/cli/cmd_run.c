@@ -234,8 +234,9 @@ static int run_run(const struct cli_args *args)
     code = cli_run_plan(args, made);
     if (code == CLI_OK && *made)
         code = set("ESPALIER_PLAN", made);
+    const char *algo = cli_text(args, "algo");
     if (code == CLI_OK && *made)
-        code = set("ESPALIER_ALGO", "");
+        code = set("ESPALIER_ALGO", strcmp(algo, "auto") == 0 ? algo : "");
     return code == CLI_OK ? start(args, mpi, shim, made) : code;
 }
 
@@ -288,7 +289,8 @@ const struct command cli_command_run = {
              .help = "The algorithm that plans; without it, the best of several that "
                      "are quick. One that solves linear programs plans before the "
                      "program starts, for the root below; what it does not plan is "
-                     "planned by the others."},
+                     "planned by the others. auto weighs a plan of many trees, made "
+                     "before, against the quick ones, for each size of message."},
             {.name = "root",
              .letter = 'r',
              .kind = CLI_STRING,

@@ -34,6 +34,15 @@ static int root_of(const struct cli_args *args, const struct esp_platform *p,
     return cli_find_root(p, path, named ? named : espi_node_name(p, first_host(p)), root);
 }
 
+/* "auto" is a choice by the size of each message: between the plans that the library
+ * makes by itself and one of many trees, made here. */
+static const char *algorithm_of(const struct cli_args *args)
+{
+    const char *name = cli_text(args, "algo");
+
+    return name && strcmp(name, "auto") == 0 ? "mtp" : name;
+}
+
 static int make(const struct cli_args *args, const struct espi_algo *algo,
                 const struct esp_platform *p, struct esp_plan **out)
 {
@@ -45,7 +54,7 @@ static int make(const struct cli_args *args, const struct espi_algo *algo,
         return code;
     esp_request_init(&request, root);
     request.op = algo->op;
-    request.algo = cli_text(args, "algo");
+    request.algo = algorithm_of(args);
     request.size_bytes = 16e6;
     return cli_fail(esp_plan_make(p, &request, out, &err), &err);
 }
@@ -75,7 +84,7 @@ static int write_file(const struct esp_plan *plan, const struct esp_platform *p,
 
 int cli_run_plan(const struct cli_args *args, char path[CLI_RUN_PLAN_MAX])
 {
-    const char *name = cli_text(args, "algo"), *file = cli_text(args, "platform");
+    const char *name = algorithm_of(args), *file = cli_text(args, "platform");
     const struct espi_algo *algo = name ? espi_algo_find(name, strcspn(name, ":")) : NULL;
     struct esp_platform *p = NULL;
     struct esp_plan *plan = NULL;
