@@ -140,7 +140,7 @@ static void it_gives_up_and_says_so(void **state)
                         "are almost as good as the best (raise the option steps)");
     assert_null(plan);
     esp_platform_free(p);
-    p = complete(21);
+    p = complete(101);
     request.algo = "exact";
     assert_int_equal(esp_plan_make(p, &request, &plan, &err), ESP_EUNSUPPORTED);
     esp_platform_free(p);

@@ -247,49 +247,51 @@ static void nothing_gets_worse(void **state)
 
 /* ---- how near the optimum of many trees ---- */
 
-/* The mean over 20 Tiers platforms of the refined throughput to the optimum of any number
- * of trees, from node 0 or from the last node, which stands in a LAN. */
-static double mean_ratio(const char *preset, int from_lan)
+static double throughput(const struct esp_platform *p, int root, const char *algo)
 {
-    double sum = 0;
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    esp_request_init(&request, root);
+    request.algo = algo;
+    if (esp_plan_make(p, &request, &plan, NULL) != ESP_OK)
+        return 0;
+    double Bps = plan->throughput_Bps;
+    esp_plan_free(plan);
+    return Bps;
+}
+
+/* On 20 Tiers platforms, from node 0 and from the last node, which stands in a LAN: no
+ * tree is better than the refined one, wherever branch and bound gets to its end within
+ * so many steps. One tree cannot reach the optimum of many: the best means of such
+ * platforms are 0.80 of it with 30 nodes, and 0.89 and 0.93 with 65. */
+static int count_proven(const char *preset, const char *exact)
+{
+    int proven = 0;
     for (int i = 0; i < 20; i++) {
-        static const struct espi_packing_options any;
         struct esp_tiers_options o;
         struct esp_platform *p = NULL;
-        struct esp_plan *plan = NULL;
-        struct esp_request request;
-        struct espi_arena arena;
-        struct espi_view v;
-        struct espi_packing packing;
         esp_tiers_options_defaults(&o);
         assert_int_equal(esp_tiers_options_preset(&o, preset, NULL), ESP_OK);
         o.seed = (uint64_t)i + 1;
         assert_int_equal(esp_generate_tiers(&o, &p, NULL), ESP_OK);
-        esp_request_init(&request, from_lan ? esp_platform_node_count(p) - 1 : 0);
-        request.algo = "refine:work=3000";
-        assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
-        espi_arena_init(&arena);
-        assert_int_equal(espi_view_init(&v, p, plan->slice_bytes, &arena, NULL), 0);
-        assert_int_equal(
-            espi_packing_solve(&v, request.root, &any, &arena, &packing, NULL), 0);
-        sum += plan->throughput_Bps / (plan->slice_bytes * packing.bound);
-        espi_arena_done(&arena);
-        esp_plan_free(plan);
+        int roots[] = {0, esp_platform_node_count(p) - 1};
+        for (int k = 0; k < 2; k++) {
+            double best = throughput(p, roots[k], exact);
+            double found = throughput(p, roots[k], "refine:work=3000");
+            proven += best > 0;
+            assert_true(found >= best * (1 - 1e-9));
+            assert_true(best <= 0 || found <= best * (1 + 1e-9));
+        }
         esp_platform_free(p);
     }
-    return sum / 20;
+    return proven;
 }
 
-/* One tree cannot reach the optimum of many: branch and bound with cuts proved the best
- * tree for most of these platforms, and the search found it. The best means are 0.807,
- * 0.802, 0.894 and 0.926. */
 static void tiers_trees_are_as_good_as_a_tree_can_be(void **state)
 {
     (void)state;
-    assert_true(mean_ratio("30", 1) >= 0.80);
-    assert_true(mean_ratio("30", 0) >= 0.795);
-    assert_true(mean_ratio("65", 1) >= 0.888);
-    assert_true(mean_ratio("65", 0) >= 0.92);
+    assert_true(count_proven("30", "exact:steps=1e6") >= 38);
+    assert_true(count_proven("65", "exact:steps=20000") >= 10);
 }
 
 /* ---- auto ---- */
@@ -312,6 +314,13 @@ static double finish_s(const struct esp_platform *p, const char *algo, double si
     return at_s;
 }
 
+/* Those that auto does not weigh: they take long, or are for other ends. */
+static int is_apart(const struct espi_algo *algo)
+{
+    return !strcmp(algo->name, "exact") || !strcmp(algo->family, "redundant") ||
+           !strcmp(algo->family, "anneal");
+}
+
 static void no_later_than_all(const struct esp_platform *p, double size_bytes)
 {
     int count;
@@ -321,7 +330,7 @@ static void no_later_than_all(const struct esp_platform *p, double size_bytes)
     double whole_s = finish_s(p, "auto", size_bytes, 0);
     assert_true(any_s <= kept_s * (1 + 1e-9) && any_s <= whole_s * (1 + 1e-9));
     for (int i = 0; i < count; i++) {
-        if (!strcmp(algos[i]->name, "exact") || !strcmp(algos[i]->family, "redundant"))
+        if (is_apart(algos[i]))
             continue;
         const char *name = algos[i]->name;
         assert_true(kept_s <= finish_s(p, name, size_bytes, 65536) * (1 + 1e-9));

@@ -40,7 +40,7 @@ static int are_twins(const struct espi_view *v, int a, int b)
     return 1;
 }
 
-void espi_find_twins(const struct espi_view *v, int root, uint32_t *twins)
+void espi_find_twins(const struct espi_view *v, int root, espi_hostset *twins)
 {
     /* Arcs through switches share links in more ways than arcs_alike looks at. */
     int look = v->p->n_hosts == v->p->n_nodes;
@@ -48,6 +48,6 @@ void espi_find_twins(const struct espi_view *v, int root, uint32_t *twins)
         twins[a] = 0;
         for (int b = 0; look && b < v->g.n; b++)
             if (a != b && a != root && b != root && are_twins(v, a, b))
-                twins[a] |= 1u << b;
+                twins[a] |= espi_hostset_of(b);
     }
 }
