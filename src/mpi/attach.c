@@ -302,6 +302,7 @@ static void begin_plans(const struct head *head, struct files *files)
     }
     PMPI_Comm_group(MPI_COMM_WORLD, &espi_job.world);
     espi_job.plans = 1;
+    espi_job.nonblocking = vote(espi_progress_begin() == 0);
     espi_adopt(MPI_COMM_WORLD);
     espi_say(ESPI_LOG_INFO, "%d ranks, mode %s, network: %s", espi_job.n,
              espi_job.settings.mode == ESPI_MODE_FORCE ? "force" : "auto",
@@ -346,6 +347,7 @@ void espi_detach(void)
     if (!espi_job.plans)
         return;
     espi_job.plans = 0;
+    espi_progress_end();
     espi_comms_end();
     PMPI_Group_free(&espi_job.world);
     forget_network();

@@ -96,7 +96,7 @@ int espi_call_run(const struct espi_call *call, void *data,
 int espi_call_close(const struct espi_call *call, int ours, int code)
 {
     if (espi_job.settings.stats[0] && call->known)
-        espi_stats_note(call->op, call->size, call->bytes,
+        espi_stats_note(esp_op_name(call->op), call->size, call->bytes,
                         call->entry ? call->entry->choice.plan->algo : "native",
                         espi_now_s() - call->start_s, call->native_s);
     if (ours && code)

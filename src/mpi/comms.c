@@ -61,6 +61,53 @@ static void free_comm(struct espi_comm *c)
     espi_free(c);
 }
 
+/* ---- communicators that calls under way keep ---- */
+
+static struct espi_comm *gone; /* free to go, when it suits us */
+
+void espi_comm_hold(struct espi_comm *c)
+{
+    pthread_mutex_lock(&lock);
+    c->n_held++;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Called in the midst of the library's progress, which is no place to free one. */
+void espi_comm_release(struct espi_comm *c)
+{
+    pthread_mutex_lock(&lock);
+    if (--c->n_held == 0 && c->is_gone) {
+        c->next = gone;
+        gone = c;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void bury(void)
+{
+    pthread_mutex_lock(&lock);
+    struct espi_comm *c = gone;
+    gone = NULL;
+    pthread_mutex_unlock(&lock);
+    while (c) {
+        struct espi_comm *next = c->next;
+        if (!ending)
+            PMPI_Comm_free(&c->twin);
+        free_comm(c);
+        c = next;
+    }
+}
+
+/* Is something still under way there? */
+static int is_held(struct espi_comm *c)
+{
+    pthread_mutex_lock(&lock);
+    int held = c->n_held > 0;
+    c->is_gone = held;
+    pthread_mutex_unlock(&lock);
+    return held;
+}
+
 /* Called by MPI when the communicator is freed, on all of its ranks. */
 static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
 {
@@ -69,6 +116,8 @@ static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)keyval;
     (void)extra;
     list_remove(c);
+    if (is_held(c))
+        return MPI_SUCCESS;
     if (!ending)
         PMPI_Comm_free(&c->twin);
     free_comm(c);
@@ -85,6 +134,7 @@ int espi_comms_begin(void)
  * has not freed go the way of these. */
 void espi_comms_end(void)
 {
+    bury();
     if (espi_comm_of(MPI_COMM_WORLD))
         PMPI_Comm_delete_attr(MPI_COMM_WORLD, espi_job.keyval);
     ending = 1;
@@ -219,7 +269,10 @@ static void adopt(MPI_Comm comm, const struct origin *origin)
     MPI_Errhandler handler;
     MPI_Group group;
     int size;
-    if (!espi_job.plans || !is_candidate(comm, &size) || PMPI_Comm_group(comm, &group))
+    if (!espi_job.plans)
+        return;
+    bury();
+    if (!is_candidate(comm, &size) || PMPI_Comm_group(comm, &group))
         return;
     if (is_of_world(group) && !PMPI_Comm_get_errhandler(comm, &handler)) {
         /* What goes wrong here is not the user's business. */

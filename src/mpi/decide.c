@@ -115,9 +115,10 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op o
 }
 
 /* Slices stay below what an int counts. */
-static esp_status compile(const struct espi_comm *c, struct espi_entry *e, uint64_t bytes,
-                          struct esp_err *err)
+esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_t bytes)
 {
+    struct esp_err err;
+
     const double slice_max = 1 << 29;
     double slice = e->choice.plan->slice_bytes;
     if (!(slice > 0 && slice < slice_max))
@@ -128,15 +129,15 @@ static esp_status compile(const struct espi_comm *c, struct espi_entry *e, uint6
     espi_arena_done(&e->arena);
     e->bytes = 0;
     esp_status st = espi_program_compile(c->team.p, e->choice.plan, &options, &e->arena,
-                                         &e->prog, err);
+                                         &e->prog, &err);
     if (st)
         return st;
     e->channel = espi_program_channels(&e->prog, &e->arena);
     if (!e->channel)
-        return espi_err_nomem(err);
+        return espi_err_nomem(&err);
     for (int i = 0; i < e->prog.n_streams; i++)
         if (e->channel[i] >= ESPI_CHANNELS)
-            return espi_err(err, ESP_EUNSUPPORTED, "too many streams between two ranks");
+            return espi_err(&err, ESP_EUNSUPPORTED, "too many streams between two ranks");
     e->bytes = bytes;
     return ESP_OK;
 }
@@ -152,7 +153,7 @@ struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_
         return NULL;
     if (!e->choice.plan || e->bytes == program_bytes)
         return e;
-    esp_status st = compile(c, e, program_bytes, &err);
+    esp_status st = espi_compile(c, e, program_bytes);
     if (st == ESP_ENOMEM)
         return NULL;
     if (st) /* alike on all ranks */

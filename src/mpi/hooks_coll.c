@@ -18,6 +18,9 @@
 
 #define BCAST_PARAMS(count_t)                                                            \
     (void *buffer, count_t count, MPI_Datatype type, int root, MPI_Comm comm)
+#define IBCAST_PARAMS(count_t)                                                           \
+    (void *buffer, count_t count, MPI_Datatype type, int root, MPI_Comm comm,            \
+     MPI_Request *request)
 #define ROOTED_PARAMS(count_t)                                                           \
     (const void *from, count_t from_count, MPI_Datatype from_type, void *to,             \
      count_t to_count, MPI_Datatype to_type, int root, MPI_Comm comm)
@@ -35,6 +38,7 @@
      MPI_Comm comm)
 
 #define BCAST_ARGS      (buffer, count, type, root, comm)
+#define IBCAST_ARGS     (buffer, count, type, root, comm, request)
 #define ROOTED_ARGS     (from, from_count, from_type, to, to_count, to_type, root, comm)
 #define ALLGATHER_ARGS  (from, from_count, from_type, to, to_count, to_type, comm)
 #define REDUCE_ARGS     (from, to, count, type, op, root, comm)
@@ -49,6 +53,7 @@ static int allgatherv(const void *from, MPI_Count from_count, MPI_Datatype from_
 }
 
 TAKE(Bcast, BCAST_PARAMS(int), espi_bcast BCAST_ARGS)
+TAKE(Ibcast, IBCAST_PARAMS(int), espi_ibcast IBCAST_ARGS)
 TAKE(Scatter, ROOTED_PARAMS(int), espi_scatter ROOTED_ARGS)
 TAKE(Gather, ROOTED_PARAMS(int), espi_gather ROOTED_ARGS)
 TAKE(Allgather, ALLGATHER_PARAMS(int), espi_allgather ALLGATHER_ARGS)
@@ -60,6 +65,7 @@ TAKE(Allreduce, ALLREDUCE_PARAMS(int), espi_allreduce ALLREDUCE_ARGS)
 
 #if MPI_VERSION >= 4
 TAKE(Bcast_c, BCAST_PARAMS(MPI_Count), espi_bcast BCAST_ARGS)
+TAKE(Ibcast_c, IBCAST_PARAMS(MPI_Count), espi_ibcast IBCAST_ARGS)
 TAKE(Scatter_c, ROOTED_PARAMS(MPI_Count), espi_scatter ROOTED_ARGS)
 TAKE(Gather_c, ROOTED_PARAMS(MPI_Count), espi_gather ROOTED_ARGS)
 TAKE(Allgather_c, ALLGATHER_PARAMS(MPI_Count), espi_allgather ALLGATHER_ARGS)
@@ -71,6 +77,7 @@ TAKE(Reduce_c, REDUCE_PARAMS(MPI_Count), espi_reduce REDUCE_ARGS)
 TAKE(Allreduce_c, ALLREDUCE_PARAMS(MPI_Count), espi_allreduce ALLREDUCE_ARGS)
 #define ALL(X)                                                                           \
     X(Bcast)                                                                             \
+    X(Ibcast)                                                                            \
     X(Scatter)                                                                           \
     X(Gather)                                                                            \
     X(Allgather)                                                                         \
@@ -78,6 +85,7 @@ TAKE(Allreduce_c, ALLREDUCE_PARAMS(MPI_Count), espi_allreduce ALLREDUCE_ARGS)
     X(Reduce)                                                                            \
     X(Allreduce)                                                                         \
     X(Bcast_c)                                                                           \
+    X(Ibcast_c)                                                                          \
     X(Scatter_c)                                                                         \
     X(Gather_c)                                                                          \
     X(Allgather_c)                                                                       \
@@ -86,7 +94,8 @@ TAKE(Allreduce_c, ALLREDUCE_PARAMS(MPI_Count), espi_allreduce ALLREDUCE_ARGS)
     X(Allreduce_c)
 #else
 #define ALL(X)                                                                           \
-    X(Bcast) X(Scatter) X(Gather) X(Allgather) X(Allgatherv) X(Reduce) X(Allreduce)
+    X(Bcast)                                                                             \
+    X(Ibcast) X(Scatter) X(Gather) X(Allgather) X(Allgatherv) X(Reduce) X(Allreduce)
 #endif
 
 void espi_hooks_wake(void)
@@ -104,16 +113,19 @@ void espi_hooks_sleep(int whole_job){ALL(SLEEP)}
         return now_##Name args;                                                          \
     }
 
-SHOW(Bcast, BCAST_PARAMS(int), BCAST_ARGS) SHOW(Scatter, ROOTED_PARAMS(int), ROOTED_ARGS)
-    SHOW(Gather, ROOTED_PARAMS(int), ROOTED_ARGS) SHOW(Allgather, ALLGATHER_PARAMS(int),
-                                                       ALLGATHER_ARGS)
-        SHOW(Allgatherv, ALLGATHERV_PARAMS(int, int),
-             ALLGATHERV_ARGS) SHOW(Reduce, REDUCE_PARAMS(int), REDUCE_ARGS)
-            SHOW(Allreduce, ALLREDUCE_PARAMS(int), ALLREDUCE_ARGS)
+SHOW(Bcast, BCAST_PARAMS(int), BCAST_ARGS) SHOW(Ibcast, IBCAST_PARAMS(int), IBCAST_ARGS)
+    SHOW(Scatter, ROOTED_PARAMS(int), ROOTED_ARGS) SHOW(Gather, ROOTED_PARAMS(int),
+                                                        ROOTED_ARGS)
+        SHOW(Allgather, ALLGATHER_PARAMS(int), ALLGATHER_ARGS)
+            SHOW(Allgatherv, ALLGATHERV_PARAMS(int, int),
+                 ALLGATHERV_ARGS) SHOW(Reduce, REDUCE_PARAMS(int), REDUCE_ARGS)
+                SHOW(Allreduce, ALLREDUCE_PARAMS(int), ALLREDUCE_ARGS)
 #if MPI_VERSION >= 4
-                SHOW(Bcast_c, BCAST_PARAMS(MPI_Count), BCAST_ARGS)
-                    SHOW(Scatter_c, ROOTED_PARAMS(MPI_Count), ROOTED_ARGS)
-                        SHOW(Gather_c, ROOTED_PARAMS(MPI_Count), ROOTED_ARGS)
+                    SHOW(Bcast_c, BCAST_PARAMS(MPI_Count),
+                         BCAST_ARGS) SHOW(Ibcast_c, IBCAST_PARAMS(MPI_Count), IBCAST_ARGS)
+                        SHOW(Scatter_c, ROOTED_PARAMS(MPI_Count),
+                             ROOTED_ARGS) SHOW(Gather_c, ROOTED_PARAMS(MPI_Count),
+                                               ROOTED_ARGS)
                             SHOW(Allgather_c, ALLGATHER_PARAMS(MPI_Count), ALLGATHER_ARGS)
                                 SHOW(Allgatherv_c, ALLGATHERV_PARAMS(MPI_Count, MPI_Aint),
                                      ALLGATHERV_ARGS)

@@ -32,6 +32,9 @@ static void *address(void *at)
 #define BCAST_PARAMS                                                                     \
     (void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root, MPI_Fint *comm,      \
      int *ierror)
+#define IBCAST_PARAMS                                                                    \
+    (void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root, MPI_Fint *comm,      \
+     MPI_Fint *request, int *ierror)
 #define ROOTED_PARAMS                                                                    \
     (void *from, MPI_Fint *from_count, MPI_Fint *from_type, void *to,                    \
      MPI_Fint *to_count, MPI_Fint *to_type, MPI_Fint *root, MPI_Fint *comm, int *ierror)
@@ -74,6 +77,17 @@ static int allgatherv(void *from, MPI_Fint from_count, MPI_Datatype from_type, v
         PMPI_Allgatherv(from, from_count, from_type, to, counts, at, to_type, comm));
 }
 
+static int ibcast(void *buffer, MPI_Fint count, MPI_Datatype type, MPI_Fint root,
+                  MPI_Comm comm, MPI_Fint *request)
+{
+    MPI_Request made = MPI_REQUEST_NULL;
+    int code = DO(espi_ibcast(buffer, count, type, root, comm, &made),
+                  PMPI_Ibcast(buffer, count, type, root, comm, &made));
+    if (code == MPI_SUCCESS)
+        *request = PMPI_Request_c2f(made);
+    return code;
+}
+
 #pragma GCC visibility push(default)
 
 #define ONE(symbol, params, call)                                                        \
@@ -94,6 +108,9 @@ static int allgatherv(void *from, MPI_Fint from_count, MPI_Datatype from_type, v
     ONE(mpi_##name##_f08_, params, call)
 
 ALL(bcast, BCAST, BCAST_PARAMS, DO(espi_bcast BCAST_ARGS, PMPI_Bcast BCAST_ARGS))
+ALL(ibcast, IBCAST, IBCAST_PARAMS,
+    ibcast(address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm),
+           request))
 ALL(scatter, SCATTER, ROOTED_PARAMS,
     DO(espi_scatter ROOTED_ARGS, PMPI_Scatter ROOTED_ARGS))
 ALL(gather, GATHER, ROOTED_PARAMS, DO(espi_gather ROOTED_ARGS, PMPI_Gather ROOTED_ARGS))

@@ -30,6 +30,7 @@ struct espi_job {
     int *node;                /* world rank -> node of net */
     MPI_Group world;
     int keyval;
+    int nonblocking; /* may calls go on while the program does something else? */
 };
 
 extern struct espi_job espi_job;
@@ -73,6 +74,9 @@ struct espi_comm {
     int has_team;
     int no_team; /* it cannot be made: all is native */
     struct espi_team team;
+    uint64_t n_started; /* non-blocking calls */
+    int n_held;         /* of them under way */
+    int is_gone;        /* the user has freed it */
     uint64_t clock;
     struct espi_entry cache[ESPI_CACHE];
     struct espi_comm *next, **link; /* list of all */
@@ -87,6 +91,10 @@ void espi_adopt_group(MPI_Comm comm, MPI_Comm parent, int tag);
 /* What we know of it, NULL: it is not ours. */
 struct espi_comm *espi_comm_of(MPI_Comm comm);
 
+/* Calls under way keep it, also when the user frees it. */
+void espi_comm_hold(struct espi_comm *c);
+void espi_comm_release(struct espi_comm *c);
+
 /* The keyval, and at the end all that hangs on it. */
 int espi_comms_begin(void);
 void espi_comms_end(void);
@@ -98,6 +106,10 @@ void espi_comms_end(void);
  * messages of program_bytes. */
 struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_t bytes,
                                uint64_t program_bytes);
+
+/* Compiles the plan of an entry into it for so many bytes. ESP_EUNSUPPORTED: alike on all
+ * ranks. */
+esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_t bytes);
 
 /* A number that is equal on two ranks if they plan alike; 0: out of memory. */
 uint64_t espi_plan_sum(const struct espi_team *team, int root, double bytes);
@@ -187,6 +199,8 @@ uint64_t espi_parts(const struct espi_call *call, uint64_t part);
 /* ---- collectives, by us or by the library ---- */
 
 int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+int espi_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                MPI_Request *request);
 int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
                  MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm);
 int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
@@ -209,9 +223,18 @@ int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, 
 int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm);
 
+/* ---- non-blocking calls ---- */
+
+/* From now on the library calls us whenever it makes progress; -1: it does not. */
+int espi_progress_begin(void);
+void espi_progress_end(void);
+/* Goes on with all that is under way; gives how many calls have ended. */
+int espi_progress(void);
+
 /* ---- statistics ---- */
 
-void espi_stats_note(esp_op op, int comm_size, uint64_t bytes, const char *algo,
+/* call: its name, which stays. */
+void espi_stats_note(const char *call, int comm_size, uint64_t bytes, const char *algo,
                      double time_s, double native_s);
 void espi_stats_write(const char *path);
 

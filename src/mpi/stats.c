@@ -11,7 +11,7 @@
 #include "mpi/shim.h"
 
 struct row {
-    esp_op op;
+    const char *call; /* "bcast" */
     int comm_size, size_class;
     char algo[40];
     uint64_t calls, bytes;
@@ -28,9 +28,8 @@ static int order(const struct row *a, const struct row *b)
         return a->comm_size < b->comm_size ? -1 : 1;
     if (a->size_class != b->size_class)
         return a->size_class < b->size_class ? -1 : 1;
-    if (a->op != b->op)
-        return a->op < b->op ? -1 : 1;
-    return strcmp(a->algo, b->algo);
+    int by_call = strcmp(a->call, b->call);
+    return by_call ? by_call : strcmp(a->algo, b->algo);
 }
 
 /* The row of that key, kept in order; NULL: out of memory. */
@@ -48,10 +47,10 @@ static struct row *find_row(const struct row *key)
     return &rows[at];
 }
 
-void espi_stats_note(esp_op op, int comm_size, uint64_t bytes, const char *algo,
+void espi_stats_note(const char *call, int comm_size, uint64_t bytes, const char *algo,
                      double time_s, double native_s)
 {
-    struct row key = {.op = op,
+    struct row key = {.call = call,
                       .comm_size = comm_size,
                       .size_class = bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0};
     snprintf(key.algo, sizeof key.algo, "%.*s", (int)strcspn(algo, ":"), algo);
@@ -75,8 +74,8 @@ static void write_row(FILE *out, const struct row *row)
     if (row->native_s > 0)
         espi_format_time(native, sizeof native, row->native_s);
     fprintf(out, "%6d  %10s  %-22s  %-9s  %8llu  %10s  %10s  %10s\n", row->comm_size,
-            size, row->algo, esp_op_name(row->op), (unsigned long long)row->calls, bytes,
-            took, native);
+            size, row->algo, row->call, (unsigned long long)row->calls, bytes, took,
+            native);
 }
 
 void espi_stats_write(const char *path)

@@ -54,6 +54,7 @@ contains
     integer, intent(in) :: m, from
     type(MPI_Comm), intent(in) :: comm
     integer :: me, ranks, i, code
+    type(MPI_Request) :: request
     integer, allocatable :: own(:), whole(:), counts(:), at(:)
     double precision, allocatable :: x(:), y(:)
     call MPI_Comm_rank(comm, me)
@@ -81,6 +82,13 @@ contains
     call MPI_Allgatherv(own, m, MPI_INTEGER, whole, counts, at, MPI_INTEGER, comm)
     call look(whole, m, ranks)
     x = [(dble(i) + me, i = 1, m)]
+    own = -1
+    if (me == from) own = [(2 * i, i = 1, m)]
+    call MPI_Ibcast(own, m, MPI_INTEGER, from, comm, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    do i = 1, m
+      if (own(i) /= 2 * i) bad = bad + 1
+    end do
     call MPI_Reduce(x, y, m, MPI_DOUBLE_PRECISION, MPI_SUM, from, comm)
     if (me == from) then
       do i = 1, m

@@ -71,7 +71,7 @@ C     The other collectives, with m numbers a rank.
       implicit none
       include 'mpif.h'
       integer m, data(*), root, bad, rank, nranks, i, r, ierr
-      integer own(50000), counts(64), at(64)
+      integer own(50000), counts(64), at(64), request
       call MPI_COMM_RANK(MPI_COMM_WORLD, rank, ierr)
       call MPI_COMM_SIZE(MPI_COMM_WORLD, nranks, ierr)
       do i = 1, m
@@ -106,6 +106,15 @@ C     The other collectives, with m numbers a rank.
       call MPI_ALLGATHERV(own, m, MPI_INTEGER, data, counts, at,
      &     MPI_INTEGER, MPI_COMM_WORLD, ierr)
       call look(data, m, nranks, bad)
+      do i = 1, m
+         if (rank .eq. root) data(i) = 2 * i
+      end do
+      call MPI_IBCAST(data, m, MPI_INTEGER, root, MPI_COMM_WORLD,
+     &     request, ierr)
+      call MPI_WAIT(request, MPI_STATUS_IGNORE, ierr)
+      do i = 1, m
+         if (data(i) .ne. 2 * i) bad = bad + 1
+      end do
       call MPI_REDUCE(own, data, m, MPI_INTEGER, MPI_SUM, root,
      &     MPI_COMM_WORLD, ierr)
       if (rank .eq. root) then

@@ -1,0 +1,263 @@
+/* MPI_Ibcast. The call starts this rank's part of the program and gives a generalized
+ * request; the part goes on whenever the MPI library makes progress, whatever the program
+ * waits for: the library calls us back. Open MPI lets libraries ask for that; MPICH does
+ * not, and a rank that waits there in some other call would hold up the others, so there
+ * the call is the library's own.
+ *
+ * Several may be under way on a communicator, in the order in which all ranks start them;
+ * each has tags of its own. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mpi/shim.h"
+
+/* Tags above those of blocking calls: so many calls under way a communicator, and so many
+ * streams between two ranks each. */
+enum { SLOTS = 512, STREAMS = 32 };
+
+struct pending {
+    struct pending *next;
+    struct espi_comm *c;
+    MPI_Request request;
+    struct espi_arena arena;
+    struct espi_program prog;
+    struct espi_run run;
+    struct espi_wire wire;
+    struct espi_transport transport;
+    struct espi_layout layout;
+    int is_root, slot, code;
+    struct espi_call call; /* for the notes; its entry may be gone by then */
+    char algo[40];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pending *list;
+static atomic_int n_pending;
+
+/* ---- the end of one ---- */
+
+static int query(void *extra, MPI_Status *status)
+{
+    const struct pending *p = extra;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    return p->code;
+}
+
+static int release(void *extra)
+{
+    struct pending *p = extra;
+    espi_layout_done(&p->layout);
+    espi_arena_done(&p->arena);
+    espi_free(p);
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *extra, int complete)
+{
+    (void)extra;
+    (void)complete;
+    return MPI_SUCCESS; /* collectives cannot be cancelled */
+}
+
+/* Called with the lock held; afterwards the user may have freed it. */
+static void finish(struct pending *p, int result)
+{
+    int code = result < 0 ? p->run.error : p->wire.error;
+    if (result < 0)
+        espi_wire_abandon(p->run.requests, p->run.n_requests);
+    if (!code && !p->is_root)
+        code = espi_layout_unpack(&p->layout, p->c->twin);
+    if (!p->code)
+        p->code = code;
+    if (espi_job.settings.stats[0])
+        espi_stats_note("ibcast", p->c->size, p->call.bytes, p->algo,
+                        espi_now_s() - p->call.start_s, p->call.native_s);
+    espi_comm_release(p->c);
+    atomic_fetch_sub(&n_pending, 1);
+    PMPI_Grequest_complete(p->request);
+}
+
+int espi_progress(void)
+{
+    int finished = 0;
+    if (!atomic_load(&n_pending) || pthread_mutex_trylock(&lock))
+        return 0; /* nothing to do, or somebody is at it: we ourselves, perhaps */
+    for (struct pending **link = &list; *link;) {
+        struct pending *p = *link;
+        int result = espi_run_progress(&p->run, 0);
+        if (result == 0) {
+            link = &p->next;
+            continue;
+        }
+        *link = p->next;
+        finish(p, result);
+        finished++;
+    }
+    pthread_mutex_unlock(&lock);
+    return finished;
+}
+
+/* ---- the beginning ---- */
+
+int espi_progress_begin(void)
+{
+#ifdef OPEN_MPI
+    int (*ask)(int (*)(void));
+    *(void **)&ask = dlsym(RTLD_DEFAULT, "opal_progress_register");
+    return ask && ask(espi_progress) == 0 ? 0 : -1;
+#else
+    return -1;
+#endif
+}
+
+void espi_progress_end(void)
+{
+#ifdef OPEN_MPI
+    int (*ask)(int (*)(void));
+    *(void **)&ask = dlsym(RTLD_DEFAULT, "opal_progress_unregister");
+    if (ask)
+        ask(espi_progress);
+#endif
+}
+
+static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
+                  MPI_Comm comm, MPI_Request *request)
+{
+#if MPI_VERSION >= 4
+    if (count > INT_MAX)
+        return PMPI_Ibcast_c(buffer, count, type, root, comm, request);
+#endif
+    return PMPI_Ibcast(buffer, (int)count, type, root, comm, request);
+}
+
+/* The tags of a call long ago must be free again. */
+static int take_slot(struct espi_comm *c)
+{
+    int slot = (int)(c->n_started++ % SLOTS), taken;
+    do {
+        espi_progress();
+        pthread_mutex_lock(&lock);
+        taken = 0;
+        for (const struct pending *p = list; p && !taken; p = p->next)
+            taken = p->c == c && p->slot == slot;
+        pthread_mutex_unlock(&lock);
+        if (taken)
+            sched_yield();
+    } while (taken);
+    return slot;
+}
+
+/* A program of its own, since the next call may change the communicator's. */
+static int prepare(struct pending *p)
+{
+    const struct espi_run_options options = {.window = espi_job.settings.window};
+    struct espi_entry own = {.op = ESP_OP_BCAST};
+    own.choice = p->call.entry->choice;
+    esp_status st = espi_compile(p->c, &own, p->call.bytes);
+    p->arena = own.arena;
+    if (st)
+        return -1;
+    p->prog = own.prog;
+    for (int i = 0; i < p->prog.n_streams; i++)
+        own.channel[i] += ESPI_CHANNELS + p->slot * STREAMS;
+    espi_wire_init(&p->wire, &p->transport, p->c->twin);
+    return espi_run_init(&p->run, &p->prog, p->c->rank, own.channel, &p->transport,
+                         p->layout.data, &options, &p->arena) ||
+                   espi_wire_reserve(&p->wire, p->run.max_requests, &p->arena)
+               ? -1
+               : 0;
+}
+
+static int start(struct pending *p, MPI_Request *request)
+{
+    struct pending **link = &list;
+    p->c = p->call.c;
+    p->slot = take_slot(p->c);
+    p->is_root = p->call.rank == p->call.root;
+    snprintf(p->algo, sizeof p->algo, "%s", p->call.entry->choice.plan->algo);
+    if (prepare(p))
+        return MPI_ERR_NO_MEM;
+    if (p->is_root)
+        p->code = espi_layout_pack(&p->layout, p->c->twin);
+    int code = PMPI_Grequest_start(query, release, cancel, p, &p->request);
+    if (code)
+        return code;
+    *request = p->request;
+    pthread_mutex_lock(&lock);
+    while (*link)
+        link = &(*link)->next;
+    *link = p;
+    espi_comm_hold(p->c);
+    atomic_fetch_add(&n_pending, 1);
+    pthread_mutex_unlock(&lock);
+    espi_progress();
+    return MPI_SUCCESS;
+}
+
+/* The user may free the type while the call is under way. */
+static int keep_type(struct espi_layout *l)
+{
+    MPI_Datatype own;
+    if (!l->packed || l->own_type)
+        return MPI_SUCCESS;
+    int code = PMPI_Type_dup(l->type, &own);
+    if (code == MPI_SUCCESS) {
+        l->type = own;
+        l->own_type = 1;
+    }
+    return code;
+}
+
+static int ours(const struct espi_call *call, void *buffer, MPI_Count count,
+                MPI_Datatype type, MPI_Request *request)
+{
+    struct pending *p = espi_calloc(1, sizeof *p);
+    if (!p)
+        return MPI_ERR_NO_MEM;
+    p->call = *call;
+    espi_arena_init(&p->arena);
+    int code =
+        espi_layout_init(&p->layout, buffer, count, type, (MPI_Count)call->bytes / count);
+    if (!code)
+        code = keep_type(&p->layout);
+    if (!code)
+        code = start(p, request);
+    if (code)
+        release(p);
+    return code;
+}
+
+/* Alike on all ranks. */
+static int has_few_streams(const struct espi_entry *e)
+{
+    for (int i = 0; i < e->prog.n_streams; i++)
+        if (e->channel[i] >= STREAMS)
+            return 0;
+    return 1;
+}
+
+int espi_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                MPI_Request *request)
+{
+    struct espi_call call;
+    espi_call_open(&call, ESP_OP_BCAST, root, comm);
+    uint64_t bytes = call.known && espi_job.nonblocking ? espi_bytes(count, type) : 0;
+    int way = espi_call_decide(&call, bytes, 0);
+    if (way > 0 && !has_few_streams(call.entry))
+        way = 0;
+    if (way == 0)
+        return native(buffer, count, type, root, comm, request);
+    int code = way > 0 ? ours(&call, buffer, count, type, request) : MPI_ERR_NO_MEM;
+    if (code)
+        PMPI_Comm_call_errhandler(comm, code);
+    return code;
+}
