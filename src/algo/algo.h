@@ -83,8 +83,9 @@ esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *b
 esp_status espi_check_ends(const struct esp_platform *p,
                            const struct esp_request *request, struct esp_err *err);
 
-/* Does it make plans for this operation: directly, by way of the platform reversed, or,
- * where all hosts are targets, as a broadcast? */
+/* Does it make plans for this operation: directly, by way of the platform reversed, as a
+ * broadcast where all hosts are targets, or as broadcasts reversed for a reduce-scatter?
+ */
 int espi_algo_serves(const struct espi_algo *algo, esp_op op, int has_targets);
 
 /* Can the algorithm be tried on this platform at all? */

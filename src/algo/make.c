@@ -130,6 +130,12 @@ static esp_status make_direct(const struct esp_platform *p,
     return st;
 }
 
+static esp_status no_race(const struct esp_request *request, struct esp_err *err)
+{
+    return espi_err(err, ESP_EUNSUPPORTED, "%s races its trees: only for a bcast",
+                    request->algo);
+}
+
 /* What collects is made on the platform reversed and turned round. */
 static esp_status make_turned(const struct esp_platform *p,
                               const struct esp_request *request, esp_op there,
@@ -142,6 +148,8 @@ static esp_status make_turned(const struct esp_platform *p,
     esp_status st = esp_platform_reversed(p, &reversed, err);
     if (!st)
         st = make_direct(reversed, &inner, &plan, err);
+    if (!st && plan->redundant)
+        st = no_race(request, err);
     if (!st)
         st = espi_plan_turn(plan, request->op, p, out, err);
     esp_plan_free(plan);
@@ -161,9 +169,8 @@ static esp_status make_both(const struct esp_platform *p,
     half.op = ESP_OP_BCAST;
     if (!st)
         st = make_direct(p, &half, &away, err);
-    if (!st && (in->redundant || away->redundant))
-        st = espi_err(err, ESP_EUNSUPPORTED, "%s races its trees: only for a bcast",
-                      request->algo);
+    if (!st && away->redundant)
+        st = no_race(request, err);
     if (!st)
         st = esp_plan_create(request->op, request->root, request->algo, &plan, err);
     if (!st)
@@ -180,10 +187,61 @@ static esp_status make_both(const struct esp_platform *p,
     return st;
 }
 
-/* What `auto` means where it makes no plans itself. */
+/* Adds the trees of a plan for one host's part, as many parts of the message as there are
+ * hosts. */
+static esp_status add_part(struct esp_plan *plan, const struct esp_platform *p,
+                           const struct esp_plan *part, struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    for (int t = 0; t < part->n_trees && !st; t++) {
+        st = espi_plan_copy_tree(plan, p, part, t, part->trees[t].weight / p->n_hosts,
+                                 err);
+        if (!st)
+            st = esp_plan_set_tree_ends(plan, part->root, 0, NULL, err);
+    }
+    return st;
+}
+
+/* A reduce to every host at once, each of its part of the message. */
+static esp_status make_parts(const struct esp_platform *p,
+                             const struct esp_request *request, struct esp_plan **out,
+                             struct esp_err *err)
+{
+    struct esp_request one = *request;
+    struct esp_plan *plan = NULL;
+    esp_status st =
+        esp_plan_create(request->op, request->root, request->algo, &plan, err);
+    one.op = ESP_OP_REDUCE;
+    for (int v = 0; v < p->n_nodes && !st; v++) {
+        struct esp_plan *part = NULL;
+        if (espi_is_switch(p, v))
+            continue;
+        one.root = v;
+        st = make_turned(p, &one, ESP_OP_BCAST, &part, err);
+        if (!st)
+            st = add_part(plan, p, part, err);
+        if (!st) {
+            plan->size_bytes = part->size_bytes;
+            plan->slice_bytes = fmax(plan->slice_bytes, part->slice_bytes);
+        }
+        esp_plan_free(part);
+    }
+    if (st)
+        esp_plan_free(plan);
+    else
+        *out = plan;
+    return st;
+}
+
+/* What `auto` means where it makes no plans itself. A reduce-scatter takes a plan for
+ * each host, which must not last, and a message is soon cut too small for many trees
+ * each. */
 static const char *standard_algo(const struct esp_request *r)
 {
-    return espi_op_has_paths(r->op) ? "scatter" : r->targets ? "steiner-cg" : "auto";
+    return espi_op_has_paths(r->op)         ? "scatter"
+           : r->op == ESP_OP_REDUCE_SCATTER ? "prune-degree"
+           : r->targets                     ? "steiner-cg"
+                                            : "auto";
 }
 
 static esp_status make(const struct esp_platform *p, const struct esp_request *asked,
@@ -206,6 +264,8 @@ static esp_status make(const struct esp_platform *p, const struct esp_request *a
         return make_direct(p, request, out, err);
     if (request->op == ESP_OP_ALLREDUCE)
         return make_both(p, request, out, err);
+    if (request->op == ESP_OP_REDUCE_SCATTER && algo->op == ESP_OP_BCAST)
+        return make_parts(p, request, out, err);
     if (espi_op_collects(request->op))
         return make_turned(p, request, algo->op, out, err);
     return make_direct(p, request, out, err); /* to all hosts, as a broadcast */

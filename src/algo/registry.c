@@ -86,7 +86,9 @@ int espi_algo_serves(const struct espi_algo *algo, esp_op op, int has_targets)
     esp_op there = op == ESP_OP_ALLREDUCE ? ESP_OP_BCAST : espi_op_mirror(op);
     if (algo->op == op || algo->op == there)
         return 1;
-    return there == ESP_OP_MULTICAST && algo->op == ESP_OP_BCAST && !has_targets;
+    if (algo->op != ESP_OP_BCAST)
+        return 0;
+    return op == ESP_OP_REDUCE_SCATTER || (there == ESP_OP_MULTICAST && !has_targets);
 }
 
 int espi_algo_applies(const struct espi_algo *algo, const struct esp_platform *p)

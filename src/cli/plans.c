@@ -11,8 +11,8 @@
 #include "cost/op_bound.h"
 #include "plan/ops.h"
 
-const char *const cli_op_names[] = {"bcast",  "multicast", "scatter", "gather",
-                                    "reduce", "allreduce", NULL};
+const char *const cli_op_names[] = {"bcast",  "multicast", "scatter",        "gather",
+                                    "reduce", "allreduce", "reduce-scatter", NULL};
 
 static int first_host(const struct esp_platform *p)
 {

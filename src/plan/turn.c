@@ -80,6 +80,23 @@ esp_status espi_plan_turn(const struct esp_plan *plan, esp_op op,
     return st;
 }
 
+esp_status espi_plan_copy_tree(struct esp_plan *plan, const struct esp_platform *p,
+                               const struct esp_plan *from, int tree, double weight,
+                               struct esp_err *err)
+{
+    const struct esp_tree *t = &from->trees[tree];
+    struct transfers x;
+    esp_status st = ESP_OK;
+    if (transfers_init(&x, t->n_edges, t->n_hops))
+        st = espi_err_nomem(err);
+    for (int i = 0; i < t->n_edges && !st; i++)
+        add(&x, t, i, 0);
+    if (!st)
+        st = esp_plan_add_tree(plan, p, weight, x.n, x.start, x.hops, err);
+    transfers_free(&x);
+    return st;
+}
+
 static esp_status add_pair(struct esp_plan *plan, const struct esp_platform *p,
                            double weight, const struct esp_tree *in,
                            const struct esp_tree *out, struct esp_err *err)

@@ -10,12 +10,16 @@
 
 /* On full-duplex ports one tree needs no schedule when every node receives each slice
  * once: whoever is served in a fixed order then never has to wait for a receive port. */
-static int receives_once(const struct esp_plan *plan)
+static int receives_once(const struct esp_platform *p, const struct esp_plan *plan)
 {
-    if (plan->op == ESP_OP_BCAST)
-        return plan->n_trees == 1;
-    return plan->n_trees == 1 && plan->op == ESP_OP_MULTICAST &&
-           plan->trees[0].n_hops == plan->trees[0].n_edges;
+    const struct esp_tree *t = &plan->trees[0];
+    if (plan->n_trees > 1 || (plan->op != ESP_OP_BCAST && plan->op != ESP_OP_MULTICAST))
+        return 0;
+    for (int i = 0; i < t->n_edges; i++)
+        for (int k = 1; k < t->edges[i].n_hops; k++)
+            if (!espi_is_switch(p, p->tail[t->hops[t->edges[i].first_hop + k]]))
+                return 0; /* a host that only passes on what it has otherwise, too */
+    return 1;
 }
 
 int espi_needs_schedule(const struct esp_platform *p, const struct esp_plan *plan)
@@ -23,7 +27,7 @@ int espi_needs_schedule(const struct esp_platform *p, const struct esp_plan *pla
     if (plan->trees[0].n_edges == 0 || !espi_op_is_scheduled(plan))
         return 0;
     return p->model == ESP_MODEL_HALF_DUPLEX ||
-           (p->model == ESP_MODEL_ONE_PORT && !receives_once(plan));
+           (p->model == ESP_MODEL_ONE_PORT && !receives_once(p, plan));
 }
 
 struct writer {

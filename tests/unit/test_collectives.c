@@ -142,6 +142,7 @@ static int wanted(const struct world *w, const struct esp_plan *plan, int r, siz
     for (int k = 0; k < plan->n_targets; k++)
         is_target |= plan->targets[k] == node;
     switch (plan->op) {
+    case ESP_OP_BCAST:
     case ESP_OP_MULTICAST:
         return is_target ? w->before[prog->root][i] : -1;
     case ESP_OP_SCATTER:
@@ -152,6 +153,8 @@ static int wanted(const struct world *w, const struct esp_plan *plan, int r, siz
         return r == prog->root ? sum_at(w, i) : -1;
     case ESP_OP_ALLREDUCE:
         return sum_at(w, i);
+    case ESP_OP_REDUCE_SCATTER:
+        return tree->root == node ? sum_at(w, i) : -1;
     default:
         return -1;
     }
@@ -195,6 +198,7 @@ static const struct {
     const char *algo;
     int some; /* targets only */
 } cases[] = {
+    {ESP_OP_BCAST, "binomial-sp", 0}, /* its hosts pass on what is not for them */
     {ESP_OP_MULTICAST, "mc-scatter", 1},
     {ESP_OP_MULTICAST, "mc-broadcast", 1},
     {ESP_OP_MULTICAST, "reduced-broadcast", 1},
@@ -216,6 +220,9 @@ static const struct {
     {ESP_OP_ALLREDUCE, "chain", 0},
     {ESP_OP_ALLREDUCE, "flat", 0},
     {ESP_OP_ALLREDUCE, "tree-pairs", 0},
+    {ESP_OP_REDUCE_SCATTER, "grow", 0},
+    {ESP_OP_REDUCE_SCATTER, "mtp", 0},
+    {ESP_OP_REDUCE_SCATTER, "binomial", 0},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };

@@ -46,3 +46,7 @@ espalier plan p.json --op multicast --targets l3,nobody
 espalier plan p.json --targets l3
 
 espalier plan p.json --op scatter --algo grow
+
+espalier plan p.json --op reduce-scatter --size 1MB | grep -v -e planning
+
+espalier plan p.json --op reduce-scatter --algo two-tree
