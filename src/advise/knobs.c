@@ -1,6 +1,7 @@
 /* The table of settings, and how each is read. */
 #include "advise/knobs.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@ enum knob_number {
     WINDOW,
     MIN,
     MARGIN,
+    PATIENCE,
+    SLOW,
     STATS,
     LOG,
     N_KNOBS
@@ -49,6 +52,15 @@ static const struct espi_knob knobs[N_KNOBS] = {
     [MARGIN] = {"ESPALIER_MARGIN", "FACTOR", "0.9",
                 "In auto mode, a plan runs when it is predicted to take less than this "
                 "part of the MPI library's time."},
+    [PATIENCE] =
+        {"ESPALIER_PATIENCE", "FACTOR", "3",
+         "In a broadcast along one tree, a rank whose parent takes more than this "
+         "many times what the platform promises asks a second rank for what is "
+         "missing; 0: never."},
+    [SLOW] = {"ESPALIER_SLOW", "FROM>TO=BANDWIDTH,...", "",
+              "For trials: what one rank sends to another in broadcasts is held back as "
+              "if their link had this bandwidth; '*' stands for all ranks, and what is "
+              "named last counts."},
     [STATS] = {"ESPALIER_STATS", "FILE", "",
                "At the end rank 0 writes to this file what was done; '-' is standard "
                "error."},
@@ -119,6 +131,53 @@ static esp_status read_text(enum knob_number k, const char *text, char *out, siz
     return ESP_OK;
 }
 
+/* "12>": the number (of "*": -1), and what stands behind the mark; NULL: it is not so. */
+static const char *parse_rank(const char *text, const char *end, char mark, int *out)
+{
+    double value;
+    const char *at = memchr(text, mark, (size_t)(end - text));
+    if (at == text + 1 && *text == '*') {
+        *out = -1;
+        return at + 1;
+    }
+    if (!at || espi_parse_number(text, (size_t)(at - text), &value) || value < 0 ||
+        value > INT_MAX || value != (int)value)
+        return NULL;
+    *out = (int)value;
+    return at + 1;
+}
+
+int espi_slow_parse(const char *text, size_t length, struct espi_slow_setting *out)
+{
+    struct espi_slow_setting s;
+    const char *end = text + length;
+    text = parse_rank(text, end, '>', &s.from);
+    text = text ? parse_rank(text, end, '=', &s.to) : NULL;
+    if (!text ||
+        espi_parse_quantity(ESPI_BANDWIDTH, text, (size_t)(end - text),
+                            &s.bandwidth_Bps) ||
+        s.bandwidth_Bps <= 0)
+        return -1;
+    *out = s;
+    return 0;
+}
+
+static esp_status read_slow(enum knob_number k, const char *text, char *out, size_t size,
+                            struct esp_err *err)
+{
+    struct espi_slow_setting ignored;
+    char quoted[80];
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ",");
+        if (espi_slow_parse(at, length, &ignored))
+            return espi_err(err, ESP_EUSAGE, "%s: '%s' is not of the form %s",
+                            knobs[k].name, espi_quote(quoted, sizeof quoted, at),
+                            knobs[k].values);
+        at += length + (at[length] == ',');
+    }
+    return read_text(k, text, out, size, err);
+}
+
 static esp_status read_one(struct espi_settings *s, enum knob_number k, const char *text,
                            struct esp_err *err)
 {
@@ -145,6 +204,10 @@ static esp_status read_one(struct espi_settings *s, enum knob_number k, const ch
         return read_size(k, text, &s->min_bytes, err);
     case MARGIN:
         return read_number(k, text, 0, 1e6, &s->margin, err);
+    case PATIENCE:
+        return read_number(k, text, 0, 1e6, &s->patience, err);
+    case SLOW:
+        return read_slow(k, text, s->slow, sizeof s->slow, err);
     case WINDOW:
         st = read_number(k, text, 1, 1024, &number, err);
         if (!st)

@@ -4,6 +4,7 @@
 #define ESPI_ADVISE_KNOBS_H
 
 #include <espalier/status.h>
+#include <stddef.h>
 
 typedef enum espi_mode {
     ESPI_MODE_AUTO,  /* our plan where it is predicted to win */
@@ -18,7 +19,12 @@ typedef enum espi_log {
     ESPI_LOG_DEBUG,
 } espi_log;
 
-enum { ESPI_PATH_MAX = 1024, ESPI_ALGO_TEXT_MAX = 128, ESPI_HOSTS_MAX = 8192 };
+enum {
+    ESPI_PATH_MAX = 1024,
+    ESPI_ALGO_TEXT_MAX = 128,
+    ESPI_HOSTS_MAX = 8192,
+    ESPI_SLOW_MAX = 512
+};
 
 /* Plain data without pointers, so that one rank can read it and send it to the others. */
 struct espi_settings {
@@ -29,7 +35,19 @@ struct espi_settings {
     char algo[ESPI_ALGO_TEXT_MAX]; /* "" : the best of some */
     char platform[ESPI_PATH_MAX], plan[ESPI_PATH_MAX], stats[ESPI_PATH_MAX];
     char hosts[ESPI_HOSTS_MAX]; /* names of the ranks' hosts: "p0,p1,..." */
+    double
+        patience; /* late is a parent that takes so many times the forecast; 0: never */
+    char slow[ESPI_SLOW_MAX]; /* links to slow down, for trials: "0>1=1MBps,..." */
 };
+
+/* One link of `slow`: ranks of a communicator; -1: all. */
+struct espi_slow_setting {
+    int from, to;
+    double bandwidth_Bps;
+};
+
+/* Reads one; 0, or -1: it is none. */
+int espi_slow_parse(const char *text, size_t length, struct espi_slow_setting *out);
 
 struct espi_knob {
     const char *name;     /* of the variable: "ESPALIER_MODE" */

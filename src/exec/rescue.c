@@ -479,5 +479,5 @@ int espi_rescue_run(struct espi_rescue *r, const struct espi_program *prog, int 
     for (int64_t i = 0; r->copy && i < r->n_slices; i++)
         espi_free(r->copy[i]);
     espi_free(r->askers);
-    return code ? code : r->broken;
+    return !code && r->broken ? ESPI_RESCUE_SIZES : code;
 }

@@ -60,8 +60,9 @@ struct espi_rescue {
  * all its slices must have a byte. */
 int espi_rescue_applies(const struct espi_program *prog);
 
-/* Runs the rank's part to its end. 0; 1: done, but the ranks disagree on the size; else
- * an error of the transport or ESPI_HELPLINE_NOMEM. */
+/* Runs the rank's part to its end. 0, ESPI_RESCUE_SIZES (done, but the ranks disagree on
+ * the size), ESPI_HELPLINE_NOMEM, or an error of the transport. */
+enum { ESPI_RESCUE_SIZES = -2 };
 int espi_rescue_run(struct espi_rescue *r, const struct espi_program *prog, int rank,
                     const int *channel, struct espi_helpline *line, void *data,
                     const struct espi_rescue_options *options, struct espi_arena *arena);

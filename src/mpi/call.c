@@ -76,6 +76,8 @@ int espi_call_run(const struct espi_call *call, void *data,
     struct espi_arena arena;
     struct espi_run_options o = *options;
     int code = MPI_SUCCESS;
+    if (espi_help_applies(call->c, call->entry))
+        return espi_help_run(call->c, call->entry, data);
     o.window = espi_job.settings.window;
     espi_arena_init(&arena);
     espi_wire_init(&wire, &transport, call->c->twin);

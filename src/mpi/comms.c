@@ -55,6 +55,7 @@ static void free_comm(struct espi_comm *c)
     for (int i = 0; i < ESPI_CACHE; i++) {
         espi_choice_done(&c->cache[i].choice);
         espi_arena_done(&c->cache[i].arena);
+        espi_free(c->cache[i].helper);
     }
     espi_team_done(&c->team);
     espi_free(c->node);
@@ -116,6 +117,7 @@ static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)keyval;
     (void)extra;
     list_remove(c);
+    espi_help_end(c, !ending);
     if (is_held(c))
         return MPI_SUCCESS;
     if (!ending)

@@ -18,6 +18,9 @@ static void clear_entry(struct espi_entry *e)
 {
     espi_choice_done(&e->choice);
     espi_arena_done(&e->arena);
+    espi_free(e->helper);
+    e->helper = NULL;
+    e->no_help = 0;
     e->size_class = -1;
     e->bytes = 0;
 }

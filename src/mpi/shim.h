@@ -65,6 +65,10 @@ struct espi_entry {
     struct espi_program prog;
     int *channel;
     struct espi_arena arena; /* of prog */
+    /* for ranks that help each other (rescue.c) */
+    int *helper; /* whom each asks, or NULL: not found yet */
+    int no_help; /* it is not for this plan */
+    double first_s, period_s;
 };
 
 struct espi_comm {
@@ -74,9 +78,10 @@ struct espi_comm {
     int has_team;
     int no_team; /* it cannot be made: all is native */
     struct espi_team team;
-    uint64_t n_started; /* non-blocking calls */
-    int n_held;         /* of them under way */
-    int is_gone;        /* the user has freed it */
+    uint64_t n_started;     /* non-blocking calls */
+    int n_held;             /* of them under way */
+    int is_gone;            /* the user has freed it */
+    struct espi_help *help; /* or NULL: none yet */
     uint64_t clock;
     struct espi_entry cache[ESPI_CACHE];
     struct espi_comm *next, **link; /* list of all */
@@ -160,6 +165,15 @@ void espi_wire_init(struct espi_wire *wire, struct espi_transport *t, MPI_Comm t
 int espi_wire_reserve(struct espi_wire *wire, int n, struct espi_arena *arena);
 /* Gives up what is under way. */
 void espi_wire_abandon(const struct espi_request *requests, int n);
+
+/* ---- ranks that help each other ---- */
+
+/* Is the entry's program to be run so? Every rank finds the same. */
+int espi_help_applies(struct espi_comm *c, struct espi_entry *e);
+/* Runs it; MPI_SUCCESS, or a code. */
+int espi_help_run(struct espi_comm *c, const struct espi_entry *e, void *data);
+/* The communicator goes; together: all its ranks are here. */
+void espi_help_end(struct espi_comm *c, int together);
 
 /* ---- calls ---- */
 
