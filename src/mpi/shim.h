@@ -156,6 +156,7 @@ struct espi_wire {
     MPI_Comm comm;
     MPI_Request *requests;
     MPI_Status *statuses;
+    int in_step;  /* a send has ended when the receiver has the message */
     int any_size; /* messages may be shorter than what was to come */
     int error;    /* of a message that came, but wrong: the run goes on, for the others */
 };

@@ -48,7 +48,9 @@ static int wire_send(void *self, int peer, int channel, const void *from, size_t
     struct espi_wire *wire = self;
     MPI_Request mpi;
     int n = wire->error ? 0 : (int)bytes; /* so that the receiver learns of it, too */
-    int code = PMPI_Isend(from, n, MPI_BYTE, peer, channel, wire->comm, &mpi);
+    int code = wire->in_step
+                   ? PMPI_Issend(from, n, MPI_BYTE, peer, channel, wire->comm, &mpi)
+                   : PMPI_Isend(from, n, MPI_BYTE, peer, channel, wire->comm, &mpi);
     if (code == MPI_SUCCESS)
         *request = wrap(mpi, ANY);
     return code;
