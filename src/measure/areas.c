@@ -1,0 +1,367 @@
+/* Areas: parts of a site that are joined by something slower than what their hosts could
+ * use, such as clusters behind the uplinks of their switches.
+ *
+ * Looked at are transfers within a site that ran with at least three others of the site,
+ * each alone at both its ports. One that was held up crossed a border, for inside an area
+ * nothing is shared (one that is held up alone was disturbed, and tells nothing). One
+ * that was not stayed inside, or was alone on its way. So groups of hosts are joined as
+ * long as there are more fast than held-up transfers between two of them, those with the
+ * greatest difference first; with the groups grows the evidence, and single errors do no
+ * harm. Then a border's rate is what left (or entered) an area in a round in which
+ * transfers across were held up, all together, at the best.
+ *
+ * Where nearly all transfers are held up there are no areas, but one medium that all
+ * share. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/network.h"
+
+enum { LOADED = 4, SITE_MAX = 2000 };
+
+struct evidence {
+    int site, low, high;
+    int fast, held_up; /* how often */
+};
+
+struct search {
+    struct espi_network *net;
+    struct espi_arena *arena;
+    struct evidence *at;
+    int n;
+    int *sends, *receives; /* of hosts, in a round */
+    int *together, *held;  /* of sites, in a round */
+    int *above;            /* host -> one that stands for its area */
+};
+
+/* ---- evidence ---- */
+
+static int is_held_up(const struct espi_network *net, const struct espi_flow *f)
+{
+    return f->Bps < ESPI_HELD_UP * espi_network_flow_Bps(net, f->from, f->to);
+}
+
+static int is_inside(const struct espi_network *net, const struct espi_flow *f)
+{
+    return net->site[f->from] == net->site[f->to];
+}
+
+static void count(struct search *s, int round, int by)
+{
+    const struct espi_rounds *r = &s->net->rounds;
+    for (int i = r->start[round]; i < r->start[round + 1]; i++) {
+        const struct espi_flow *f = &r->flows[i];
+        s->sends[f->from] += by;
+        s->receives[f->to] += by;
+        if (!is_inside(s->net, f))
+            continue;
+        s->together[s->net->site[f->from]] += by;
+        s->held[s->net->site[f->from]] += is_held_up(s->net, f) ? by : 0;
+    }
+}
+
+static void note(struct search *s, const struct espi_flow *f)
+{
+    int site = s->net->site[f->from], held_up = is_held_up(s->net, f);
+    if (!is_inside(s->net, f) || s->together[site] < LOADED || s->sends[f->from] != 1 ||
+        s->receives[f->to] != 1 || (held_up && s->held[site] < 2))
+        return;
+    s->at[s->n++] =
+        (struct evidence){site, f->from < f->to ? f->from : f->to,
+                          f->from < f->to ? f->to : f->from, !held_up, held_up};
+}
+
+static int by_pair(const void *x, const void *y)
+{
+    const struct evidence *a = x, *b = y;
+    if (a->site != b->site)
+        return a->site < b->site ? -1 : 1;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return (a->high > b->high) - (a->high < b->high);
+}
+
+static int gather(struct search *s)
+{
+    struct espi_network *net = s->net;
+    size_t hosts = (size_t)net->n_hosts, sites = (size_t)net->n_sites;
+    int *counts = ESPI_ARENA_ZNEW(s->arena, int, 2 * hosts + 2 * sites);
+    s->at = ESPI_ARENA_NEW(s->arena, struct evidence,
+                           (size_t)net->rounds.start[net->rounds.n] + 1);
+    s->above = ESPI_ARENA_NEW(s->arena, int, hosts);
+    if (!counts || !s->at || !s->above)
+        return -1;
+    s->sends = counts;
+    s->receives = counts + hosts;
+    s->together = s->receives + hosts;
+    s->held = s->together + sites;
+    for (int k = 0; k < net->rounds.n; k++) {
+        count(s, k, 1);
+        for (int i = net->rounds.start[k]; i < net->rounds.start[k + 1]; i++)
+            note(s, &net->rounds.flows[i]);
+        count(s, k, -1);
+    }
+    qsort(s->at, (size_t)s->n, sizeof *s->at, by_pair);
+    int n = 0;
+    for (int i = 0; i < s->n; i++) {
+        if (n && by_pair(&s->at[n - 1], &s->at[i]) == 0) {
+            s->at[n - 1].fast += s->at[i].fast;
+            s->at[n - 1].held_up += s->at[i].held_up;
+        } else {
+            s->at[n++] = s->at[i];
+        }
+    }
+    s->n = n;
+    return 0;
+}
+
+/* ---- joining ---- */
+
+/* Groups of a site's hosts that are being joined. */
+struct groups {
+    int n;      /* hosts of the site */
+    int *host;  /* member -> host */
+    int *group; /* member -> group, the number of one of its members */
+    int *score; /* group * n + group: fast less held-up transfers */
+    int *best;  /* group -> the other one that it has the best score with, or -1 */
+    unsigned char *gone;
+};
+
+static int by_host(const void *x, const void *y)
+{
+    int a = *(const int *)x, b = *(const int *)y;
+    return (a > b) - (a < b);
+}
+
+static int member_of(const struct groups *g, int host)
+{
+    const int *at = bsearch(&host, g->host, (size_t)g->n, sizeof *g->host, by_host);
+    return (int)(at - g->host);
+}
+
+static int site_size(const struct espi_network *net, int site)
+{
+    int n = 0;
+    for (int h = 0; h < net->n_hosts; h++)
+        n += net->site[h] == site;
+    return n;
+}
+
+static void find_best(struct groups *g, int x)
+{
+    g->best[x] = -1;
+    for (int y = 0; y < g->n; y++)
+        if (y != x && !g->gone[y] &&
+            (g->best[x] < 0 || g->score[x * g->n + y] > g->score[x * g->n + g->best[x]]))
+            g->best[x] = y;
+}
+
+static int groups_init(struct groups *g, struct search *s, const struct evidence *at,
+                       int n, int site)
+{
+    size_t room = (size_t)site_size(s->net, site);
+    g->host = ESPI_ARENA_NEW(s->arena, int, room);
+    g->group = ESPI_ARENA_NEW(s->arena, int, room);
+    g->score = ESPI_ARENA_ZNEW(s->arena, int, room *room);
+    g->best = ESPI_ARENA_NEW(s->arena, int, room);
+    g->gone = ESPI_ARENA_ZNEW(s->arena, unsigned char, room);
+    if (!g->host || !g->group || !g->score || !g->best || !g->gone)
+        return -1;
+    g->n = 0;
+    for (int h = 0; h < s->net->n_hosts; h++)
+        if (s->net->site[h] == site) {
+            g->group[g->n] = g->n;
+            g->host[g->n++] = h;
+        }
+    for (int i = 0; i < n; i++) {
+        int x = member_of(g, at[i].low), y = member_of(g, at[i].high);
+        g->score[x * g->n + y] += at[i].fast - at[i].held_up;
+        g->score[y * g->n + x] = g->score[x * g->n + y];
+    }
+    for (int x = 0; x < g->n; x++)
+        find_best(g, x);
+    return 0;
+}
+
+/* Joins the two groups of the best score, if it is above 0. */
+static int join_best(struct groups *g)
+{
+    int x = -1, most = 0;
+    for (int i = 0; i < g->n; i++)
+        if (!g->gone[i] && g->best[i] >= 0 && g->score[i * g->n + g->best[i]] > most) {
+            most = g->score[i * g->n + g->best[i]];
+            x = i;
+        }
+    if (x < 0)
+        return 0;
+    int y = g->best[x];
+    g->gone[y] = 1;
+    for (int i = 0; i < g->n; i++) {
+        g->group[i] = g->group[i] == y ? x : g->group[i];
+        g->score[x * g->n + i] += g->score[y * g->n + i];
+        g->score[i * g->n + x] = g->score[x * g->n + i];
+    }
+    for (int i = 0; i < g->n; i++)
+        if (!g->gone[i] && (i == x || g->best[i] == y || g->best[i] == x ||
+                            g->score[i * g->n + x] > g->score[i * g->n + g->best[i]]))
+            find_best(g, i);
+    return 1;
+}
+
+/* Groups the hosts of a site by its evidence. */
+static int join_site(struct search *s, const struct evidence *at, int n)
+{
+    struct groups g;
+    struct espi_arena_mark mark = espi_arena_mark(s->arena);
+    if (groups_init(&g, s, at, n, at->site))
+        return -1;
+    while (join_best(&g))
+        continue;
+    for (int i = 0; i < g.n; i++)
+        s->above[g.host[i]] = g.host[g.group[i]];
+    espi_arena_release(s->arena, mark);
+    return 0;
+}
+
+/* ---- numbers ---- */
+
+/* A host that nothing is known of belongs to the first area of its site. */
+static int number_areas(struct search *s, const unsigned char *split)
+{
+    struct espi_network *net = s->net;
+    int *number = ESPI_ARENA_NEW(s->arena, int, net->n_hosts);
+    net->area = ESPI_ARENA_NEW(s->arena, int, net->n_hosts);
+    net->area_site = ESPI_ARENA_NEW(s->arena, int, net->n_hosts);
+    net->first_area = ESPI_ARENA_NEW(s->arena, int, (size_t)net->n_sites + 1);
+    if (!number || !net->area || !net->area_site || !net->first_area)
+        return -1;
+    for (int h = 0; h < net->n_hosts; h++)
+        number[h] = -1;
+    for (int site = 0; site < net->n_sites; site++) {
+        net->first_area[site] = net->n_areas;
+        for (int h = 0; h < net->n_hosts; h++) {
+            if (net->site[h] != site)
+                continue;
+            int *at = &number[split[site] ? s->above[h] : 0];
+            if (*at < net->first_area[site]) {
+                net->area_site[net->n_areas] = site;
+                *at = net->n_areas++;
+            }
+            net->area[h] = *at;
+        }
+    }
+    net->first_area[net->n_sites] = net->n_areas;
+    return 0;
+}
+
+/* ---- rates ---- */
+
+/* What crossed the border of an area in a round, if it was held up; otherwise 0. */
+static double crossing_Bps(const struct espi_network *net, int round, int area, int out)
+{
+    double sum = 0, could = 0;
+    int n = 0;
+    for (int i = net->rounds.start[round]; i < net->rounds.start[round + 1]; i++) {
+        const struct espi_flow *f = &net->rounds.flows[i];
+        int inner = out ? f->from : f->to, outer = out ? f->to : f->from;
+        if (net->area[inner] != area || net->area[outer] == area || !is_inside(net, f))
+            continue;
+        sum += f->Bps;
+        could += espi_network_flow_Bps(net, f->from, f->to);
+        n++;
+    }
+    return n >= 2 && sum < ESPI_HELD_UP * could ? sum : 0;
+}
+
+static int add_border(struct search *s, int area, int out, double *values)
+{
+    struct espi_network *net = s->net;
+    int n = 0, site = net->area_site[area];
+    for (int k = 0; k < net->rounds.n; k++) {
+        double sum = crossing_Bps(net, k, area, out);
+        if (sum > 0)
+            values[n++] = sum;
+    }
+    if (n == 0)
+        return 0;
+    struct espi_shared *shared = espi_network_add_shared(net, espi_top_value(values, n));
+    if (!shared)
+        return -1;
+    snprintf(shared->name, sizeof shared->name, "%s/%d:%s", net->site_name[site],
+             area - net->first_area[site] + 1, out ? "out" : "in");
+    for (int other = 0; other < net->n_areas; other++)
+        if (other != area &&
+            espi_network_add_pair(net, out ? area : other, out ? other : area))
+            return -1;
+    return 0;
+}
+
+/* All that goes on within a site, when nearly all is held up. */
+static int add_medium(struct search *s, int site, double *values)
+{
+    struct espi_network *net = s->net;
+    const struct espi_rounds *r = &net->rounds;
+    int n = 0, area = net->first_area[site];
+    for (int k = 0; k < r->n; k++) {
+        double sum = 0;
+        int together = 0;
+        for (int i = r->start[k]; i < r->start[k + 1]; i++)
+            if (net->area[r->flows[i].from] == area &&
+                net->area[r->flows[i].to] == area) {
+                sum += r->flows[i].Bps;
+                together++;
+            }
+        if (together >= LOADED)
+            values[n++] = sum;
+    }
+    struct espi_shared *shared =
+        n ? espi_network_add_shared(net, espi_top_value(values, n)) : NULL;
+    if (!shared)
+        return n ? -1 : 0;
+    snprintf(shared->name, sizeof shared->name, "%s:medium", net->site_name[site]);
+    return espi_network_add_pair(net, area, area);
+}
+
+static int add_rates(struct search *s, const unsigned char *split,
+                     const unsigned char *medium)
+{
+    struct espi_network *net = s->net;
+    double *values = ESPI_ARENA_NEW(s->arena, double, (size_t)net->rounds.n + 1);
+    if (!values)
+        return -1;
+    for (int site = 0; site < net->n_sites; site++) {
+        int from = net->first_area[site], to = net->first_area[site + 1];
+        if (medium[site] && add_medium(s, site, values))
+            return -1;
+        for (int area = from; area < to && split[site] && to - from > 1; area++)
+            for (int out = 0; out < 2; out++)
+                if (add_border(s, area, out, values))
+                    return -1;
+    }
+    return 0;
+}
+
+int espi_network_areas(struct espi_network *net, struct espi_arena *arena)
+{
+    struct search s = {.net = net, .arena = arena};
+    unsigned char *split = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
+    unsigned char *medium = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
+    if (!split || !medium || gather(&s))
+        return -1;
+    for (int h = 0; h < net->n_hosts; h++)
+        s.above[h] = h;
+    for (int i = 0, end; i < s.n; i = end) {
+        int held_up = 0, fast = 0, site = s.at[i].site;
+        for (end = i; end < s.n && s.at[end].site == site; end++) {
+            held_up += s.at[end].held_up;
+            fast += s.at[end].fast;
+        }
+        medium[site] = held_up > 9 * fast;
+        split[site] = held_up >= 2 && !medium[site] && site_size(net, site) <= SITE_MAX;
+        if (split[site] && join_site(&s, &s.at[i], end - i))
+            return -1;
+    }
+    return number_areas(&s, split) || add_rates(&s, split, medium) ? -1 : 0;
+}

@@ -1,0 +1,364 @@
+/* Cables between sites, and what several of them share.
+ *
+ * A cable from site to site shows when several transfers over it, of different hosts, get
+ * less than their ports and a single transfer would let them: its rate is what they got
+ * together, or a single one alone, at the best. What cables share shows in rounds of transfers over several
+ * cables that get less than the cables known so far allow:
+ * - over two cables there and back: the cable is half-duplex,
+ * - over several out of one site, or into one: the site's uplink,
+ * - over any others: something in the middle, of which all are taken to be part that
+ *   were held up.
+ * Each is looked at in rounds of just such transfers, in this order, so that what the
+ * earlier ones explain is not explained twice. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/network.h"
+
+struct crossing {
+    int key; /* from site * n_sites + to site */
+    int n;   /* transfers */
+    double sum, could;
+};
+
+enum pattern { THERE_AND_BACK, OUT_OF, INTO, SEVERAL, PATTERNS };
+
+/* A round that is about several cables. */
+struct about {
+    enum pattern pattern;
+    unsigned key; /* which cable there and back, which site, or a hash of the cables */
+    int cables, round;
+};
+
+struct cabling {
+    struct espi_network *net;
+    struct espi_arena *arena;
+    struct crossing *crossings; /* by key; of rounds, one after the other */
+    int *start;                 /* round -> its crossings */
+    struct about *about;
+    int n_about, n_cores;
+    double *values;
+};
+
+static int by_key(const void *x, const void *y)
+{
+    const struct crossing *a = x, *b = y;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->sum > b->sum) - (a->sum < b->sum);
+}
+
+/* ---- what crossed, round by round ---- */
+
+static int merge_crossings(struct crossing *at, int n)
+{
+    int kept = 0;
+    qsort(at, (size_t)n, sizeof *at, by_key);
+    for (int i = 0; i < n; i++) {
+        if (kept && at[kept - 1].key == at[i].key) {
+            at[kept - 1].n++;
+            at[kept - 1].sum += at[i].sum;
+            at[kept - 1].could += at[i].could;
+        } else {
+            at[kept++] = at[i];
+        }
+    }
+    return kept;
+}
+
+static int gather(struct cabling *c)
+{
+    const struct espi_network *net = c->net;
+    const struct espi_rounds *r = &net->rounds;
+    size_t room = (size_t)r->start[r->n] + 1;
+    int n = 0;
+    c->crossings = ESPI_ARENA_NEW(c->arena, struct crossing, room);
+    c->values = ESPI_ARENA_NEW(c->arena, double, room);
+    c->start = ESPI_ARENA_NEW(c->arena, int, (size_t)r->n + 1);
+    c->about = ESPI_ARENA_NEW(c->arena, struct about, (size_t)r->n + 1);
+    if (!c->crossings || !c->values || !c->start || !c->about)
+        return -1;
+    for (int k = 0; k < r->n; k++) {
+        c->start[k] = n;
+        for (int i = r->start[k]; i < r->start[k + 1]; i++) {
+            const struct espi_flow *f = &r->flows[i];
+            int a = net->site[f->from], b = net->site[f->to];
+            if (a != b)
+                c->crossings[n++] =
+                    (struct crossing){a * net->n_sites + b, 1, f->Bps,
+                                      espi_network_flow_Bps(net, f->from, f->to)};
+        }
+        n = c->start[k] + merge_crossings(&c->crossings[c->start[k]], n - c->start[k]);
+    }
+    c->start[r->n] = n;
+    return 0;
+}
+
+/* ---- cables ---- */
+
+/* Adds the cable of these crossings, of several transfers each, if there is one. */
+static int add_cable(struct cabling *c, const struct crossing *at, int n)
+{
+    struct espi_network *net = c->net;
+    int from = at->key / net->n_sites, to = at->key % net->n_sites, seen = 0;
+    double part = 0;
+    for (int i = 0; i < n; i++)
+        if (at[i].n >= 2)
+            c->values[seen++] = at[i].sum;
+    double top = espi_top_value(c->values, seen);
+    for (int i = 0; i < n; i++) /* at its best, what part of what it could be? */
+        if (at[i].n >= 2 && at[i].sum >= 0.9 * top && at[i].sum <= 1.15 * top)
+            part = fmax(part, at[i].sum / at[i].could);
+    if (!seen || part >= ESPI_HELD_UP)
+        return 0;
+    for (int i = seen = 0; i < n; i++)
+        c->values[seen++] = at[i].sum;
+    struct espi_shared *shared =
+        espi_network_add_shared(net, espi_top_value(c->values, seen));
+    if (!shared)
+        return -1;
+    snprintf(shared->name, sizeof shared->name, "wan:%.40s>%.40s", net->site_name[from],
+             net->site_name[to]);
+    return espi_network_add_sites(net, from, to);
+}
+
+static int add_cables(struct cabling *c)
+{
+    int n = c->start[c->net->rounds.n];
+    struct crossing *sorted = ESPI_ARENA_NEW(c->arena, struct crossing, (size_t)n + 1);
+    if (!sorted)
+        return -1;
+    if (n)
+        memcpy(sorted, c->crossings, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_key);
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i; end < n && sorted[end].key == sorted[i].key;)
+            end++;
+        if (add_cable(c, &sorted[i], end - i))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- what cables share ---- */
+
+static struct about classify(const struct cabling *c, int round)
+{
+    const struct crossing *at = &c->crossings[c->start[round]];
+    int n = c->start[round + 1] - c->start[round], s = c->net->n_sites;
+    int one_from = 1, one_to = 1;
+    for (int i = 1; i < n; i++) {
+        one_from &= at[i].key / s == at[0].key / s;
+        one_to &= at[i].key % s == at[0].key % s;
+    }
+    struct about about = {SEVERAL, 2166136261u, n, round};
+    if (n == 2 && at[0].key / s == at[1].key % s && at[0].key % s == at[1].key / s)
+        return (struct about){THERE_AND_BACK, (unsigned)at[0].key, 0, round};
+    if (one_from)
+        return (struct about){OUT_OF, (unsigned)(at[0].key / s), 0, round};
+    if (one_to)
+        return (struct about){INTO, (unsigned)(at[0].key % s), 0, round};
+    for (int i = 0; i < n; i++)
+        about.key = (about.key ^ (unsigned)at[i].key) * 16777619u;
+    return about;
+}
+
+static int by_pattern(const void *x, const void *y)
+{
+    const struct about *a = x, *b = y;
+    if (a->pattern != b->pattern)
+        return a->pattern < b->pattern ? -1 : 1;
+    if (a->cables != b->cables) /* what explains most comes first */
+        return a->cables > b->cables ? -1 : 1;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->round > b->round) - (a->round < b->round);
+}
+
+/* What crossed in a round, and what should have by the network so far. The flows that
+ * were held up are marked in `held`. */
+static int compare(struct cabling *c, int round, double *sum, double *expected,
+                   unsigned char *held)
+{
+    const struct espi_rounds *r = &c->net->rounds;
+    const struct espi_flow *flows = &r->flows[r->start[round]];
+    int n = r->start[round + 1] - r->start[round];
+    struct espi_arena_mark mark = espi_arena_mark(c->arena);
+    double *rate = ESPI_ARENA_NEW(c->arena, double, (size_t)n + 1);
+    if (!rate || espi_network_predict(c->net, flows, n, rate, c->arena))
+        return -1;
+    *sum = *expected = 0;
+    for (int i = 0; i < n; i++) {
+        int crosses = c->net->site[flows[i].from] != c->net->site[flows[i].to];
+        *sum += crosses ? flows[i].Bps : 0;
+        *expected += crosses ? rate[i] : 0;
+        held[i] = crosses && flows[i].Bps < ESPI_HELD_UP * rate[i];
+    }
+    espi_arena_release(c->arena, mark);
+    return 0;
+}
+
+static int name_shared(struct cabling *c, const struct about *about, double Bps)
+{
+    struct espi_network *net = c->net;
+    struct espi_shared *shared = espi_network_add_shared(net, Bps);
+    unsigned s = (unsigned)net->n_sites;
+    if (!shared)
+        return -1;
+    if (about->pattern == THERE_AND_BACK)
+        snprintf(shared->name, sizeof shared->name, "wan:%.40s<>%.40s",
+                 net->site_name[about->key / s], net->site_name[about->key % s]);
+    else if (about->pattern == SEVERAL)
+        snprintf(shared->name, sizeof shared->name, "wan:core%d", ++c->n_cores);
+    else
+        snprintf(shared->name, sizeof shared->name, "wan:%.60s:%s",
+                 net->site_name[about->key], about->pattern == OUT_OF ? "out" : "in");
+    return 0;
+}
+
+static int add_members(struct cabling *c, const struct about *about)
+{
+    struct espi_network *net = c->net;
+    int s = net->n_sites, key = (int)about->key, a = key / s, b = key % s;
+    if (about->pattern == THERE_AND_BACK)
+        return espi_network_add_sites(net, a, b) || espi_network_add_sites(net, b, a);
+    for (int other = 0; other < s; other++)
+        if (other != key &&
+            (about->pattern == OUT_OF ? espi_network_add_sites(net, key, other)
+                                      : espi_network_add_sites(net, other, key)))
+            return -1;
+    return 0;
+}
+
+/* Looks at the rounds about one thing; most of them must say that it is shared. */
+static int consider(struct cabling *c, const struct about *about, int n)
+{
+    int seen = 0;
+    for (int i = 0; i < n; i++) {
+        double sum, expected;
+        struct espi_arena_mark mark = espi_arena_mark(c->arena);
+        int first = c->net->rounds.start[about[i].round];
+        unsigned char *held =
+            ESPI_ARENA_NEW(c->arena, unsigned char,
+                           c->net->rounds.start[about[i].round + 1] - first + 1);
+        if (!held || compare(c, about[i].round, &sum, &expected, held))
+            return -1;
+        espi_arena_release(c->arena, mark);
+        if (sum < 0.87 * expected)
+            c->values[seen++] = sum;
+    }
+    if (2 * seen <= n)
+        return 0;
+    return name_shared(c, about, espi_top_value(c->values, seen)) || add_members(c, about)
+               ? -1
+               : 0;
+}
+
+/* Rounds over the same cables, of no pattern: those held up in most of the rounds share
+ * something in the middle. */
+static int consider_core(struct cabling *c, const struct about *about, int n)
+{
+    struct espi_network *net = c->net;
+    size_t keys = (size_t)net->n_sites * (size_t)net->n_sites;
+    int *votes = ESPI_ARENA_ZNEW(c->arena, int, keys), members = 0;
+    int *times = ESPI_ARENA_ZNEW(c->arena, int, keys);
+    unsigned char *held =
+        ESPI_ARENA_NEW(c->arena, unsigned char, net->rounds.start[net->rounds.n] + 1);
+    if (!votes || !times || !held)
+        return -1;
+    for (int i = 0; i < n; i++) {
+        double sum, expected;
+        int first = net->rounds.start[about[i].round];
+        if (compare(c, about[i].round, &sum, &expected, held))
+            return -1;
+        for (int k = first; k < net->rounds.start[about[i].round + 1]; k++) {
+            const struct espi_flow *f = &net->rounds.flows[k];
+            int key = net->site[f->from] * net->n_sites + net->site[f->to];
+            times[key]++;
+            votes[key] += held[k - first];
+        }
+    }
+    for (size_t k = 0; k < keys; k++)
+        members += 2 * votes[k] > times[k];
+    net->crossed |= members >= 2;
+    if (members < 2)
+        return 0;
+    int seen = 0;
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int k = c->start[about[i].round]; k < c->start[about[i].round + 1]; k++)
+            if (2 * votes[c->crossings[k].key] > times[c->crossings[k].key])
+                sum += c->crossings[k].sum;
+        c->values[seen++] = sum;
+    }
+    if (name_shared(c, about, espi_top_value(c->values, seen)))
+        return -1;
+    for (int k = 0; k < (int)keys; k++)
+        if (2 * votes[k] > times[k] &&
+            espi_network_add_sites(net, k / net->n_sites, k % net->n_sites))
+            return -1;
+    return 0;
+}
+
+/* ---- what says nothing new ---- */
+
+static int by_areas(const void *x, const void *y)
+{
+    const struct espi_area_pair *a = x, *b = y;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+static int contains(const struct espi_network *net, const struct espi_shared *all,
+                    const struct espi_shared *part)
+{
+    for (int k = part->first; k < part->first + part->n_pairs; k++)
+        if (!bsearch(&net->area_pairs[k], &net->area_pairs[all->first],
+                     (size_t)all->n_pairs, sizeof *net->area_pairs, by_areas))
+            return 0;
+    return 1;
+}
+
+/* Of what several cables share, that goes which something wider limits as much. */
+static void drop_implied(struct espi_network *net, size_t first)
+{
+    size_t kept = first;
+    for (size_t c = first; c < net->n_shared; c++)
+        qsort(&net->area_pairs[net->shared[c].first], (size_t)net->shared[c].n_pairs,
+              sizeof *net->area_pairs, by_areas);
+    for (size_t c = first; c < net->n_shared; c++) {
+        int implied = 0;
+        for (size_t d = c + 1; d < net->n_shared && !implied; d++)
+            implied = net->shared[d].n_pairs > net->shared[c].n_pairs &&
+                      net->shared[d].Bps < 1.1 * net->shared[c].Bps &&
+                      contains(net, &net->shared[d], &net->shared[c]);
+        if (!implied)
+            net->shared[kept++] = net->shared[c];
+    }
+    net->n_shared = kept;
+}
+
+int espi_network_cables(struct espi_network *net, struct espi_arena *arena)
+{
+    struct cabling c = {.net = net, .arena = arena};
+    if (gather(&c) || add_cables(&c))
+        return -1;
+    size_t first = net->n_shared;
+    for (int k = 0; k < net->rounds.n; k++)
+        if (c.start[k + 1] - c.start[k] >= 2)
+            c.about[c.n_about++] = classify(&c, k);
+    qsort(c.about, (size_t)c.n_about, sizeof *c.about, by_pattern);
+    for (int i = 0, end; i < c.n_about; i = end) {
+        for (end = i; end < c.n_about && c.about[end].pattern == c.about[i].pattern &&
+                      c.about[end].key == c.about[i].key;)
+            end++;
+        if (c.about[i].pattern == SEVERAL ? consider_core(&c, &c.about[i], end - i)
+                                          : consider(&c, &c.about[i], end - i))
+            return -1;
+    }
+    drop_implied(net, first);
+    return 0;
+}

@@ -1,0 +1,428 @@
+/* Sites, ports and rates of single transfers; what is shared stands in areas.c and
+ * cables.c.
+ *
+ * A port is what a host sends or receives in a round, all transfers together, at the
+ * best, for disturbances make it less. With others of its site if there are such rounds:
+ * between sites it is not the port that limits. */
+#include "measure/network.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "measure/fair.h"
+
+enum { SITES_MAX = 1500 };
+
+#define BORNE_OUT    0.93 /* values that near to the best count as the same */
+#define FLOW_LIMITED 0.85
+
+static int descending(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a < b) - (a > b);
+}
+
+double espi_top_value(double *values, int n)
+{
+    if (n == 0)
+        return -1;
+    qsort(values, (size_t)n, sizeof *values, descending);
+    int end = 0;
+    while (end < n && values[end] >= BORNE_OUT * values[0])
+        end++;
+    return values[(end - 1) / 2];
+}
+
+/* ---- rounds ---- */
+
+static int by_round(const void *x, const void *y)
+{
+    const struct espi_sample *a = x, *b = y;
+    if (a->round != b->round)
+        return a->round < b->round ? -1 : 1;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+static int gather_rounds(struct espi_network *net, struct espi_arena *arena)
+{
+    const struct espi_samples *s = net->samples;
+    struct espi_rounds *r = &net->rounds;
+    struct espi_sample *sorted = ESPI_ARENA_NEW(arena, struct espi_sample, s->n + 1);
+    r->flows = ESPI_ARENA_NEW(arena, struct espi_flow, s->n + 1);
+    r->start = ESPI_ARENA_NEW(arena, int, s->n + 2);
+    if (!sorted || !r->flows || !r->start)
+        return -1;
+    int n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->at[i].kind == ESPI_SAMPLE_RATE)
+            sorted[n++] = s->at[i];
+    qsort(sorted, (size_t)n, sizeof *sorted, by_round);
+    for (int i = 0; i < n; i++) {
+        if (i == 0 || sorted[i].round != sorted[i - 1].round)
+            r->start[r->n++] = i;
+        r->flows[i] = (struct espi_flow){sorted[i].from, sorted[i].to, sorted[i].value};
+    }
+    r->start[r->n] = n;
+    return 0;
+}
+
+/* ---- ports ---- */
+
+struct total {
+    int host;
+    double Bps;
+};
+
+static int by_host(const void *x, const void *y)
+{
+    const struct total *a = x, *b = y;
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    return (a->Bps < b->Bps) - (a->Bps > b->Bps);
+}
+
+/* What each host sent (or received) in each round, with others of its site or not. */
+static int gather_totals(const struct espi_network *net, int sent, int inside,
+                         struct total *totals, double *sum)
+{
+    const struct espi_rounds *r = &net->rounds;
+    int n = 0;
+    for (int k = 0; k < r->n; k++) {
+        for (int i = r->start[k]; i < r->start[k + 1]; i++) {
+            const struct espi_flow *f = &r->flows[i];
+            if ((net->site[f->from] == net->site[f->to]) == inside)
+                sum[sent ? f->from : f->to] += f->Bps;
+        }
+        for (int i = r->start[k]; i < r->start[k + 1]; i++) {
+            int host = sent ? r->flows[i].from : r->flows[i].to;
+            if (sum[host] > 0)
+                totals[n++] = (struct total){host, sum[host]};
+            sum[host] = 0;
+        }
+    }
+    return n;
+}
+
+/* For hosts that nothing was seen of: the best of a few packets, or what others have. */
+static void fill_gaps(const struct espi_network *net, double *port, double *best)
+{
+    const struct espi_samples *s = net->samples;
+    double top = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->at[i].kind == ESPI_SAMPLE_QUICK) {
+            best[s->at[i].from] = fmax(best[s->at[i].from], s->at[i].value);
+            best[s->at[i].to] = fmax(best[s->at[i].to], s->at[i].value);
+        }
+    for (int h = 0; h < net->n_hosts; h++) {
+        port[h] = port[h] > 0 ? port[h] : best[h];
+        top = fmax(top, port[h]);
+    }
+    for (int h = 0; h < net->n_hosts; h++)
+        port[h] = port[h] > 0 ? port[h] : top;
+}
+
+static int find_ports(struct espi_network *net, int sent, double *port,
+                      struct espi_arena *arena)
+{
+    int room = net->rounds.start[net->rounds.n];
+    struct total *totals = ESPI_ARENA_NEW(arena, struct total, (size_t)room + 1);
+    double *values = ESPI_ARENA_NEW(arena, double, (size_t)room + 1);
+    double *sum = ESPI_ARENA_ZNEW(arena, double, net->n_hosts);
+    double *best = ESPI_ARENA_ZNEW(arena, double, net->n_hosts);
+    if (!totals || !values || !sum || !best)
+        return -1;
+    for (int inside = 1; inside >= 0; inside--) {
+        int n = gather_totals(net, sent, inside, totals, sum);
+        qsort(totals, (size_t)n, sizeof *totals, by_host);
+        for (int i = 0, end; i < n; i = end) {
+            for (end = i; end < n && totals[end].host == totals[i].host; end++)
+                values[end - i] = totals[end].Bps;
+            if (inside || port[totals[i].host] <= 0)
+                port[totals[i].host] = espi_top_value(values, end - i);
+        }
+    }
+    fill_gaps(net, port, best);
+    return 0;
+}
+
+/* ---- one transfer ---- */
+
+static double port_Bps(const struct espi_network *net, int from, int to)
+{
+    return fmin(net->out_Bps[from], net->in_Bps[to]);
+}
+
+double espi_network_flow_Bps(const struct espi_network *net, int from, int to)
+{
+    int a = net->site[from], b = net->site[to];
+    double ports = port_Bps(net, from, to);
+    return a == b ? ports * net->flow_part[a]
+                  : fmin(ports, net->flow_Bps[a * net->n_sites + b]);
+}
+
+/* Single transfers, each alone at both its ports. */
+struct single {
+    int key; /* from site * sites + to site */
+    double value;
+};
+
+static int by_key(const void *x, const void *y)
+{
+    const struct single *a = x, *b = y;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+static int gather_singles(const struct espi_network *net, struct single *singles,
+                          int *sends, int *receives)
+{
+    const struct espi_rounds *r = &net->rounds;
+    int n = 0;
+    for (int k = 0; k < r->n; k++) {
+        for (int i = r->start[k]; i < r->start[k + 1]; i++) {
+            sends[r->flows[i].from]++;
+            receives[r->flows[i].to]++;
+        }
+        for (int i = r->start[k]; i < r->start[k + 1]; i++) {
+            const struct espi_flow *f = &r->flows[i];
+            int a = net->site[f->from], b = net->site[f->to];
+            if (sends[f->from] == 1 && receives[f->to] == 1)
+                singles[n++] = (struct single){
+                    a * net->n_sites + b,
+                    a == b ? f->Bps / port_Bps(net, f->from, f->to) : f->Bps};
+        }
+        for (int i = r->start[k]; i < r->start[k + 1]; i++)
+            sends[r->flows[i].from] = receives[r->flows[i].to] = 0;
+    }
+    return n;
+}
+
+static void note_single(struct espi_network *net, int key, double value)
+{
+    int a = key / net->n_sites, b = key % net->n_sites;
+    if (a != b)
+        net->flow_Bps[key] = value;
+    else if (value < FLOW_LIMITED)
+        net->flow_part[a] = value;
+}
+
+static int find_flow_limits(struct espi_network *net, struct espi_arena *arena)
+{
+    size_t cells = (size_t)net->n_sites * (size_t)net->n_sites;
+    int room = net->rounds.start[net->rounds.n];
+    struct single *singles = ESPI_ARENA_NEW(arena, struct single, (size_t)room + 1);
+    double *values = ESPI_ARENA_NEW(arena, double, (size_t)room + 1);
+    int *counts = ESPI_ARENA_ZNEW(arena, int, 2 * (size_t)net->n_hosts);
+    net->flow_Bps = ESPI_ARENA_NEW(arena, double, cells);
+    net->flow_part = ESPI_ARENA_NEW(arena, double, net->n_sites);
+    if (!singles || !values || !counts || !net->flow_Bps || !net->flow_part)
+        return -1;
+    for (size_t i = 0; i < cells; i++)
+        net->flow_Bps[i] = INFINITY;
+    for (int i = 0; i < net->n_sites; i++)
+        net->flow_part[i] = 1;
+    int n = gather_singles(net, singles, counts, counts + net->n_hosts);
+    qsort(singles, (size_t)n, sizeof *singles, by_key);
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i; end < n && singles[end].key == singles[i].key; end++)
+            values[end - i] = singles[end].value;
+        note_single(net, singles[i].key, espi_top_value(values, end - i));
+    }
+    return 0;
+}
+
+/* Between sites whose transfers were never timed, what a few packets said. */
+static void fill_flow_gaps(struct espi_network *net)
+{
+    for (int i = 0; i < net->pairs.n; i++) {
+        const struct espi_pair *p = &net->pairs.at[i];
+        int a = net->site[p->low], b = net->site[p->high];
+        double *there = &net->flow_Bps[a * net->n_sites + b];
+        double *back = &net->flow_Bps[b * net->n_sites + a];
+        if (a != b && p->rate_Bps > 0 && isinf(*there) && isinf(*back))
+            *there = *back = p->rate_Bps;
+    }
+}
+
+/* ---- overheads ---- */
+
+static int ascending(const void *x, const void *y)
+{
+    return -descending(x, y);
+}
+
+static int find_overheads(const struct espi_network *net, enum espi_sample_kind kind,
+                          double *overhead_s, struct espi_arena *arena)
+{
+    const struct espi_samples *s = net->samples;
+    struct total *seen = ESPI_ARENA_NEW(arena, struct total, s->n + 1);
+    double *values = ESPI_ARENA_NEW(arena, double, s->n + 1);
+    int n = 0;
+    if (!seen || !values)
+        return -1;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->at[i].kind == kind)
+            seen[n++] = (struct total){
+                kind == ESPI_SAMPLE_SEND ? s->at[i].from : s->at[i].to, s->at[i].value};
+    qsort(seen, (size_t)n, sizeof *seen, by_host);
+    for (int h = 0; h < net->n_hosts; h++)
+        overhead_s[h] = ESP_UNSET;
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i; end < n && seen[end].host == seen[i].host; end++)
+            values[end - i] = seen[end].Bps;
+        qsort(values, (size_t)(end - i), sizeof *values, ascending);
+        overhead_s[seen[i].host] = values[(end - i) / 2];
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static int measure_hosts(struct espi_network *net, struct espi_arena *arena)
+{
+    size_t n = (size_t)net->n_hosts;
+    net->out_Bps = ESPI_ARENA_ZNEW(arena, double, n);
+    net->in_Bps = ESPI_ARENA_ZNEW(arena, double, n);
+    net->send_s = ESPI_ARENA_NEW(arena, double, n);
+    net->recv_s = ESPI_ARENA_NEW(arena, double, n);
+    if (!net->out_Bps || !net->in_Bps || !net->send_s || !net->recv_s)
+        return -1;
+    return find_ports(net, 1, net->out_Bps, arena) ||
+                   find_ports(net, 0, net->in_Bps, arena) ||
+                   find_overheads(net, ESPI_SAMPLE_SEND, net->send_s, arena) ||
+                   find_overheads(net, ESPI_SAMPLE_RECV, net->recv_s, arena)
+               ? -1
+               : 0;
+}
+
+static esp_status digest(struct espi_network *net, struct espi_arena *arena,
+                         struct esp_err *err)
+{
+    net->site = ESPI_ARENA_ZNEW(arena, int, net->n_hosts);
+    if (!net->site || espi_pairs_gather(&net->pairs, net->samples, arena) ||
+        gather_rounds(net, arena))
+        return espi_err_nomem(err);
+    net->n_sites = espi_sites_find(&net->pairs, net->n_hosts, net->site, arena);
+    if (net->n_sites > SITES_MAX)
+        return espi_err(err, ESP_EINPUT,
+                        "the hosts fall into more than %d sites: there are too few "
+                        "samples, or they contradict each other",
+                        SITES_MAX);
+    if (net->n_sites < 0 || espi_network_name_sites(net, arena) ||
+        measure_hosts(net, arena) || find_flow_limits(net, arena))
+        return espi_err_nomem(err);
+    fill_flow_gaps(net);
+    if (espi_network_areas(net, arena))
+        return espi_err_nomem(err);
+    if (net->n_areas > 2 * SITES_MAX)
+        return espi_err(err, ESP_EINPUT,
+                        "the samples contradict each other: they tell of %d areas of few "
+                        "hosts",
+                        net->n_areas);
+    return espi_network_cables(net, arena) ? espi_err_nomem(err) : ESP_OK;
+}
+
+esp_status espi_network_init(struct espi_network *net, const struct espi_samples *s,
+                             struct espi_arena *arena, struct esp_err *err)
+{
+    struct espi_network made = {.samples = s, .n_hosts = espi_samples_hosts(s)};
+    if (made.n_hosts == 0)
+        return espi_err(err, ESP_EINPUT, "the samples name no host");
+    esp_status status = digest(&made, arena, err);
+    if (status)
+        espi_network_done(&made);
+    else
+        *net = made;
+    return status;
+}
+
+void espi_network_done(struct espi_network *net)
+{
+    espi_free(net->shared);
+    espi_free(net->area_pairs);
+    net->shared = NULL;
+    net->area_pairs = NULL;
+    net->n_shared = net->n_area_pairs = 0;
+}
+
+/* ---- what is shared ---- */
+
+struct espi_shared *espi_network_add_shared(struct espi_network *net, double Bps)
+{
+    if (espi_grow((void **)&net->shared, &net->shared_room, net->n_shared + 1,
+                  sizeof *net->shared))
+        return NULL;
+    struct espi_shared *s = &net->shared[net->n_shared++];
+    *s = (struct espi_shared){.Bps = Bps, .first = (int)net->n_area_pairs};
+    return s;
+}
+
+int espi_network_add_pair(struct espi_network *net, int from_area, int to_area)
+{
+    if (espi_grow((void **)&net->area_pairs, &net->area_pairs_room, net->n_area_pairs + 1,
+                  sizeof *net->area_pairs))
+        return -1;
+    net->area_pairs[net->n_area_pairs++] = (struct espi_area_pair){from_area, to_area};
+    net->shared[net->n_shared - 1].n_pairs++;
+    return 0;
+}
+
+int espi_network_add_sites(struct espi_network *net, int from_site, int to_site)
+{
+    for (int a = net->first_area[from_site]; a < net->first_area[from_site + 1]; a++)
+        for (int b = net->first_area[to_site]; b < net->first_area[to_site + 1]; b++)
+            if (espi_network_add_pair(net, a, b))
+                return -1;
+    return 0;
+}
+
+/* ---- prediction ---- */
+
+static int uses(const struct espi_network *net, const struct espi_shared *s, int from,
+                int to)
+{
+    for (int k = s->first; k < s->first + s->n_pairs; k++)
+        if (net->area_pairs[k].from == net->area[from] &&
+            net->area_pairs[k].to == net->area[to])
+            return 1;
+    return 0;
+}
+
+/* Resources: send ports, receive ports, what is shared, and each flow's own limit. */
+int espi_network_predict(const struct espi_network *net, const struct espi_flow *flows,
+                         int n, double *Bps, struct espi_arena *arena)
+{
+    int n_hosts = net->n_hosts, n_shared = (int)net->n_shared;
+    int first_own = 2 * n_hosts + n_shared, k = 0;
+    size_t room = (size_t)n * (size_t)(n_shared + 3);
+    int *start = ESPI_ARENA_NEW(arena, int, (size_t)n + 1);
+    int *item = ESPI_ARENA_NEW(arena, int, room + 1);
+    double *capacity = ESPI_ARENA_NEW(arena, double, (size_t)first_own + (size_t)n);
+    if (!start || !item || !capacity)
+        return -1;
+    for (int h = 0; h < n_hosts; h++) {
+        capacity[h] = net->out_Bps[h];
+        capacity[n_hosts + h] = net->in_Bps[h];
+    }
+    for (int c = 0; c < n_shared; c++)
+        capacity[2 * n_hosts + c] = net->shared[c].Bps;
+    for (int i = 0; i < n; i++) {
+        start[i] = k;
+        item[k++] = flows[i].from;
+        item[k++] = n_hosts + flows[i].to;
+        item[k++] = first_own + i;
+        capacity[first_own + i] = espi_network_flow_Bps(net, flows[i].from, flows[i].to);
+        for (int c = 0; c < n_shared; c++)
+            if (uses(net, &net->shared[c], flows[i].from, flows[i].to))
+                item[k++] = 2 * n_hosts + c;
+    }
+    start[n] = k;
+    struct espi_fair fair = {n, first_own + n, start, item, capacity};
+    return espi_fair_rates(&fair, Bps, arena);
+}

@@ -1,0 +1,95 @@
+/* A network as samples tell of it: sites, ports of hosts, cables that hosts share. The
+ * samples decide alone, so that kept ones can be digested again. All memory comes from
+ * the arena. */
+#ifndef ESPI_MEASURE_NETWORK_H
+#define ESPI_MEASURE_NETWORK_H
+
+#include <stdbool.h>
+
+#include "measure/samples.h"
+#include "measure/sites.h"
+
+#include <espalier/platform.h>
+
+/* Transfers that ran side by side. */
+struct espi_flow {
+    int from, to;
+    double Bps;
+};
+
+struct espi_rounds {
+    struct espi_flow *flows;
+    int *start; /* round -> first flow; n + 1 of them */
+    int n;
+};
+
+/* What flows from one area to another shares; a list of such pairs. */
+struct espi_shared {
+    char name[96];
+    double Bps;
+    int first, n_pairs;
+};
+
+struct espi_area_pair {
+    int from, to;
+};
+
+struct espi_network {
+    const struct espi_samples *samples;
+    struct espi_pairs pairs;
+    struct espi_rounds rounds;
+    int n_hosts, n_sites, n_areas;
+    int *site, *area;         /* of hosts; areas are parts of sites */
+    int *area_site;           /* of areas */
+    int *first_area;          /* of sites, whose areas follow each other; n_sites + 1 */
+    double *out_Bps, *in_Bps; /* of hosts, all transfers together */
+    double *send_s, *recv_s;  /* of hosts, ESP_UNSET where not seen */
+    double *flow_Bps;         /* one transfer from site to site; INFINITY: not limited */
+    double *flow_part;        /* of sites: one transfer's part of what the ports allow */
+    char (*site_name)[64];
+    struct espi_shared *shared;
+    size_t n_shared, shared_room;
+    struct espi_area_pair *area_pairs;
+    size_t n_area_pairs, area_pairs_room;
+    bool crossed; /* transfers between sites are slower together, and nobody knows why */
+};
+
+/* Digests the samples. ESP_EINPUT when they are of no use, and why. */
+esp_status espi_network_init(struct espi_network *net, const struct espi_samples *s,
+                             struct espi_arena *arena, struct esp_err *err);
+/* The lists that do not lie in the arena. */
+void espi_network_done(struct espi_network *net);
+
+/* What one transfer gets when nothing else goes on, as far as ports and the limit of one
+ * transfer say. */
+double espi_network_flow_Bps(const struct espi_network *net, int from, int to);
+
+/* The rates that the network known so far gives to flows; -1 when out of memory. */
+int espi_network_predict(const struct espi_network *net, const struct espi_flow *flows,
+                         int n, double *Bps, struct espi_arena *arena);
+
+/* The platform: links from host to host and cables; beyond `direct_max` hosts with
+ * switches instead. */
+esp_status espi_network_platform(const struct espi_network *net, const char *name,
+                                 int direct_max, struct esp_platform **out,
+                                 struct espi_arena *arena, struct esp_err *err);
+
+/* ---- parts of the digestion ---- */
+
+/* The best of n values (they get sorted), for what disturbs transfers makes them slower:
+ * the middle one of those that come near to the greatest. -1 for none. */
+double espi_top_value(double *values, int n);
+
+/* What stays below this part of the expected rate was held up by something. */
+#define ESPI_HELD_UP 0.8
+
+/* Each gives -1 when out of memory. */
+int espi_network_name_sites(struct espi_network *net, struct espi_arena *arena);
+int espi_network_areas(struct espi_network *net, struct espi_arena *arena);
+int espi_network_cables(struct espi_network *net, struct espi_arena *arena);
+/* Adds what is shared, then its pairs of areas; -1 when out of memory. */
+struct espi_shared *espi_network_add_shared(struct espi_network *net, double Bps);
+int espi_network_add_pair(struct espi_network *net, int from_area, int to_area);
+int espi_network_add_sites(struct espi_network *net, int from_site, int to_site);
+
+#endif

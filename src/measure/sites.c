@@ -1,0 +1,276 @@
+/* Finds sites by how long a slice takes from host to host.
+ *
+ * Distance of two hosts: four one-way latencies (none taken for less than a quarter of a
+ * millisecond, below which differences are those of switches and schedulers) plus the
+ * time of 64 KiB at the quick rate of the slower direction. A pair so far apart that its
+ * rate was not tried counts with the best rate that either host has with anybody.
+ *
+ * The pairs that were measured, nearest first, join hosts to ever larger clusters (single
+ * linkage: a spanning tree). From the whole downwards, a cluster is one site when its
+ * widest join is at most 1.5 times its narrowest, and when it is set off from the rest;
+ * otherwise it falls into the two parts of its widest join. Single linkage suits errors
+ * of measurement, which make distances longer but hardly shorter: one good value out of
+ * many keeps a host with its site. Lone hosts that are as far from each other as from the
+ * next site are not set off, and so stay alone.
+ *
+ * Complexity: O(m log m) for m pairs; any pairs will do, all need not be there. */
+#include "measure/sites.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REFERENCE_BYTES 65536.0
+#define LATENCY_MIN_S   0.25e-3
+#define LATENCIES       4.0
+#define ALIKE           1.5  /* widest over narrowest join of one site */
+#define SET_OFF         1.25 /* join with others over narrowest join inside */
+
+/* ---- pairs ---- */
+
+struct seen {
+    int low, high, upward; /* upward: from low to high */
+    enum espi_sample_kind kind;
+    double value;
+};
+
+static int by_pair(const void *x, const void *y)
+{
+    const struct seen *a = x, *b = y;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return (a->high > b->high) - (a->high < b->high);
+}
+
+static int sort_seen(const struct espi_samples *s, struct seen *seen)
+{
+    int n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct espi_sample *p = &s->at[i];
+        if (p->kind != ESPI_SAMPLE_LATENCY && p->kind != ESPI_SAMPLE_QUICK)
+            continue;
+        int up = p->from < p->to;
+        seen[n++] = (struct seen){up ? p->from : p->to, up ? p->to : p->from, up, p->kind,
+                                  p->value};
+    }
+    qsort(seen, (size_t)n, sizeof *seen, by_pair);
+    return n;
+}
+
+/* One pair from what was seen of it. */
+static struct espi_pair make_pair(const struct seen *seen, int n)
+{
+    struct espi_pair pair = {.low = seen->low,
+                             .high = seen->high,
+                             .latency_s = -1,
+                             .rate_Bps = -1,
+                             .distance_s = INFINITY};
+    double rate[2] = {-1, -1};
+    for (int i = 0; i < n; i++) {
+        double value = seen[i].value;
+        if (seen[i].kind == ESPI_SAMPLE_QUICK) {
+            rate[seen[i].upward] = fmax(rate[seen[i].upward], value);
+            continue;
+        }
+        pair.latency_s = pair.latency_s < 0 ? value : fmin(pair.latency_s, value);
+        pair.tests++;
+    }
+    pair.rate_Bps =
+        rate[0] < 0 || rate[1] < 0 ? fmax(rate[0], rate[1]) : fmin(rate[0], rate[1]);
+    return pair;
+}
+
+static int measure_distances(struct espi_pairs *pairs, int n_hosts,
+                             struct espi_arena *arena)
+{
+    double *best = ESPI_ARENA_ZNEW(arena, double, (size_t)n_hosts + 1);
+    if (!best)
+        return -1;
+    for (int i = 0; i < pairs->n; i++) {
+        struct espi_pair *p = &pairs->at[i];
+        best[p->low] = fmax(best[p->low], p->rate_Bps);
+        best[p->high] = fmax(best[p->high], p->rate_Bps);
+    }
+    for (int i = 0; i < pairs->n; i++) {
+        struct espi_pair *p = &pairs->at[i];
+        double rate = p->rate_Bps > 0 ? p->rate_Bps : fmin(best[p->low], best[p->high]);
+        double latency_s = p->latency_s < 0 ? 0 : p->latency_s;
+        p->distance_s = LATENCIES * fmax(latency_s, LATENCY_MIN_S) +
+                        (rate > 0 ? REFERENCE_BYTES / rate : 0);
+    }
+    return 0;
+}
+
+int espi_pairs_gather(struct espi_pairs *pairs, const struct espi_samples *s,
+                      struct espi_arena *arena)
+{
+    struct seen *seen = ESPI_ARENA_NEW(arena, struct seen, s->n + 1);
+    pairs->at = ESPI_ARENA_NEW(arena, struct espi_pair, s->n + 1);
+    pairs->n = 0;
+    if (!seen || !pairs->at)
+        return -1;
+    int n = sort_seen(s, seen);
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i; end < n && by_pair(&seen[i], &seen[end]) == 0;)
+            end++;
+        pairs->at[pairs->n++] = make_pair(&seen[i], end - i);
+    }
+    return measure_distances(pairs, espi_samples_hosts(s), arena);
+}
+
+const struct espi_pair *espi_pairs_find(const struct espi_pairs *pairs, int a, int b)
+{
+    int low = a < b ? a : b, high = a < b ? b : a, from = 0, to = pairs->n;
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        const struct espi_pair *p = &pairs->at[middle];
+        if (p->low == low && p->high == high)
+            return p;
+        if (p->low < low || (p->low == low && p->high < high))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return NULL;
+}
+
+/* ---- clusters ---- */
+
+struct join {
+    int part[2];
+    double widest, narrowest;
+};
+
+struct forest {
+    int n; /* things; clusters n, n + 1, ... are joins */
+    int *top, *above;
+    struct join *joins;
+    int n_joins;
+};
+
+static int top_of(struct forest *f, int i)
+{
+    while (f->above[i] != i)
+        i = f->above[i] = f->above[f->above[i]];
+    return i;
+}
+
+static double narrowest(const struct forest *f, int cluster)
+{
+    return cluster < f->n ? INFINITY : f->joins[cluster - f->n].narrowest;
+}
+
+static void join(struct forest *f, int a, int b, double distance)
+{
+    int one = f->top[top_of(f, a)], two = f->top[top_of(f, b)];
+    f->joins[f->n_joins] = (struct join){
+        {one, two}, distance, fmin(distance, fmin(narrowest(f, one), narrowest(f, two)))};
+    int from = top_of(f, a), to = top_of(f, b);
+    f->above[to] = from;
+    f->top[from] = f->n + f->n_joins++;
+}
+
+static int by_distance(const void *x, const void *y)
+{
+    const struct espi_edge_near *a = x, *b = y;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    if (a->a != b->a)
+        return a->a < b->a ? -1 : 1;
+    return (a->b > b->b) - (a->b < b->b);
+}
+
+static int grow(struct forest *f, struct espi_edge_near *edges, int n_edges,
+                struct espi_arena *arena)
+{
+    f->top = ESPI_ARENA_NEW(arena, int, (size_t)f->n + 1);
+    f->above = ESPI_ARENA_NEW(arena, int, (size_t)f->n + 1);
+    f->joins = ESPI_ARENA_NEW(arena, struct join, (size_t)f->n + 1);
+    if (!f->top || !f->above || !f->joins)
+        return -1;
+    for (int i = 0; i < f->n; i++)
+        f->top[i] = f->above[i] = i;
+    qsort(edges, (size_t)n_edges, sizeof *edges, by_distance);
+    for (int i = 0; i < n_edges; i++)
+        if (top_of(f, edges[i].a) != top_of(f, edges[i].b))
+            join(f, edges[i].a, edges[i].b, edges[i].distance);
+    for (int i = 1; i < f->n; i++) /* what nothing is known of is far */
+        if (top_of(f, i) != top_of(f, 0))
+            join(f, 0, i, INFINITY);
+    return 0;
+}
+
+/* Is this cluster one group, given the width of the join above it? */
+static int is_group(const struct forest *f, int cluster, double above)
+{
+    if (cluster < f->n)
+        return 1;
+    const struct join *j = &f->joins[cluster - f->n];
+    return j->widest <= ALIKE * j->narrowest && above >= SET_OFF * j->narrowest;
+}
+
+struct open {
+    int cluster, inside; /* inside: the group it is part of, -1: not yet */
+    double above;
+};
+
+/* Goes down from the whole; groups get numbers as they come. */
+static int descend(const struct forest *f, int *group, struct open *stack)
+{
+    int depth = 0, n_groups = 0;
+    stack[depth++] = (struct open){f->n + f->n_joins - 1, -1, INFINITY};
+    while (depth) {
+        struct open o = stack[--depth];
+        if (o.inside < 0 && is_group(f, o.cluster, o.above))
+            o.inside = n_groups++;
+        if (o.cluster < f->n) {
+            group[o.cluster] = o.inside;
+            continue;
+        }
+        const struct join *j = &f->joins[o.cluster - f->n];
+        for (int k = 0; k < 2; k++)
+            stack[depth++] = (struct open){j->part[k], o.inside, j->widest};
+    }
+    return n_groups;
+}
+
+/* Numbers in the order of first members. */
+static void renumber(int *group, int n, int *number)
+{
+    int next = 0;
+    for (int i = 0; i < n; i++)
+        number[i] = -1;
+    for (int i = 0; i < n; i++) {
+        if (number[group[i]] < 0)
+            number[group[i]] = next++;
+        group[i] = number[group[i]];
+    }
+}
+
+int espi_groups_find(struct espi_edge_near *edges, int n_edges, int n, int *group,
+                     struct espi_arena *arena)
+{
+    struct forest f = {.n = n};
+    if (n == 0)
+        return 0;
+    struct open *stack = ESPI_ARENA_NEW(arena, struct open, 2 * (size_t)n + 2);
+    int *number = ESPI_ARENA_NEW(arena, int, n);
+    if (!stack || !number || grow(&f, edges, n_edges, arena))
+        return -1;
+    int n_groups = descend(&f, group, stack);
+    renumber(group, n, number);
+    return n_groups;
+}
+
+int espi_sites_find(const struct espi_pairs *pairs, int n_hosts, int *site,
+                    struct espi_arena *arena)
+{
+    struct espi_edge_near *edges =
+        ESPI_ARENA_NEW(arena, struct espi_edge_near, (size_t)pairs->n + 1);
+    if (!edges)
+        return -1;
+    for (int i = 0; i < pairs->n; i++)
+        edges[i] = (struct espi_edge_near){pairs->at[i].low, pairs->at[i].high,
+                                           pairs->at[i].distance_s};
+    return espi_groups_find(edges, pairs->n, n_hosts, site, arena);
+}
