@@ -2,8 +2,8 @@
  *
  * A cable from site to site shows when several transfers over it, of different hosts, get
  * less than their ports and a single transfer would let them: its rate is what they got
- * together, or a single one alone, at the best. What cables share shows in rounds of transfers over several
- * cables that get less than the cables known so far allow:
+ * together, or a single one alone, at the best. What cables share shows in rounds of
+ * transfers over several cables that get less than the cables known so far allow:
  * - over two cables there and back: the cable is half-duplex,
  * - over several out of one site, or into one: the site's uplink,
  * - over any others: something in the middle, of which all are taken to be part that

@@ -80,7 +80,12 @@ static void tell(const struct probing *p, double part)
 
 static double expected_Bps(const struct probing *p, int from, int to)
 {
-    double Bps = p->net.site ? espi_network_flow_Bps(&p->net, from, to) : -1;
+    if (!p->net.site)
+        return -1;
+    int a = p->net.site[from], b = p->net.site[to];
+    if (a != b && isinf(p->net.flow_Bps[a * p->net.n_sites + b]))
+        return -1;
+    double Bps = espi_network_flow_Bps(&p->net, from, to);
     return Bps > 0 && isfinite(Bps) ? Bps : -1;
 }
 

@@ -1,0 +1,240 @@
+/* Transfers that last, any number at once. A sender keeps a window of chunks under way,
+ * which the receiver acknowledges, so that little is left to drain when the time is up;
+ * it ends with the number of chunks it has sent. The receiver notes when chunks arrive:
+ * the rate is that of the middle of the time, when all transfers of the round run. */
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "mpi/probe/probe.h"
+
+enum { CHUNK_MIN = 4096, CHUNK_MAX = 1 << 18, CHUNKS_MIN = 8 };
+enum { DATA, LAST, ACK, TAGS };
+
+#define CHUNK_S     3e-3 /* a chunk is as long as this takes */
+#define UNKNOWN_Bps 5e6
+#define WINDOW_FAR  (512 << 10) /* where the rate is not known */
+#define NEAR_S      1e-3
+#define REST_S      100e-6
+
+struct out_flow {
+    const struct task *task;
+    int chunk, window; /* bytes, chunks */
+    long sent, acked;
+    MPI_Request *requests; /* of the chunks under way */
+    MPI_Request last;
+    int ended;
+};
+
+struct arrival {
+    double at_s, bytes; /* all so far */
+};
+
+struct in_flow {
+    const struct task *task;
+    struct arrival *arrivals;
+    size_t n, room;
+    long expected; /* -1: not told yet */
+    int ended;
+};
+
+struct trial {
+    double start_s, seconds;
+    struct out_flow *out;
+    struct in_flow *in;
+    int n_out, n_in;
+    char *data;
+};
+
+static int tag_of(const struct task *t, int what)
+{
+    return TAG_FLOWS + t->index * TAGS + what;
+}
+
+/* ---- sending ---- */
+
+static void plan_flow(struct out_flow *f, const struct task *t)
+{
+    double expect = t->expect_Bps > 0 ? t->expect_Bps : UNKNOWN_Bps;
+    double latency_s = t->latency_s > 0 ? t->latency_s : 0;
+    double chunk = fmax(CHUNK_MIN, fmin(CHUNK_MAX, expect * CHUNK_S));
+    double bytes = 5 * latency_s * expect; /* two and a half round trips */
+    if (t->expect_Bps <= 0 && latency_s > NEAR_S)
+        bytes = WINDOW_FAR;
+    f->task = t;
+    f->chunk = (int)chunk & ~1023;
+    f->window = (int)fmin(1024, fmax(4, 2 + bytes / f->chunk));
+    f->last = MPI_REQUEST_NULL;
+    f->requests = espi_array((size_t)f->window, sizeof *f->requests);
+    if (!f->requests)
+        give_up("out of memory");
+    for (int i = 0; i < f->window; i++)
+        f->requests[i] = MPI_REQUEST_NULL;
+}
+
+static int take_acks(struct out_flow *f)
+{
+    int there, any = 0;
+    for (;;) {
+        MPI_Iprobe(f->task->to_rank, tag_of(f->task, ACK), MPI_COMM_WORLD, &there,
+                   MPI_STATUS_IGNORE);
+        if (!there)
+            return any;
+        MPI_Recv(NULL, 0, MPI_BYTE, f->task->to_rank, tag_of(f->task, ACK),
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        f->acked++;
+        any = 1;
+    }
+}
+
+static int push(struct trial *t, struct out_flow *f)
+{
+    int any = take_acks(f), done;
+    double spent_s = espi_now_s() - t->start_s;
+    int more = spent_s < t->seconds || (f->sent < CHUNKS_MIN && spent_s < 4 * t->seconds);
+    while (more && f->sent - f->acked < f->window) {
+        MPI_Request *slot = &f->requests[f->sent % f->window];
+        MPI_Test(slot, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            break;
+        MPI_Isend(t->data, f->chunk, MPI_BYTE, f->task->to_rank, tag_of(f->task, DATA),
+                  MPI_COMM_WORLD, slot);
+        f->sent++;
+        any = 1;
+    }
+    if (!more && f->last == MPI_REQUEST_NULL)
+        MPI_Isend(&f->sent, sizeof f->sent, MPI_BYTE, f->task->to_rank,
+                  tag_of(f->task, LAST), MPI_COMM_WORLD, &f->last);
+    f->ended = !more && f->acked == f->sent;
+    return any;
+}
+
+/* ---- receiving ---- */
+
+static int take_chunk(struct trial *t, struct in_flow *f)
+{
+    int there, size;
+    MPI_Status status;
+    MPI_Request ack;
+    MPI_Iprobe(f->task->from_rank, tag_of(f->task, DATA), MPI_COMM_WORLD, &there,
+               &status);
+    if (!there)
+        return 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    MPI_Recv(t->data + CHUNK_MAX, size, MPI_BYTE, f->task->from_rank,
+             tag_of(f->task, DATA), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (espi_grow((void **)&f->arrivals, &f->room, f->n + 1, sizeof *f->arrivals))
+        give_up("out of memory");
+    f->arrivals[f->n] =
+        (struct arrival){espi_now_s(), (f->n ? f->arrivals[f->n - 1].bytes : 0) + size};
+    f->n++;
+    MPI_Isend(NULL, 0, MPI_BYTE, f->task->from_rank, tag_of(f->task, ACK), MPI_COMM_WORLD,
+              &ack);
+    MPI_Request_free(&ack);
+    return 1;
+}
+
+static int pull(struct trial *t, struct in_flow *f)
+{
+    int there, any = 0;
+    while (take_chunk(t, f))
+        any = 1;
+    if (f->expected < 0) {
+        MPI_Iprobe(f->task->from_rank, tag_of(f->task, LAST), MPI_COMM_WORLD, &there,
+                   MPI_STATUS_IGNORE);
+        if (there)
+            MPI_Recv(&f->expected, sizeof f->expected, MPI_BYTE, f->task->from_rank,
+                     tag_of(f->task, LAST), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    f->ended = f->expected >= 0 && (long)f->n >= f->expected;
+    return any;
+}
+
+static double rate_between(const struct in_flow *f, double from_s, double to_s)
+{
+    size_t first = 0, last;
+    while (first < f->n && f->arrivals[first].at_s < from_s)
+        first++;
+    for (last = first; last + 1 < f->n && f->arrivals[last + 1].at_s <= to_s;)
+        last++;
+    if (last < first + 3 || last >= f->n)
+        return -1;
+    return (f->arrivals[last].bytes - f->arrivals[first].bytes) /
+           fmax(1e-7, f->arrivals[last].at_s - f->arrivals[first].at_s);
+}
+
+/* Too few arrivals in the middle: of all of them. */
+static double rate_of(const struct in_flow *f, double seconds)
+{
+    if (f->n < 2)
+        return -1;
+    double start_s = f->arrivals[0].at_s;
+    double rate = rate_between(f, start_s + 0.3 * seconds, start_s + 0.95 * seconds);
+    if (rate > 0)
+        return rate;
+    return (f->arrivals[f->n - 1].bytes - f->arrivals[0].bytes) /
+           fmax(1e-7, f->arrivals[f->n - 1].at_s - start_s);
+}
+
+/* ---- all of them ---- */
+
+static void set_up(struct trial *t, const struct command *c, int rank)
+{
+    t->out = espi_calloc((size_t)c->n, sizeof *t->out);
+    t->in = espi_calloc((size_t)c->n, sizeof *t->in);
+    t->data = espi_calloc(2, CHUNK_MAX);
+    if (!t->out || !t->in || !t->data)
+        give_up("out of memory");
+    for (int i = 0; i < c->n; i++)
+        if (c->tasks[i].from_rank == rank)
+            plan_flow(&t->out[t->n_out++], &c->tasks[i]);
+        else
+            t->in[t->n_in++] = (struct in_flow){.task = &c->tasks[i], .expected = -1};
+}
+
+static void tear_down(struct trial *t)
+{
+    for (int i = 0; i < t->n_out; i++) {
+        for (int k = 0; k < t->out[i].window; k++)
+            MPI_Wait(&t->out[i].requests[k], MPI_STATUS_IGNORE);
+        MPI_Wait(&t->out[i].last, MPI_STATUS_IGNORE);
+        espi_free(t->out[i].requests);
+    }
+    for (int i = 0; i < t->n_in; i++)
+        espi_free(t->in[i].arrivals);
+    espi_free(t->out);
+    espi_free(t->in);
+    espi_free(t->data);
+}
+
+void run_flows(const struct command *c, int rank, struct results *out)
+{
+    struct trial t = {.start_s = espi_now_s(), .seconds = c->seconds};
+    struct wait w;
+    int left = c->n;
+    set_up(&t, c, rank);
+    wait_begin(&w);
+    while (left) {
+        int any = 0;
+        left = 0;
+        for (int i = 0; i < t.n_out; i++)
+            any |= t.out[i].ended ? 0 : push(&t, &t.out[i]);
+        for (int i = 0; i < t.n_in; i++)
+            any |= t.in[i].ended ? 0 : pull(&t, &t.in[i]);
+        for (int i = 0; i < t.n_out; i++)
+            left += !t.out[i].ended;
+        for (int i = 0; i < t.n_in; i++)
+            left += !t.in[i].ended;
+        if (any)
+            wait_begin(&w);
+        else
+            wait_on(&w, 0, REST_S);
+    }
+    for (int i = 0; i < t.n_in; i++) {
+        double rate = rate_of(&t.in[i], c->seconds);
+        if (rate >= 1)
+            results_add(out, ESPI_SAMPLE_RATE, t.in[i].task->from_host,
+                        t.in[i].task->to_host, rate);
+    }
+    tear_down(&t);
+}
