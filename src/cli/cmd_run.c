@@ -9,71 +9,11 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "cli/command.h"
+#include "cli/launcher.h"
 #include "cli/parts.h"
 #include "cli/run_plan.h"
 
 #include <espalier/plan.h>
-
-enum { OPENMPI, MPICH, N_MPIS };
-
-static const char *const mpi_names[] = {"openmpi", "mpich", NULL};
-
-/* ---- which MPI ---- */
-
-/* What stands in the names of an MPI's launchers. */
-static const char *const marks[N_MPIS][4] = {{"openmpi", "orterun", "prterun", NULL},
-                                             {"mpich", "hydra", NULL}};
-
-static int mpi_by_name(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-
-    for (int mpi = 0; mpi < N_MPIS; mpi++)
-        for (int i = 0; marks[mpi][i]; i++)
-            if (strstr(name, marks[mpi][i]))
-                return mpi;
-    return -1;
-}
-
-/* The file that a command names, as the shell would find it, behind all links. */
-static int find_command(const char *command, char out[PATH_MAX])
-{
-    const char *dirs = getenv("PATH");
-
-    if (strchr(command, '/'))
-        return realpath(command, out) ? 0 : -1;
-    while (dirs && *dirs) {
-        char path[PATH_MAX];
-        size_t length = strcspn(dirs, ":");
-        int n = snprintf(path, sizeof path, "%.*s/%s", (int)length, dirs, command);
-        if (n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0 &&
-            realpath(path, out))
-            return 0;
-        dirs += length + (dirs[length] == ':');
-    }
-    return -1;
-}
-
-static int find_mpi(const struct cli_args *args)
-{
-    char path[PATH_MAX];
-    int mpi = cli_choice(args, "mpi");
-
-    if (mpi < 0)
-        mpi = mpi_by_name(args->words[0]);
-    if (mpi < 0 && find_command(args->words[0], path) == 0)
-        mpi = mpi_by_name(path);
-    return mpi;
-}
-
-/* Does it start ranks (and take options for them), or is it the program itself? */
-static int is_launcher(const char *command)
-{
-    const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
-
-    return strncmp(name, "mpirun", 6) == 0 || strncmp(name, "mpiexec", 7) == 0 ||
-           strcmp(name, "orterun") == 0;
-}
 
 /* ---- settings ---- */
 
@@ -151,9 +91,9 @@ static void add(struct line *line, const char *word)
 /* Hands a variable to all ranks, also on other hosts. */
 static void add_variable(struct line *line, int mpi, const char *name, const char *value)
 {
-    add(line, mpi == OPENMPI ? "-x" : "-genv");
+    add(line, mpi == CLI_OPENMPI ? "-x" : "-genv");
     add(line, name); /* mpirun takes the value from its own environment */
-    if (mpi == MPICH)
+    if (mpi == CLI_MPICH)
         add(line, value);
 }
 
@@ -175,7 +115,7 @@ static void add_launcher_options(struct line *line, int mpi)
     int n;
     const struct espi_knob *knobs = espi_knobs(&n);
 
-    if (mpi == OPENMPI) {
+    if (mpi == CLI_OPENMPI) {
         add(line, "-x");
         add(line, line->preload);
     } else {
@@ -198,7 +138,7 @@ static int start(const struct cli_args *args, int mpi, const char *shim, const c
     if (!line.words || !line.preload)
         return cli_error(CLI_FAILED, "out of memory");
     add(&line, args->words[0]);
-    if (is_launcher(args->words[0]))
+    if (cli_is_launcher(args->words[0]))
         add_launcher_options(&line, mpi);
     else
         putenv(line.preload);
@@ -215,7 +155,7 @@ static int start(const struct cli_args *args, int mpi, const char *shim, const c
 static int run_run(const struct cli_args *args)
 {
     char shim[PATH_MAX], quoted[80], made[CLI_RUN_PLAN_MAX], name[40];
-    int mpi = find_mpi(args);
+    int mpi = cli_find_mpi(args);
 
     if (mpi < 0)
         return cli_error(CLI_BAD_USAGE,
@@ -225,12 +165,12 @@ static int run_run(const struct cli_args *args)
     int code = set_all(args);
     if (code != CLI_OK)
         return code;
-    snprintf(name, sizeof name, "libespalier-%s.so", mpi_names[mpi]);
+    snprintf(name, sizeof name, "libespalier-%s.so", cli_mpi_names[mpi]);
     if (cli_find_part("src/mpi", name, shim))
         return cli_error(CLI_FAILED,
                          "libespalier-%s.so is not there: it is built where mpicc.%s is "
                          "installed",
-                         mpi_names[mpi], mpi_names[mpi]);
+                         cli_mpi_names[mpi], cli_mpi_names[mpi]);
     code = cli_run_plan(args, made);
     if (code == CLI_OK && *made)
         code = set("ESPALIER_PLAN", made);
@@ -310,7 +250,7 @@ const struct command cli_command_run = {
              .help = "How much is said on standard error."},
             {.name = "mpi",
              .kind = CLI_CHOICE,
-             .choices = mpi_names,
+             .choices = cli_mpi_names,
              .value = "MPI",
              .help = "Which MPI the program uses; without it, told by the launcher."},
             {0}},

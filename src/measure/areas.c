@@ -219,8 +219,12 @@ static int join_site(struct search *s, const struct evidence *at, int n)
         return -1;
     while (join_best(&g))
         continue;
+    int n_groups = g.n;
     for (int i = 0; i < g.n; i++)
-        s->above[g.host[i]] = g.host[g.group[i]];
+        n_groups -= g.gone[i];
+    /* hosts one by one are not areas: that is noise, or their ports */
+    for (int i = 0; i < g.n; i++)
+        s->above[g.host[i]] = g.host[2 * n_groups <= g.n ? g.group[i] : 0];
     espi_arena_release(s->arena, mark);
     return 0;
 }
@@ -348,7 +352,8 @@ int espi_network_areas(struct espi_network *net, struct espi_arena *arena)
     struct search s = {.net = net, .arena = arena};
     unsigned char *split = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
     unsigned char *medium = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
-    if (!split || !medium || gather(&s))
+    net->uneven = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
+    if (!split || !medium || !net->uneven || gather(&s))
         return -1;
     for (int h = 0; h < net->n_hosts; h++)
         s.above[h] = h;
@@ -358,6 +363,7 @@ int espi_network_areas(struct espi_network *net, struct espi_arena *arena)
             held_up += s.at[end].held_up;
             fast += s.at[end].fast;
         }
+        net->uneven[site] = held_up >= 2;
         medium[site] = held_up > 9 * fast;
         split[site] = held_up >= 2 && !medium[site] && site_size(net, site) <= SITE_MAX;
         if (split[site] && join_site(&s, &s.at[i], end - i))

@@ -39,6 +39,8 @@ struct cabling {
     int *start;                 /* round -> its crossings */
     struct about *about;
     int n_about, n_cores;
+    size_t *whole; /* what was found in the middle that held up all cables of a round */
+    int n_whole;
     double *values;
 };
 
@@ -78,7 +80,8 @@ static int gather(struct cabling *c)
     c->values = ESPI_ARENA_NEW(c->arena, double, room);
     c->start = ESPI_ARENA_NEW(c->arena, int, (size_t)r->n + 1);
     c->about = ESPI_ARENA_NEW(c->arena, struct about, (size_t)r->n + 1);
-    if (!c->crossings || !c->values || !c->start || !c->about)
+    c->whole = ESPI_ARENA_NEW(c->arena, size_t, (size_t)r->n + 1);
+    if (!c->crossings || !c->values || !c->start || !c->about || !c->whole)
         return -1;
     for (int k = 0; k < r->n; k++) {
         c->start[k] = n;
@@ -232,7 +235,8 @@ static int add_members(struct cabling *c, const struct about *about)
     return 0;
 }
 
-/* Looks at the rounds about one thing; most of them must say that it is shared. */
+/* Looks at the rounds about one thing; most of them, and not just one, must say that it
+ * is shared. */
 static int consider(struct cabling *c, const struct about *about, int n)
 {
     int seen = 0;
@@ -249,24 +253,22 @@ static int consider(struct cabling *c, const struct about *about, int n)
         if (sum < 0.87 * expected)
             c->values[seen++] = sum;
     }
-    if (2 * seen <= n)
+    if (2 * seen <= n || seen < 2)
         return 0;
     return name_shared(c, about, espi_top_value(c->values, seen)) || add_members(c, about)
                ? -1
                : 0;
 }
 
-/* Rounds over the same cables, of no pattern: those held up in most of the rounds share
- * something in the middle. */
-static int consider_core(struct cabling *c, const struct about *about, int n)
+/* How often transfers over each cable ran in these rounds, and were held up. */
+static int vote(struct cabling *c, const struct about *about, int n, int *times,
+                int *votes)
 {
     struct espi_network *net = c->net;
-    size_t keys = (size_t)net->n_sites * (size_t)net->n_sites;
-    int *votes = ESPI_ARENA_ZNEW(c->arena, int, keys), members = 0;
-    int *times = ESPI_ARENA_ZNEW(c->arena, int, keys);
+    struct espi_arena_mark mark = espi_arena_mark(c->arena);
     unsigned char *held =
         ESPI_ARENA_NEW(c->arena, unsigned char, net->rounds.start[net->rounds.n] + 1);
-    if (!votes || !times || !held)
+    if (!held)
         return -1;
     for (int i = 0; i < n; i++) {
         double sum, expected;
@@ -276,30 +278,80 @@ static int consider_core(struct cabling *c, const struct about *about, int n)
         for (int k = first; k < net->rounds.start[about[i].round + 1]; k++) {
             const struct espi_flow *f = &net->rounds.flows[k];
             int key = net->site[f->from] * net->n_sites + net->site[f->to];
-            times[key]++;
+            times[key] += net->site[f->from] != net->site[f->to];
             votes[key] += held[k - first];
         }
     }
-    for (size_t k = 0; k < keys; k++)
-        members += 2 * votes[k] > times[k];
-    net->crossed |= members >= 2;
+    espi_arena_release(c->arena, mark);
+    return 0;
+}
+
+/* What the cables that are marked got together in these rounds. */
+static double sum_of(struct cabling *c, const struct about *about, int n,
+                     const unsigned char *member)
+{
+    for (int i = 0; i < n; i++) {
+        c->values[i] = 0;
+        for (int k = c->start[about[i].round]; k < c->start[about[i].round + 1]; k++)
+            if (member[c->crossings[k].key])
+                c->values[i] += c->crossings[k].sum;
+    }
+    return espi_top_value(c->values, n);
+}
+
+/* Rounds over the same cables, of no pattern: those held up in most of the rounds, and
+ * not only once in all, share something in the middle. */
+static int consider_core(struct cabling *c, const struct about *about, int n,
+                         const int *in_all)
+{
+    struct espi_network *net = c->net;
+    size_t keys = (size_t)net->n_sites * (size_t)net->n_sites;
+    int *votes = ESPI_ARENA_ZNEW(c->arena, int, 2 * keys), *times = votes + keys;
+    unsigned char *member = ESPI_ARENA_ZNEW(c->arena, unsigned char, keys);
+    int members = 0, used = 0;
+    if (!votes || !member || vote(c, about, n, times, votes))
+        return -1;
+    int held = 0;
+    for (size_t k = 0; k < keys; k++) {
+        member[k] = 2 * votes[k] > times[k] && in_all[k] >= 2;
+        members += member[k];
+        held += 2 * votes[k] > times[k];
+        used += times[k] > 0;
+    }
+    net->crossed |= held >= 2;
     if (members < 2)
         return 0;
-    int seen = 0;
-    for (int i = 0; i < n; i++) {
-        double sum = 0;
-        for (int k = c->start[about[i].round]; k < c->start[about[i].round + 1]; k++)
-            if (2 * votes[c->crossings[k].key] > times[c->crossings[k].key])
-                sum += c->crossings[k].sum;
-        c->values[seen++] = sum;
-    }
-    if (name_shared(c, about, espi_top_value(c->values, seen)))
+    if (members == used)
+        c->whole[c->n_whole++] = net->n_shared;
+    if (name_shared(c, about, sum_of(c, about, n, member)))
         return -1;
     for (int k = 0; k < (int)keys; k++)
-        if (2 * votes[k] > times[k] &&
-            espi_network_add_sites(net, k / net->n_sites, k % net->n_sites))
+        if (member[k] && espi_network_add_sites(net, k / net->n_sites, k % net->n_sites))
             return -1;
     return 0;
+}
+
+/* All rounds over several cables, those over the same ones together. */
+static int consider_all(struct cabling *c)
+{
+    size_t keys = (size_t)c->net->n_sites * (size_t)c->net->n_sites;
+    int *votes = NULL, bad = 0;
+    for (int i = 0, end; i < c->n_about && !bad; i = end) {
+        const struct about *about = &c->about[i];
+        for (end = i; end < c->n_about && c->about[end].pattern == about->pattern &&
+                      c->about[end].key == about->key;)
+            end++;
+        if (about->pattern != SEVERAL) {
+            bad = consider(c, about, end - i);
+            continue;
+        }
+        if (!votes) {
+            votes = ESPI_ARENA_ZNEW(c->arena, int, 2 * keys);
+            bad = !votes || vote(c, about, c->n_about - i, votes + keys, votes);
+        }
+        bad = bad || consider_core(c, about, end - i, votes);
+    }
+    return bad ? -1 : 0;
 }
 
 /* ---- what says nothing new ---- */
@@ -322,6 +374,39 @@ static int contains(const struct espi_network *net, const struct espi_shared *al
     return 1;
 }
 
+/* What holds up all cables of one round and, at the same rate, all of another, is one
+ * thing: its cables are put together. */
+static int merge_cores(struct cabling *c)
+{
+    struct espi_network *net = c->net;
+    double Bps = c->n_whole ? net->shared[c->whole[0]].Bps : 0;
+    struct about about = {SEVERAL, 0, 0, 0};
+    if (c->n_whole < 2)
+        return 0;
+    if (name_shared(c, &about, Bps))
+        return -1;
+    for (int i = 0; i < c->n_whole; i++) {
+        size_t which = c->whole[i];
+        if (fabs(net->shared[which].Bps - Bps) > 0.12 * Bps)
+            continue;
+        for (int k = 0; k < net->shared[which].n_pairs; k++) {
+            struct espi_area_pair pair = net->area_pairs[net->shared[which].first + k];
+            if (espi_network_add_pair(net, pair.from, pair.to))
+                return -1;
+        }
+    }
+    struct espi_shared *all = &net->shared[net->n_shared - 1];
+    struct espi_area_pair *at = &net->area_pairs[all->first];
+    int kept = 0;
+    qsort(at, (size_t)all->n_pairs, sizeof *at, by_areas);
+    for (int k = 0; k < all->n_pairs; k++)
+        if (k == 0 || by_areas(&at[k], &at[k - 1]) != 0)
+            at[kept++] = at[k];
+    all->n_pairs = kept;
+    net->n_area_pairs = (size_t)(all->first + kept);
+    return 0;
+}
+
 /* Of what several cables share, that goes which something wider limits as much. */
 static void drop_implied(struct espi_network *net, size_t first)
 {
@@ -333,7 +418,7 @@ static void drop_implied(struct espi_network *net, size_t first)
         int implied = 0;
         for (size_t d = c + 1; d < net->n_shared && !implied; d++)
             implied = net->shared[d].n_pairs > net->shared[c].n_pairs &&
-                      net->shared[d].Bps < 1.1 * net->shared[c].Bps &&
+                      net->shared[d].Bps < 1.12 * net->shared[c].Bps &&
                       contains(net, &net->shared[d], &net->shared[c]);
         if (!implied)
             net->shared[kept++] = net->shared[c];
@@ -351,14 +436,8 @@ int espi_network_cables(struct espi_network *net, struct espi_arena *arena)
         if (c.start[k + 1] - c.start[k] >= 2)
             c.about[c.n_about++] = classify(&c, k);
     qsort(c.about, (size_t)c.n_about, sizeof *c.about, by_pattern);
-    for (int i = 0, end; i < c.n_about; i = end) {
-        for (end = i; end < c.n_about && c.about[end].pattern == c.about[i].pattern &&
-                      c.about[end].key == c.about[i].key;)
-            end++;
-        if (c.about[i].pattern == SEVERAL ? consider_core(&c, &c.about[i], end - i)
-                                          : consider(&c, &c.about[i], end - i))
-            return -1;
-    }
+    if (consider_all(&c) || merge_cores(&c))
+        return -1;
     drop_implied(net, first);
     return 0;
 }

@@ -16,7 +16,7 @@
 
 enum { SITES_MAX = 1500 };
 
-#define BORNE_OUT    0.93 /* values that near to the best count as the same */
+#define BORNE_OUT    0.91 /* values that near to the best count as the same */
 #define FLOW_LIMITED 0.85
 
 static int descending(const void *x, const void *y)

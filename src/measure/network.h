@@ -51,6 +51,7 @@ struct espi_network {
     size_t n_shared, shared_room;
     struct espi_area_pair *area_pairs;
     size_t n_area_pairs, area_pairs_room;
+    unsigned char *uneven; /* sites within which some transfers were held up */
     bool crossed; /* transfers between sites are slower together, and nobody knows why */
 };
 

@@ -24,10 +24,11 @@ enum {
     RANDOM_MATCHINGS = 6,
     SITE_ROUNDS_MAX = 400,
     AT_ONCE = 16,
-    MEET_AT_ONCE = 6
+    MEET_AT_ONCE = 6,
+    ALONE_MAX = 16
 };
 
-#define NEAR_S 0.12 /* how long a transfer within a site lasts, and one between sites */
+#define NEAR_S 0.15 /* how long a transfer within a site lasts, and one between sites */
 #define FAR_S  0.5
 
 struct probing {
@@ -209,19 +210,21 @@ static int free_host(struct probing *p, int site, int not_met)
     return found;
 }
 
-/* Two of each pair of sites that have hardly met; the number of pairs in the trial. */
-static int plan_meetings(struct probing *p, const int *met, const int *size)
+/* Two of each pair of sites that have hardly met, but no two of one site, which may share
+ * its uplink. Gives the number of pairs in the trial. */
+static int plan_meetings(struct probing *p, const int *met, const int *size,
+                         unsigned char *taken)
 {
     int s = p->net.n_sites;
-    for (int need = 0; need < 3; need++)
+    for (int need = 0; need < 4; need++)
         for (int a = 0; a < s; a++)
             for (int b = a + 1; b < s && p->trial.n < p->meet_at_once; b++) {
-                int enough = size[a] > 1 && size[b] > 1 ? 2 : 3;
-                if (met[a * s + b] != need || need >= enough)
+                int enough = size[a] > 1 && size[b] > 1 ? 3 : 4;
+                if (met[a * s + b] != need || need >= enough || taken[a] || taken[b])
                     continue;
-                int x = free_host(p, a, -1), y = x < 0 ? -1 : free_host(p, b, x);
-                if (x >= 0 && y >= 0)
-                    add(p, x, y);
+                int x = free_host(p, a, -1);
+                add(p, x, free_host(p, b, x));
+                taken[a] = taken[b] = 1;
             }
     return p->trial.n;
 }
@@ -235,14 +238,45 @@ static esp_status settle_sites(struct probing *p)
             break;
         int *met = count_meetings(p);
         int *size = ESPI_ARENA_ZNEW(&p->arena, int, p->net.n_sites);
-        if (!met || !size)
+        unsigned char *taken = ESPI_ARENA_ZNEW(&p->arena, unsigned char, p->net.n_sites);
+        if (!met || !size || !taken)
             return espi_err_nomem(p->err);
         for (int h = 0; h < p->n; h++)
             size[p->net.site[h]]++;
-        if (!plan_meetings(p, met, size))
+        if (!plan_meetings(p, met, size, taken))
             break;
         status = run(p, ESPI_TRIAL_MEET, 0);
         tell(p, 0.5 + 0.5 * r / (r + 20));
+    }
+    return status;
+}
+
+/* Two of each pair of sites meet alone: nothing that others do makes them seem apart. */
+static esp_status meet_alone(struct probing *p)
+{
+    int s = p->net.n_sites;
+    esp_status status = ESP_OK;
+    for (int a = 0; a < s && s <= ALONE_MAX; a++)
+        for (int b = a + 1; b < s && !status && !is_late(p); b++) {
+            int x = free_host(p, a, -1);
+            add(p, x, free_host(p, b, x));
+            status = run(p, ESPI_TRIAL_MEET, 0);
+        }
+    return status ? status : look(p);
+}
+
+/* Once more where sites have turned out to be one. */
+static esp_status confirm_sites(struct probing *p)
+{
+    esp_status status = ESP_OK;
+    for (int times = 0, before = -1; times < 4 && !status && !is_late(p); times++) {
+        status = settle_sites(p);
+        if (!status)
+            status = look(p);
+        if (status || p->net.n_sites == before)
+            break;
+        before = p->net.n_sites;
+        status = meet_alone(p);
     }
     return status;
 }
@@ -257,7 +291,7 @@ static esp_status find_sites(struct probing *p)
     esp_status status =
         p->n <= ALL_PAIRS_MAX ? meet_in_circle(p, a, b) : meet_at_random(p, a, b);
     if (!status)
-        status = settle_sites(p);
+        status = confirm_sites(p);
     return status ? status : look(p);
 }
 
@@ -338,6 +372,19 @@ static esp_status run_port_trials(struct probing *p, struct port_trial *trials, 
     return status;
 }
 
+/* The k-th host after number i of a site in the same area; without areas that are large
+ * enough, of the site. */
+static int mate(const struct probing *p, const int *of, int size, int i, int k)
+{
+    int left = k;
+    for (int step = 1; step < size; step++) {
+        int other = of[(i + step) % size];
+        if (p->net.area[other] == p->net.area[of[i]] && --left == 0)
+            return other;
+    }
+    return of[(i + k) % size];
+}
+
 /* Hosts that seem slower than half of their site are tried again, with others. */
 static int list_doubts(struct probing *p, const int *members, const int *start,
                        struct port_trial *trials)
@@ -355,11 +402,23 @@ static int list_doubts(struct probing *p, const int *members, const int *start,
             for (int i = 0; i < size; i++)
                 if (port[of[i]] < 0.93 * top)
                     trials[n++] = (struct port_trial){
-                        {of[i], of[(i + size / 2) % size], of[(i + size - 1) % size]},
+                        {of[i], mate(p, of, size, i, 1), mate(p, of, size, i, 2)},
                         out ? 1 : 2};
         }
     }
     return n;
+}
+
+static esp_status retry_ports(struct probing *p)
+{
+    int *start, *members = list_members(p, &start);
+    struct port_trial *trials =
+        ESPI_ARENA_NEW(&p->arena, struct port_trial, 2 * (size_t)p->n + 1);
+    if (!members || !trials)
+        return espi_err_nomem(p->err);
+    esp_status status =
+        run_port_trials(p, trials, list_doubts(p, members, start, trials));
+    return status ? status : look(p);
 }
 
 static esp_status find_ports(struct probing *p)
@@ -373,29 +432,10 @@ static esp_status find_ports(struct probing *p)
         run_port_trials(p, trials, list_port_trials(p, members, start, trials));
     if (!status)
         status = look(p);
-    if (status)
-        return status;
-    members = list_members(p, &start);
-    trials = ESPI_ARENA_NEW(&p->arena, struct port_trial, 3 * (size_t)p->n + 1);
-    if (!members || !trials)
-        return espi_err_nomem(p->err);
-    status = run_port_trials(p, trials, list_doubts(p, members, start, trials));
-    return status ? status : look(p);
+    return status ? status : retry_ports(p);
 }
 
 /* ---- 3: areas ---- */
-
-static int is_shared_within(const struct probing *p, int site)
-{
-    const struct espi_network *net = &p->net;
-    int n = net->first_area[site + 1] - net->first_area[site];
-    for (size_t c = 0; c < net->n_shared && n == 1; c++)
-        if (net->shared[c].n_pairs == 1 &&
-            net->area_pairs[net->shared[c].first].from == net->first_area[site] &&
-            net->area_pairs[net->shared[c].first].to == net->first_area[site])
-            return 1;
-    return n > 1;
-}
 
 /* A ring through hosts of the site in random order, in pieces that run one by one. */
 static esp_status run_ring(struct probing *p, int site)
@@ -425,7 +465,7 @@ static esp_status run_rings(struct probing *p, int times, int only_shared)
     esp_status status = ESP_OK;
     for (int r = 0; r < times; r++)
         for (int site = 0; site < p->net.n_sites && !status && !is_late(p); site++) {
-            if (!only_shared || is_shared_within(p, site))
+            if (!only_shared || p->net.uneven[site])
                 status = run_ring(p, site);
             tell(p, (only_shared ? 0.4 : 0) +
                         0.4 * (r + (double)site / p->net.n_sites) / times);
@@ -452,6 +492,21 @@ static esp_status run_border(struct probing *p, int area, int out)
     return run(p, ESPI_TRIAL_FLOWS, NEAR_S);
 }
 
+/* Rings through uneven sites until their areas stay the same. */
+static esp_status settle_areas(struct probing *p)
+{
+    esp_status status = ESP_OK;
+    for (int times = 0, before = -1; times < 6 && !status && !is_late(p); times++) {
+        status = run_rings(p, 4, 1);
+        if (!status)
+            status = look(p);
+        if (p->net.n_areas == before)
+            break;
+        before = p->net.n_areas;
+    }
+    return status;
+}
+
 static esp_status find_areas(struct probing *p)
 {
     esp_status status = run_rings(p, 2, 0);
@@ -459,18 +514,18 @@ static esp_status find_areas(struct probing *p)
     if (!status)
         status = look(p);
     for (int site = 0; site < p->net.n_sites && !status; site++)
-        any |= is_shared_within(p, site);
+        any |= p->net.uneven[site];
     if (status || !any)
         return status;
-    status = run_rings(p, 5, 1);
-    if (!status)
-        status = look(p);
+    status = settle_areas(p);
     for (int times = 0; times < 2; times++)
         for (int area = 0; area < p->net.n_areas && !status && !is_late(p); area++)
             for (int out = 0; out < 2 && !status; out++)
-                if (is_shared_within(p, p->net.area_site[area]))
+                if (p->net.uneven[p->net.area_site[area]])
                     status = run_border(p, area, out);
-    return status ? status : look(p);
+    if (!status)
+        status = look(p);
+    return status ? status : retry_ports(p);
 }
 
 /* ---- 4: cables ---- */
@@ -524,15 +579,25 @@ static esp_status run_shifts(struct probing *p, struct reps *r, int flows, doubl
     return status;
 }
 
-/* All cables at once; of many sites, some. */
-static esp_status run_all(struct probing *p, struct reps *r, int first_shift)
+/* All cables at once, of each pair of sites in one direction: in both, acknowledgements
+ * that wait behind data would slow transfers down. One site sends to all others, the next
+ * to all but that one, and so on. Of many sites, some pairs. */
+static esp_status run_all(struct probing *p, struct reps *r, int first)
 {
-    int s = p->net.n_sites, shifts = s <= 8 ? s - 1 : 3;
+    int s = p->net.n_sites, reach = s <= 8 ? s - 1 : 3;
     reset_turns(p, r);
-    for (int k = 0; k < shifts; k++)
-        for (int a = 0; a < s; a++)
-            add_flows(p, r, a, (a + 1 + (first_shift + k) % (s - 1)) % s, 1);
-    return run(p, ESPI_TRIAL_FLOWS, 2 * FAR_S);
+    for (int i = 0; i < s; i++)
+        for (int j = i + 1; j < s && j <= i + reach; j++)
+            add_flows(p, r, (first + i) % s, (first + j) % s, 1);
+    return run(p, ESPI_TRIAL_FLOWS, FAR_S);
+}
+
+/* One cable alone: what all rounds of several have in common shows only so. */
+static esp_status run_alone(struct probing *p, struct reps *r, int from)
+{
+    reset_turns(p, r);
+    add_flows(p, r, from, (from + 1) % p->net.n_sites, 1);
+    return run(p, ESPI_TRIAL_FLOWS, FAR_S);
 }
 
 static esp_status run_fan(struct probing *p, struct reps *r, int site, int out)
@@ -573,7 +638,9 @@ static esp_status look_closer(struct probing *p, struct reps *r)
     for (int out = 0; out < 4 && s > 2; out++)
         for (int site = 0; site < s && !status && !is_late(p); site++)
             status = run_fan(p, r, site, out % 2);
-    return status ? status : run_there_and_back(p, r);
+    for (int times = 0; times < 2 && !status; times++)
+        status = run_there_and_back(p, r);
+    return status;
 }
 
 /* Where several transfers got all that they could, more are tried. */
@@ -624,13 +691,13 @@ static esp_status find_cables(struct probing *p)
         return status;
     for (int k = 0; k < 4 && !status; k++) /* one transfer, three, and again */
         status = run_shifts(p, &r, k % 2 ? 3 : 1, 0.15 * k, 0.15 * (k + 1));
-    for (int k = 0; k < 2 && !status && !is_late(p); k++)
-        status = run_all(p, &r, 3 * k);
+    for (int k = 0; k < 2 * p->net.n_sites && k < 16 && !status && !is_late(p); k++)
+        status = k % 2 ? run_all(p, &r, k / 2) : run_alone(p, &r, k / 2);
     if (!status)
         status = look_again(p, &r);
     if (!status && p->net.crossed)
         status = look_closer(p, &r);
-    else if (!status && p->net.n_sites == 2)
+    for (int k = 0; k < 2 && !status && p->net.n_sites == 2; k++)
         status = run_there_and_back(p, &r);
     tell(p, 0.75);
     if (!status)

@@ -7,7 +7,7 @@
  *
  * The pairs that were measured, nearest first, join hosts to ever larger clusters (single
  * linkage: a spanning tree). From the whole downwards, a cluster is one site when its
- * widest join is at most 1.5 times its narrowest, and when it is set off from the rest;
+ * widest join is at most 1.5 times its narrow ones, and when it is set off from the rest;
  * otherwise it falls into the two parts of its widest join. Single linkage suits errors
  * of measurement, which make distances longer but hardly shorter: one good value out of
  * many keeps a host with its site. Lone hosts that are as far from each other as from the
@@ -24,6 +24,7 @@
 #define LATENCY_MIN_S   0.25e-3
 #define LATENCIES       4.0
 #define ALIKE           1.5  /* widest over narrowest join of one site */
+#define LUCK            1.35 /* of the narrowest join, at most */
 #define SET_OFF         1.25 /* join with others over narrowest join inside */
 
 /* ---- pairs ---- */
@@ -136,6 +137,11 @@ const struct espi_pair *espi_pairs_find(const struct espi_pairs *pairs, int a, i
 
 /* ---- clusters ---- */
 
+struct edge {
+    int a, b;
+    double distance;
+};
+
 struct join {
     int part[2];
     double widest, narrowest;
@@ -146,6 +152,8 @@ struct forest {
     int *top, *above;
     struct join *joins;
     int n_joins;
+    int *stack; /* scratch */
+    double *widths;
 };
 
 static int top_of(struct forest *f, int i)
@@ -172,7 +180,7 @@ static void join(struct forest *f, int a, int b, double distance)
 
 static int by_distance(const void *x, const void *y)
 {
-    const struct espi_edge_near *a = x, *b = y;
+    const struct edge *a = x, *b = y;
     if (a->distance != b->distance)
         return a->distance < b->distance ? -1 : 1;
     if (a->a != b->a)
@@ -180,13 +188,15 @@ static int by_distance(const void *x, const void *y)
     return (a->b > b->b) - (a->b < b->b);
 }
 
-static int grow(struct forest *f, struct espi_edge_near *edges, int n_edges,
+static int grow(struct forest *f, struct edge *edges, int n_edges,
                 struct espi_arena *arena)
 {
     f->top = ESPI_ARENA_NEW(arena, int, (size_t)f->n + 1);
     f->above = ESPI_ARENA_NEW(arena, int, (size_t)f->n + 1);
     f->joins = ESPI_ARENA_NEW(arena, struct join, (size_t)f->n + 1);
-    if (!f->top || !f->above || !f->joins)
+    f->stack = ESPI_ARENA_NEW(arena, int, (size_t)f->n + 1);
+    f->widths = ESPI_ARENA_NEW(arena, double, (size_t)f->n + 1);
+    if (!f->top || !f->above || !f->joins || !f->stack || !f->widths)
         return -1;
     for (int i = 0; i < f->n; i++)
         f->top[i] = f->above[i] = i;
@@ -200,13 +210,38 @@ static int grow(struct forest *f, struct espi_edge_near *edges, int n_edges,
     return 0;
 }
 
+static int ascending(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* A narrow join of the cluster, but not the narrowest, which may be luck: a quarter of
+ * them are narrower. */
+static double narrow(const struct forest *f, int cluster)
+{
+    int depth = 0, n = 0;
+    f->stack[depth++] = cluster;
+    while (depth) {
+        const struct join *j = &f->joins[f->stack[--depth] - f->n];
+        f->widths[n++] = j->widest;
+        for (int k = 0; k < 2; k++)
+            if (j->part[k] >= f->n)
+                f->stack[depth++] = j->part[k];
+    }
+    qsort(f->widths, (size_t)n, sizeof *f->widths, ascending);
+    return f->widths[(n - 1) / 4];
+}
+
 /* Is this cluster one group, given the width of the join above it? */
 static int is_group(const struct forest *f, int cluster, double above)
 {
     if (cluster < f->n)
         return 1;
     const struct join *j = &f->joins[cluster - f->n];
-    return j->widest <= ALIKE * j->narrowest && above >= SET_OFF * j->narrowest;
+    if (above < SET_OFF * j->narrowest || j->widest > LUCK * ALIKE * j->narrowest)
+        return 0;
+    return j->widest <= ALIKE * j->narrowest || j->widest <= ALIKE * narrow(f, cluster);
 }
 
 struct open {
@@ -247,8 +282,8 @@ static void renumber(int *group, int n, int *number)
     }
 }
 
-int espi_groups_find(struct espi_edge_near *edges, int n_edges, int n, int *group,
-                     struct espi_arena *arena)
+static int find_groups(struct edge *edges, int n_edges, int n, int *group,
+                       struct espi_arena *arena)
 {
     struct forest f = {.n = n};
     if (n == 0)
@@ -265,12 +300,11 @@ int espi_groups_find(struct espi_edge_near *edges, int n_edges, int n, int *grou
 int espi_sites_find(const struct espi_pairs *pairs, int n_hosts, int *site,
                     struct espi_arena *arena)
 {
-    struct espi_edge_near *edges =
-        ESPI_ARENA_NEW(arena, struct espi_edge_near, (size_t)pairs->n + 1);
+    struct edge *edges = ESPI_ARENA_NEW(arena, struct edge, (size_t)pairs->n + 1);
     if (!edges)
         return -1;
     for (int i = 0; i < pairs->n; i++)
-        edges[i] = (struct espi_edge_near){pairs->at[i].low, pairs->at[i].high,
-                                           pairs->at[i].distance_s};
-    return espi_groups_find(edges, pairs->n, n_hosts, site, arena);
+        edges[i] =
+            (struct edge){pairs->at[i].low, pairs->at[i].high, pairs->at[i].distance_s};
+    return find_groups(edges, pairs->n, n_hosts, site, arena);
 }

@@ -30,12 +30,4 @@ const struct espi_pair *espi_pairs_find(const struct espi_pairs *pairs, int a, i
 int espi_sites_find(const struct espi_pairs *pairs, int n_hosts, int *site,
                     struct espi_arena *arena);
 
-/* Groups of n things from the given edges, as sites are found from pairs. */
-struct espi_edge_near {
-    int a, b;
-    double distance;
-};
-int espi_groups_find(struct espi_edge_near *edges, int n_edges, int n, int *group,
-                     struct espi_arena *arena);
-
 #endif

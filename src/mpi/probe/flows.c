@@ -3,15 +3,17 @@
  * it ends with the number of chunks it has sent. The receiver notes when chunks arrive:
  * the rate is that of the middle of the time, when all transfers of the round run. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "mpi/probe/probe.h"
 
 enum { CHUNK_MIN = 4096, CHUNK_MAX = 1 << 18, CHUNKS_MIN = 8 };
-enum { DATA, LAST, ACK, TAGS };
+enum { DATA, LAST, ACK, HELLO, TAGS };
 
-#define CHUNK_S     3e-3 /* a chunk is as long as this takes */
+#define CHUNK_S     2e-3 /* a chunk is as long as this takes */
+#define QUEUE_S     50e-3
 #define UNKNOWN_Bps 5e6
 #define WINDOW_FAR  (512 << 10) /* where the rate is not known */
 #define NEAR_S      1e-3
@@ -58,12 +60,14 @@ static void plan_flow(struct out_flow *f, const struct task *t)
     double expect = t->expect_Bps > 0 ? t->expect_Bps : UNKNOWN_Bps;
     double latency_s = t->latency_s > 0 ? t->latency_s : 0;
     double chunk = fmax(CHUNK_MIN, fmin(CHUNK_MAX, expect * CHUNK_S));
-    double bytes = 5 * latency_s * expect; /* two and a half round trips */
+    /* two and a half round trips, and what waits in queues: where transfers run in both
+     * directions, acknowledgements wait behind data */
+    double bytes = (5 * latency_s + QUEUE_S) * expect;
     if (t->expect_Bps <= 0 && latency_s > NEAR_S)
         bytes = WINDOW_FAR;
     f->task = t;
     f->chunk = (int)chunk & ~1023;
-    f->window = (int)fmin(1024, fmax(4, 2 + bytes / f->chunk));
+    f->window = (int)fmin(1024, fmax(8, bytes / f->chunk));
     f->last = MPI_REQUEST_NULL;
     f->requests = espi_array((size_t)f->window, sizeof *f->requests);
     if (!f->requests)
@@ -150,33 +154,61 @@ static int pull(struct trial *t, struct in_flow *f)
     return any;
 }
 
-static double rate_between(const struct in_flow *f, double from_s, double to_s)
+static int compare(const void *x, const void *y)
 {
-    size_t first = 0, last;
-    while (first < f->n && f->arrivals[first].at_s < from_s)
-        first++;
-    for (last = first; last + 1 < f->n && f->arrivals[last + 1].at_s <= to_s;)
-        last++;
-    if (last < first + 3 || last >= f->n)
-        return -1;
-    return (f->arrivals[last].bytes - f->arrivals[first].bytes) /
-           fmax(1e-7, f->arrivals[last].at_s - f->arrivals[first].at_s);
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
 }
 
-/* Too few arrivals in the middle: of all of them. */
+/* The middle one of the rates between arrivals that lie half of them apart: a receiver
+ * that had to wait for its processor finds many chunks at once, and no two such moments
+ * shall decide. */
+static double middle_rate(const struct arrival *at, size_t n)
+{
+    size_t apart = n / 2, slopes = n - apart;
+    double *rates = espi_array(slopes, sizeof *rates);
+    if (!rates)
+        give_up("out of memory");
+    for (size_t i = 0; i < slopes; i++)
+        rates[i] = (at[i + apart].bytes - at[i].bytes) /
+                   fmax(1e-7, at[i + apart].at_s - at[i].at_s);
+    qsort(rates, slopes, sizeof *rates, compare);
+    double middle = rates[slopes / 2];
+    espi_free(rates);
+    return middle;
+}
+
+/* Without the beginning, when not all are under way, and the end, when some are gone;
+ * where few chunks arrived, of all of them. */
 static double rate_of(const struct in_flow *f, double seconds)
 {
+    size_t first = 0, end = f->n;
     if (f->n < 2)
         return -1;
     double start_s = f->arrivals[0].at_s;
-    double rate = rate_between(f, start_s + 0.3 * seconds, start_s + 0.95 * seconds);
-    if (rate > 0)
-        return rate;
-    return (f->arrivals[f->n - 1].bytes - f->arrivals[0].bytes) /
-           fmax(1e-7, f->arrivals[f->n - 1].at_s - start_s);
+    while (first < f->n && f->arrivals[first].at_s < start_s + 0.25 * seconds)
+        first++;
+    while (end > first && f->arrivals[end - 1].at_s > start_s + seconds)
+        end--;
+    return end - first >= 6 ? middle_rate(&f->arrivals[first], end - first)
+                            : middle_rate(f->arrivals, f->n);
 }
 
 /* ---- all of them ---- */
+
+/* Connections are made at the first message, which takes its time. */
+static void connect_all(const struct trial *t)
+{
+    for (int i = 0; i < t->n_out; i++)
+        MPI_Send(NULL, 0, MPI_BYTE, t->out[i].task->to_rank,
+                 tag_of(t->out[i].task, HELLO), MPI_COMM_WORLD);
+    for (int i = 0; i < t->n_in; i++) {
+        const struct task *task = t->in[i].task;
+        wait_message(task->from_rank, tag_of(task, HELLO), 0, REST_S);
+        MPI_Recv(NULL, 0, MPI_BYTE, task->from_rank, tag_of(task, HELLO), MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    }
+}
 
 static void set_up(struct trial *t, const struct command *c, int rank)
 {
@@ -207,12 +239,16 @@ static void tear_down(struct trial *t)
     espi_free(t->data);
 }
 
-void run_flows(const struct command *c, int rank, struct results *out)
+void run_flows(const struct command *c, int rank, struct results *out,
+               void (*start_together)(void *context), void *context)
 {
-    struct trial t = {.start_s = espi_now_s(), .seconds = c->seconds};
+    struct trial t = {.seconds = c->seconds};
     struct wait w;
     int left = c->n;
     set_up(&t, c, rank);
+    connect_all(&t);
+    start_together(context);
+    t.start_s = espi_now_s();
     wait_begin(&w);
     while (left) {
         int any = 0;

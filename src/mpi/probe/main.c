@@ -24,16 +24,44 @@ struct commander {
     int *asked;  /* ranks that owe an answer */
 };
 
+/* ---- starting at once ---- */
+
+static void take_signal(int rank, int tag)
+{
+    wait_message(rank, tag, 1e-3, 100e-6);
+    MPI_Recv(NULL, 0, MPI_BYTE, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void report_ready(void *unused)
+{
+    (void)unused;
+    MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_READY, MPI_COMM_WORLD);
+    take_signal(0, TAG_GO);
+}
+
+/* Rank 0: all that were asked. */
+static void start_all(void *context)
+{
+    const struct commander *c = context;
+    for (int rank = 1; rank < c->n_ranks; rank++)
+        if (c->asked[rank])
+            take_signal(rank, TAG_READY);
+    for (int rank = 1; rank < c->n_ranks; rank++)
+        if (c->asked[rank])
+            MPI_Send(NULL, 0, MPI_BYTE, rank, TAG_GO, MPI_COMM_WORLD);
+}
+
 /* ---- obeying ---- */
 
-static void obey(const struct command *c, int rank, struct results *out)
+static void obey(const struct command *c, int rank, struct results *out,
+                 struct commander *commander)
 {
     switch (c->order) {
     case ORDER_MEET:
         run_meet(c, rank, out);
         break;
     case ORDER_FLOWS:
-        run_flows(c, rank, out);
+        run_flows(c, rank, out, commander ? start_all : report_ready, commander);
         break;
     case ORDER_BUS:
         run_bus(c, rank, out);
@@ -53,7 +81,7 @@ static void serve(int rank)
             give_up("out of memory");
         MPI_Recv(c, size, MPI_BYTE, 0, TAG_COMMAND, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         order = c->order;
-        obey(c, rank, &out);
+        obey(c, rank, &out, NULL);
         if (order != ORDER_QUIT)
             MPI_Send(out.at, (int)(out.n * sizeof *out.at), MPI_BYTE, 0, TAG_RESULT,
                      MPI_COMM_WORLD);
@@ -121,7 +149,9 @@ static void carry_out(struct commander *c, const struct task *tasks, int n,
     for (int rank = c->n_ranks - 1; rank >= 0; rank--)
         command_rank(c, rank, tasks, n, order, seconds);
     if (c->command->n)
-        obey(c->command, 0, &own);
+        obey(c->command, 0, &own, c);
+    else if (order == ORDER_FLOWS)
+        start_all(c);
     keep(own.at, own.n, round, s);
     espi_free(own.at);
     collect(c, round, s);

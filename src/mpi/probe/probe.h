@@ -12,6 +12,8 @@
 enum {
     TAG_COMMAND = 1,
     TAG_RESULT,
+    TAG_READY,
+    TAG_GO,
     TAG_PING,
     TAG_TRAIN,
     TAG_BUS,
@@ -58,7 +60,9 @@ int wait_message(int rank, int tag, double spin_s, double most_s);
 
 /* Each does this rank's part. */
 void run_meet(const struct command *c, int rank, struct results *out);
-void run_flows(const struct command *c, int rank, struct results *out);
+/* start_together returns when all ranks of the trial are ready. */
+void run_flows(const struct command *c, int rank, struct results *out,
+               void (*start_together)(void *context), void *context);
 void run_bus(const struct command *c, int rank, struct results *out);
 
 /* A failure that no rank can go on from. */
