@@ -19,7 +19,7 @@
 #include "cli/parts.h"
 #include "cli/platforms.h"
 #include "cli/term.h"
-#include "measure/network.h"
+#include "measure/measured.h"
 
 enum { DIRECT_MAX = 128, PARTS = 1000 };
 
@@ -211,7 +211,7 @@ static double bus_Bps(const struct espi_samples *s)
     return best;
 }
 
-static int count_hosts(const struct espi_network *net, int site)
+static int count_hosts(const struct espi_measured *net, int site)
 {
     int n = 0;
 
@@ -220,7 +220,7 @@ static int count_hosts(const struct espi_network *net, int site)
     return n;
 }
 
-static double middle_port(const struct espi_network *net, int site, double *values)
+static double middle_port(const struct espi_measured *net, int site, double *values)
 {
     int n = 0;
 
@@ -230,7 +230,7 @@ static double middle_port(const struct espi_network *net, int site, double *valu
     return espi_top_value(values, n);
 }
 
-static int print_sites(const struct espi_network *net, double *values)
+static int print_sites(const struct espi_measured *net, double *values)
 {
     static const struct cli_column columns[] = {
         {"site", false}, {"hosts", true}, {"areas", true}, {"port", true}};
@@ -252,7 +252,7 @@ static int print_sites(const struct espi_network *net, double *values)
     return bad;
 }
 
-static int print_shared(const struct espi_network *net)
+static int print_shared(const struct espi_measured *net)
 {
     static const struct cli_column columns[] = {{"cable", false}, {"together", true}};
     struct cli_table table;
@@ -272,7 +272,7 @@ static int print_shared(const struct espi_network *net)
     return bad;
 }
 
-static int print_found(const struct espi_network *net, const char *path, double took_s)
+static int print_found(const struct espi_measured *net, const char *path, double took_s)
 {
     char text[32], quoted[256];
     double *values = ESPI_NEW(double, net->n_hosts);
@@ -294,7 +294,7 @@ static int print_found(const struct espi_network *net, const char *path, double 
     return bad ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
 
-static json_t *sites_json(const struct espi_network *net)
+static json_t *sites_json(const struct espi_measured *net)
 {
     json_t *sites = json_array();
 
@@ -313,7 +313,7 @@ static json_t *sites_json(const struct espi_network *net)
     return sites;
 }
 
-static int print_json(const struct espi_network *net, const char *path, double took_s)
+static int print_json(const struct espi_measured *net, const char *path, double took_s)
 {
     json_t *json = json_object(), *shared = json_array();
 
@@ -344,15 +344,15 @@ static int digest(const struct cli_args *args, const struct espi_samples *sample
                   struct espi_arena *arena, double took_s)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    struct espi_network net;
+    struct espi_measured net;
     struct esp_platform *p = NULL;
     const char *path = cli_text(args, "output");
     int to_file = path && strcmp(path, "-") != 0;
-    esp_status status = espi_network_init(&net, samples, arena, &err);
+    esp_status status = espi_measured_init(&net, samples, arena, &err);
 
     if (status)
         return cli_fail(status, &err);
-    status = espi_network_platform(&net, "measured", DIRECT_MAX, &p, arena, &err);
+    status = espi_measured_platform(&net, "measured", DIRECT_MAX, &p, arena, &err);
     int code = cli_fail(status, &err);
     if (code == CLI_OK && (to_file || !cli_has(args, "json")))
         code = cli_write(path, write_platform, p);
@@ -361,7 +361,7 @@ static int digest(const struct cli_args *args, const struct espi_samples *sample
     else if (code == CLI_OK && to_file)
         code = print_found(&net, path, took_s);
     esp_platform_free(p);
-    espi_network_done(&net);
+    espi_measured_done(&net);
     return code;
 }
 

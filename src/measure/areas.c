@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/network.h"
+#include "measure/measured.h"
 
 enum { LOADED = 4, SITE_MAX = 2000 };
 
@@ -27,7 +27,7 @@ struct evidence {
 };
 
 struct search {
-    struct espi_network *net;
+    struct espi_measured *net;
     struct espi_arena *arena;
     struct evidence *at;
     int n;
@@ -38,12 +38,12 @@ struct search {
 
 /* ---- evidence ---- */
 
-static int is_held_up(const struct espi_network *net, const struct espi_flow *f)
+static int is_held_up(const struct espi_measured *net, const struct espi_flow *f)
 {
-    return f->Bps < ESPI_HELD_UP * espi_network_flow_Bps(net, f->from, f->to);
+    return f->Bps < ESPI_HELD_UP * espi_measured_flow_Bps(net, f->from, f->to);
 }
 
-static int is_inside(const struct espi_network *net, const struct espi_flow *f)
+static int is_inside(const struct espi_measured *net, const struct espi_flow *f)
 {
     return net->site[f->from] == net->site[f->to];
 }
@@ -85,7 +85,7 @@ static int by_pair(const void *x, const void *y)
 
 static int gather(struct search *s)
 {
-    struct espi_network *net = s->net;
+    struct espi_measured *net = s->net;
     size_t hosts = (size_t)net->n_hosts, sites = (size_t)net->n_sites;
     int *counts = ESPI_ARENA_ZNEW(s->arena, int, 2 * hosts + 2 * sites);
     s->at = ESPI_ARENA_NEW(s->arena, struct evidence,
@@ -141,7 +141,7 @@ static int member_of(const struct groups *g, int host)
     return (int)(at - g->host);
 }
 
-static int site_size(const struct espi_network *net, int site)
+static int site_size(const struct espi_measured *net, int site)
 {
     int n = 0;
     for (int h = 0; h < net->n_hosts; h++)
@@ -234,7 +234,7 @@ static int join_site(struct search *s, const struct evidence *at, int n)
 /* A host that nothing is known of belongs to the first area of its site. */
 static int number_areas(struct search *s, const unsigned char *split)
 {
-    struct espi_network *net = s->net;
+    struct espi_measured *net = s->net;
     int *number = ESPI_ARENA_NEW(s->arena, int, net->n_hosts);
     net->area = ESPI_ARENA_NEW(s->arena, int, net->n_hosts);
     net->area_site = ESPI_ARENA_NEW(s->arena, int, net->n_hosts);
@@ -263,7 +263,7 @@ static int number_areas(struct search *s, const unsigned char *split)
 /* ---- rates ---- */
 
 /* What crossed the border of an area in a round, if it was held up; otherwise 0. */
-static double crossing_Bps(const struct espi_network *net, int round, int area, int out)
+static double crossing_Bps(const struct espi_measured *net, int round, int area, int out)
 {
     double sum = 0, could = 0;
     int n = 0;
@@ -273,7 +273,7 @@ static double crossing_Bps(const struct espi_network *net, int round, int area, 
         if (net->area[inner] != area || net->area[outer] == area || !is_inside(net, f))
             continue;
         sum += f->Bps;
-        could += espi_network_flow_Bps(net, f->from, f->to);
+        could += espi_measured_flow_Bps(net, f->from, f->to);
         n++;
     }
     return n >= 2 && sum < ESPI_HELD_UP * could ? sum : 0;
@@ -281,7 +281,7 @@ static double crossing_Bps(const struct espi_network *net, int round, int area, 
 
 static int add_border(struct search *s, int area, int out, double *values)
 {
-    struct espi_network *net = s->net;
+    struct espi_measured *net = s->net;
     int n = 0, site = net->area_site[area];
     for (int k = 0; k < net->rounds.n; k++) {
         double sum = crossing_Bps(net, k, area, out);
@@ -290,14 +290,14 @@ static int add_border(struct search *s, int area, int out, double *values)
     }
     if (n == 0)
         return 0;
-    struct espi_shared *shared = espi_network_add_shared(net, espi_top_value(values, n));
+    struct espi_shared *shared = espi_measured_add_shared(net, espi_top_value(values, n));
     if (!shared)
         return -1;
     snprintf(shared->name, sizeof shared->name, "%s/%d:%s", net->site_name[site],
              area - net->first_area[site] + 1, out ? "out" : "in");
     for (int other = 0; other < net->n_areas; other++)
         if (other != area &&
-            espi_network_add_pair(net, out ? area : other, out ? other : area))
+            espi_measured_add_pair(net, out ? area : other, out ? other : area))
             return -1;
     return 0;
 }
@@ -305,7 +305,7 @@ static int add_border(struct search *s, int area, int out, double *values)
 /* All that goes on within a site, when nearly all is held up. */
 static int add_medium(struct search *s, int site, double *values)
 {
-    struct espi_network *net = s->net;
+    struct espi_measured *net = s->net;
     const struct espi_rounds *r = &net->rounds;
     int n = 0, area = net->first_area[site];
     for (int k = 0; k < r->n; k++) {
@@ -321,17 +321,17 @@ static int add_medium(struct search *s, int site, double *values)
             values[n++] = sum;
     }
     struct espi_shared *shared =
-        n ? espi_network_add_shared(net, espi_top_value(values, n)) : NULL;
+        n ? espi_measured_add_shared(net, espi_top_value(values, n)) : NULL;
     if (!shared)
         return n ? -1 : 0;
     snprintf(shared->name, sizeof shared->name, "%s:medium", net->site_name[site]);
-    return espi_network_add_pair(net, area, area);
+    return espi_measured_add_pair(net, area, area);
 }
 
 static int add_rates(struct search *s, const unsigned char *split,
                      const unsigned char *medium)
 {
-    struct espi_network *net = s->net;
+    struct espi_measured *net = s->net;
     double *values = ESPI_ARENA_NEW(s->arena, double, (size_t)net->rounds.n + 1);
     if (!values)
         return -1;
@@ -347,7 +347,7 @@ static int add_rates(struct search *s, const unsigned char *split,
     return 0;
 }
 
-int espi_network_areas(struct espi_network *net, struct espi_arena *arena)
+int espi_measured_areas(struct espi_measured *net, struct espi_arena *arena)
 {
     struct search s = {.net = net, .arena = arena};
     unsigned char *split = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);

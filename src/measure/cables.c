@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/network.h"
+#include "measure/measured.h"
 
 struct crossing {
     int key; /* from site * n_sites + to site */
@@ -33,7 +33,7 @@ struct about {
 };
 
 struct cabling {
-    struct espi_network *net;
+    struct espi_measured *net;
     struct espi_arena *arena;
     struct crossing *crossings; /* by key; of rounds, one after the other */
     int *start;                 /* round -> its crossings */
@@ -72,7 +72,7 @@ static int merge_crossings(struct crossing *at, int n)
 
 static int gather(struct cabling *c)
 {
-    const struct espi_network *net = c->net;
+    const struct espi_measured *net = c->net;
     const struct espi_rounds *r = &net->rounds;
     size_t room = (size_t)r->start[r->n] + 1;
     int n = 0;
@@ -91,7 +91,7 @@ static int gather(struct cabling *c)
             if (a != b)
                 c->crossings[n++] =
                     (struct crossing){a * net->n_sites + b, 1, f->Bps,
-                                      espi_network_flow_Bps(net, f->from, f->to)};
+                                      espi_measured_flow_Bps(net, f->from, f->to)};
         }
         n = c->start[k] + merge_crossings(&c->crossings[c->start[k]], n - c->start[k]);
     }
@@ -104,7 +104,7 @@ static int gather(struct cabling *c)
 /* Adds the cable of these crossings, of several transfers each, if there is one. */
 static int add_cable(struct cabling *c, const struct crossing *at, int n)
 {
-    struct espi_network *net = c->net;
+    struct espi_measured *net = c->net;
     int from = at->key / net->n_sites, to = at->key % net->n_sites, seen = 0;
     double part = 0;
     for (int i = 0; i < n; i++)
@@ -119,12 +119,12 @@ static int add_cable(struct cabling *c, const struct crossing *at, int n)
     for (int i = seen = 0; i < n; i++)
         c->values[seen++] = at[i].sum;
     struct espi_shared *shared =
-        espi_network_add_shared(net, espi_top_value(c->values, seen));
+        espi_measured_add_shared(net, espi_top_value(c->values, seen));
     if (!shared)
         return -1;
     snprintf(shared->name, sizeof shared->name, "wan:%.40s>%.40s", net->site_name[from],
              net->site_name[to]);
-    return espi_network_add_sites(net, from, to);
+    return espi_measured_add_sites(net, from, to);
 }
 
 static int add_cables(struct cabling *c)
@@ -190,7 +190,7 @@ static int compare(struct cabling *c, int round, double *sum, double *expected,
     int n = r->start[round + 1] - r->start[round];
     struct espi_arena_mark mark = espi_arena_mark(c->arena);
     double *rate = ESPI_ARENA_NEW(c->arena, double, (size_t)n + 1);
-    if (!rate || espi_network_predict(c->net, flows, n, rate, c->arena))
+    if (!rate || espi_measured_predict(c->net, flows, n, rate, c->arena))
         return -1;
     *sum = *expected = 0;
     for (int i = 0; i < n; i++) {
@@ -205,8 +205,8 @@ static int compare(struct cabling *c, int round, double *sum, double *expected,
 
 static int name_shared(struct cabling *c, const struct about *about, double Bps)
 {
-    struct espi_network *net = c->net;
-    struct espi_shared *shared = espi_network_add_shared(net, Bps);
+    struct espi_measured *net = c->net;
+    struct espi_shared *shared = espi_measured_add_shared(net, Bps);
     unsigned s = (unsigned)net->n_sites;
     if (!shared)
         return -1;
@@ -223,14 +223,14 @@ static int name_shared(struct cabling *c, const struct about *about, double Bps)
 
 static int add_members(struct cabling *c, const struct about *about)
 {
-    struct espi_network *net = c->net;
+    struct espi_measured *net = c->net;
     int s = net->n_sites, key = (int)about->key, a = key / s, b = key % s;
     if (about->pattern == THERE_AND_BACK)
-        return espi_network_add_sites(net, a, b) || espi_network_add_sites(net, b, a);
+        return espi_measured_add_sites(net, a, b) || espi_measured_add_sites(net, b, a);
     for (int other = 0; other < s; other++)
         if (other != key &&
-            (about->pattern == OUT_OF ? espi_network_add_sites(net, key, other)
-                                      : espi_network_add_sites(net, other, key)))
+            (about->pattern == OUT_OF ? espi_measured_add_sites(net, key, other)
+                                      : espi_measured_add_sites(net, other, key)))
             return -1;
     return 0;
 }
@@ -264,7 +264,7 @@ static int consider(struct cabling *c, const struct about *about, int n)
 static int vote(struct cabling *c, const struct about *about, int n, int *times,
                 int *votes)
 {
-    struct espi_network *net = c->net;
+    struct espi_measured *net = c->net;
     struct espi_arena_mark mark = espi_arena_mark(c->arena);
     unsigned char *held =
         ESPI_ARENA_NEW(c->arena, unsigned char, net->rounds.start[net->rounds.n] + 1);
@@ -304,7 +304,7 @@ static double sum_of(struct cabling *c, const struct about *about, int n,
 static int consider_core(struct cabling *c, const struct about *about, int n,
                          const int *in_all)
 {
-    struct espi_network *net = c->net;
+    struct espi_measured *net = c->net;
     size_t keys = (size_t)net->n_sites * (size_t)net->n_sites;
     int *votes = ESPI_ARENA_ZNEW(c->arena, int, 2 * keys), *times = votes + keys;
     unsigned char *member = ESPI_ARENA_ZNEW(c->arena, unsigned char, keys);
@@ -326,7 +326,7 @@ static int consider_core(struct cabling *c, const struct about *about, int n,
     if (name_shared(c, about, sum_of(c, about, n, member)))
         return -1;
     for (int k = 0; k < (int)keys; k++)
-        if (member[k] && espi_network_add_sites(net, k / net->n_sites, k % net->n_sites))
+        if (member[k] && espi_measured_add_sites(net, k / net->n_sites, k % net->n_sites))
             return -1;
     return 0;
 }
@@ -364,7 +364,7 @@ static int by_areas(const void *x, const void *y)
     return (a->to > b->to) - (a->to < b->to);
 }
 
-static int contains(const struct espi_network *net, const struct espi_shared *all,
+static int contains(const struct espi_measured *net, const struct espi_shared *all,
                     const struct espi_shared *part)
 {
     for (int k = part->first; k < part->first + part->n_pairs; k++)
@@ -378,7 +378,7 @@ static int contains(const struct espi_network *net, const struct espi_shared *al
  * thing: its cables are put together. */
 static int merge_cores(struct cabling *c)
 {
-    struct espi_network *net = c->net;
+    struct espi_measured *net = c->net;
     double Bps = c->n_whole ? net->shared[c->whole[0]].Bps : 0;
     struct about about = {SEVERAL, 0, 0, 0};
     if (c->n_whole < 2)
@@ -391,7 +391,7 @@ static int merge_cores(struct cabling *c)
             continue;
         for (int k = 0; k < net->shared[which].n_pairs; k++) {
             struct espi_area_pair pair = net->area_pairs[net->shared[which].first + k];
-            if (espi_network_add_pair(net, pair.from, pair.to))
+            if (espi_measured_add_pair(net, pair.from, pair.to))
                 return -1;
         }
     }
@@ -408,7 +408,7 @@ static int merge_cores(struct cabling *c)
 }
 
 /* Of what several cables share, that goes which something wider limits as much. */
-static void drop_implied(struct espi_network *net, size_t first)
+static void drop_implied(struct espi_measured *net, size_t first)
 {
     size_t kept = first;
     for (size_t c = first; c < net->n_shared; c++)
@@ -426,7 +426,7 @@ static void drop_implied(struct espi_network *net, size_t first)
     net->n_shared = kept;
 }
 
-int espi_network_cables(struct espi_network *net, struct espi_arena *arena)
+int espi_measured_cables(struct espi_measured *net, struct espi_arena *arena)
 {
     struct cabling c = {.net = net, .arena = arena};
     if (gather(&c) || add_cables(&c))

@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "measure/network.h"
+#include "measure/measured.h"
 
 struct building {
-    const struct espi_network *net;
+    const struct espi_measured *net;
     struct espi_arena *arena;
     struct esp_builder *b;
     double *latency_s; /* area * n_areas + area, the middle one; -1: none */
@@ -59,7 +59,7 @@ static void middle_latencies(struct building *m, struct seen *seen, int n)
 /* Between areas without a sample of their own: as between their sites, or anywhere. */
 static int fill_latencies(struct building *m)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     int n = net->n_areas, s = net->n_sites;
     double *of_sites = ESPI_ARENA_NEW(m->arena, double, (size_t)s *(size_t)s);
     double any = -1;
@@ -82,7 +82,7 @@ static int fill_latencies(struct building *m)
 
 static int find_latencies(struct building *m)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     size_t cells = (size_t)net->n_areas * (size_t)net->n_areas;
     struct seen *seen = ESPI_ARENA_NEW(m->arena, struct seen, (size_t)net->pairs.n + 1);
     m->latency_s = ESPI_ARENA_NEW(m->arena, double, cells);
@@ -106,7 +106,7 @@ static int find_latencies(struct building *m)
 
 static esp_status add_hosts(struct building *m)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     esp_status status = ESP_OK;
     for (int h = 0; h < net->n_hosts && !status; h++) {
         struct esp_node_spec spec = {.name = espi_names_text(&net->samples->hosts, h),
@@ -122,7 +122,7 @@ static esp_status add_hosts(struct building *m)
 /* Gives the first of them in *first. */
 static esp_status add_switches(struct building *m, int of_sites, int *first)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     int n = of_sites ? net->n_sites : net->n_areas;
     esp_status status = ESP_OK;
     for (int i = 0; i < n && !status; i++) {
@@ -155,7 +155,7 @@ static int link_number(const struct building *m, int from, int to)
 
 static esp_status add_direct_links(struct building *m)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     esp_status status = ESP_OK;
     for (int i = 0; i < net->n_hosts; i++)
         for (int j = 0; j < net->n_hosts && !status; j++) {
@@ -166,15 +166,15 @@ static esp_status add_direct_links(struct building *m)
                 p && p->latency_s >= 0
                     ? p->latency_s
                     : m->latency_s[net->area[i] * net->n_areas + net->area[j]];
-            status = esp_builder_add_link(m->b, i, j, latency_s,
-                                          espi_network_flow_Bps(net, i, j), NULL, m->err);
+            status = esp_builder_add_link(
+                m->b, i, j, latency_s, espi_measured_flow_Bps(net, i, j), NULL, m->err);
         }
     return status;
 }
 
 static esp_status add_ports(struct building *m, int out)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     esp_status status = ESP_OK;
     for (int h = 0; h < net->n_hosts && !status; h++) {
         char name[300];
@@ -198,7 +198,7 @@ static int compare_ints(const void *x, const void *y)
 
 static esp_status add_direct_shared(struct building *m)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     esp_status status = ESP_OK;
     for (size_t c = 0; c < net->n_shared && !status; c++) {
         const struct espi_shared *s = &net->shared[c];
@@ -243,7 +243,7 @@ static esp_status join(struct building *m, int low, int high, double latency_s,
 /* What is shared by just the crossings from one area, or to one; else all ports. */
 static double border_Bps(const struct building *m, int area, int out)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     double sum = 0;
     for (size_t c = 0; c < net->n_shared; c++) {
         const struct espi_shared *s = &net->shared[c];
@@ -262,7 +262,7 @@ static double border_Bps(const struct building *m, int area, int out)
 /* Between routers; the links of what is shared by sites are noted for later. */
 static esp_status add_wan(struct building *m, int first_router, int *wan)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     int s = net->n_sites;
     esp_status status = ESP_OK;
     for (int k = 0; k < s * s && !status; k++) {
@@ -283,7 +283,7 @@ static esp_status add_wan(struct building *m, int first_router, int *wan)
 
 static esp_status add_switch_shared(struct building *m, const int *wan)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     esp_status status = ESP_OK;
     for (size_t c = 0; c < net->n_shared && !status; c++) {
         const struct espi_shared *s = &net->shared[c];
@@ -305,7 +305,7 @@ static esp_status add_switch_shared(struct building *m, const int *wan)
 
 static esp_status build_switched(struct building *m)
 {
-    const struct espi_network *net = m->net;
+    const struct espi_measured *net = m->net;
     int first_area, first_router, n = net->n_areas;
     size_t cells = (size_t)net->n_sites * (size_t)net->n_sites;
     int *wan = ESPI_ARENA_NEW(m->arena, int, cells);
@@ -329,9 +329,9 @@ static esp_status build_switched(struct building *m)
 
 /* ---- the whole ---- */
 
-esp_status espi_network_platform(const struct espi_network *net, const char *name,
-                                 int direct_max, struct esp_platform **out,
-                                 struct espi_arena *arena, struct esp_err *err)
+esp_status espi_measured_platform(const struct espi_measured *net, const char *name,
+                                  int direct_max, struct esp_platform **out,
+                                  struct espi_arena *arena, struct esp_err *err)
 {
     struct building m = {.net = net, .arena = arena, .err = err};
     if (net->n_hosts > 1 && !(net->out_Bps[0] > 0)) /* none has, see fill_gaps */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "measure/network.h"
+#include "measure/measured.h"
 
-enum { ROOM = sizeof *((struct espi_network *)0)->site_name };
+enum { ROOM = sizeof *((struct espi_measured *)0)->site_name };
 
 /* How much of the text stands before a number, a dash, a dot and the like. */
 static size_t stem(const char *text, size_t length)
@@ -31,7 +31,7 @@ static void shorten(char *name, const char *host)
     name[n] = '\0';
 }
 
-static int all_differ(const struct espi_network *net)
+static int all_differ(const struct espi_measured *net)
 {
     for (int a = 0; a < net->n_sites; a++) {
         if (!net->site_name[a][0])
@@ -43,7 +43,7 @@ static int all_differ(const struct espi_network *net)
     return 1;
 }
 
-int espi_network_name_sites(struct espi_network *net, struct espi_arena *arena)
+int espi_measured_name_sites(struct espi_measured *net, struct espi_arena *arena)
 {
     net->site_name = espi_arena_zalloc(arena, (size_t)net->n_sites, ROOM);
     int *members = ESPI_ARENA_ZNEW(arena, int, net->n_sites);

@@ -2,20 +2,20 @@
  * without harm; what is refused must be refused with one sentence. */
 #include "reader.h"
 
-#include "measure/network.h"
+#include "measure/measured.h"
 
 static void digest(const struct espi_samples *s)
 {
-    struct espi_network net;
+    struct espi_measured net;
     struct espi_arena arena;
     struct esp_err err = {0};
     struct esp_platform *p = NULL;
     espi_arena_init(&arena);
-    esp_status status = espi_network_init(&net, s, &arena, &err);
+    esp_status status = espi_measured_init(&net, s, &arena, &err);
     if (status == ESP_OK) {
         /* few hosts with direct links, more with switches */
-        status = espi_network_platform(&net, "fuzz", 4, &p, &arena, &err);
-        espi_network_done(&net);
+        status = espi_measured_platform(&net, "fuzz", 4, &p, &arena, &err);
+        espi_measured_done(&net);
     }
     judge(status, p, &err);
     espi_arena_done(&arena);

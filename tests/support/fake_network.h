@@ -4,7 +4,7 @@
 #define TESTS_SUPPORT_FAKE_NETWORK_H
 
 #include "base/rng.h"
-#include "measure/network.h"
+#include "measure/measured.h"
 #include "measure/probe.h"
 
 enum { FAKE_HOSTS = 200, FAKE_SITES = 12 };

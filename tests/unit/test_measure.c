@@ -13,7 +13,7 @@
 #include <espalier/espalier.h>
 
 #include "base/arena.h"
-#include "measure/network.h"
+#include "measure/measured.h"
 #include "measure/probe.h"
 #include "platform/platform.h"
 #include "support/alloc_fail.h"
@@ -76,7 +76,7 @@ static void draw(struct fake_network *net, uint64_t seed, int n, int sites, int 
 
 struct measured {
     struct espi_samples samples;
-    struct espi_network net;
+    struct espi_measured net;
     struct espi_arena arena;
 };
 
@@ -89,14 +89,14 @@ static void measure(struct measured *m, struct fake_network *truth, double budge
     fake_hosts(truth, &m->samples);
     esp_status status = espi_probe(&prober, &m->samples, &err);
     if (!status)
-        status = espi_network_init(&m->net, &m->samples, &m->arena, &err);
+        status = espi_measured_init(&m->net, &m->samples, &m->arena, &err);
     if (status)
         fail_msg("%s", err.text);
 }
 
 static void forget(struct measured *m)
 {
-    espi_network_done(&m->net);
+    espi_measured_done(&m->net);
     espi_arena_done(&m->arena);
     espi_samples_done(&m->samples);
 }
@@ -182,7 +182,7 @@ static void assert_predicts(struct measured *m, struct fake_network *truth, doub
             flows[i] = (struct espi_flow){from, to + (to >= from), 0};
         }
         fake_rates(truth, flows, n, want);
-        assert_int_equal(espi_network_predict(&m->net, flows, n, got, &m->arena), 0);
+        assert_int_equal(espi_measured_predict(&m->net, flows, n, got, &m->arena), 0);
         for (int i = 0; i < n; i++) {
             sum_got += got[i];
             sum_want += want[i];
@@ -292,7 +292,7 @@ static void test_budget(void **state)
         draw(&truth, 5000 + seed, 64, 4, 2, UPLINKS);
         measure(&m, &truth, 3);
         assert_true(truth.now_s < 6);
-        assert_int_equal(espi_network_platform(&m.net, "short", 128, &p, &m.arena, NULL),
+        assert_int_equal(espi_measured_platform(&m.net, "short", 128, &p, &m.arena, NULL),
                          ESP_OK);
         esp_platform_free(p);
         forget(&m);
@@ -309,7 +309,8 @@ static void test_direct_platform(void **state)
     struct esp_platform *p = NULL;
     draw(&truth, 7, 20, 3, 1, 0);
     measure(&m, &truth, 60);
-    assert_int_equal(espi_network_platform(&m.net, "x", 128, &p, &m.arena, NULL), ESP_OK);
+    assert_int_equal(espi_measured_platform(&m.net, "x", 128, &p, &m.arena, NULL),
+                     ESP_OK);
     assert_int_equal(esp_platform_node_count(p), 20);
     assert_int_equal(esp_platform_link_count(p), 20 * 19);
     assert_int_equal(esp_platform_shared_count(p), 2 * 20 + 3 * 2);
@@ -338,7 +339,7 @@ static void test_switched_platform(void **state)
     struct esp_platform *p = NULL;
     draw(&truth, 1007, 24, 3, 2, UPLINKS);
     measure(&m, &truth, 60);
-    assert_int_equal(espi_network_platform(&m.net, "x", 10, &p, &m.arena, NULL), ESP_OK);
+    assert_int_equal(espi_measured_platform(&m.net, "x", 10, &p, &m.arena, NULL), ESP_OK);
     assert_int_equal(esp_platform_host_count(p), 24);
     assert_int_equal(esp_platform_node_count(p), 24 + m.net.n_areas + 3);
     assert_int_equal(esp_platform_check_root(p, 0, NULL), ESP_OK);
@@ -428,17 +429,17 @@ static void test_poor_samples(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct espi_samples s = {.n = 0};
-        struct espi_network net;
+        struct espi_measured net;
         struct espi_arena arena;
         struct esp_platform *p = NULL;
         espi_arena_init(&arena);
         assert_int_equal(
             espi_samples_parse(&s, cases[i].text, strlen(cases[i].text), "x", NULL),
             ESP_OK);
-        esp_status status = espi_network_init(&net, &s, &arena, NULL);
+        esp_status status = espi_measured_init(&net, &s, &arena, NULL);
         if (!status) {
-            status = espi_network_platform(&net, "x", 128, &p, &arena, NULL);
-            espi_network_done(&net);
+            status = espi_measured_platform(&net, "x", 128, &p, &arena, NULL);
+            espi_measured_done(&net);
         }
         assert_int_equal(status, cases[i].status);
         esp_platform_free(p);
@@ -453,7 +454,7 @@ static esp_status measure_all(void *arg)
 {
     struct fake_network truth;
     struct espi_samples samples = {.n = 0};
-    struct espi_network net;
+    struct espi_measured net;
     struct espi_arena arena;
     struct esp_platform *p = NULL;
     (void)arg;
@@ -469,10 +470,10 @@ static esp_status measure_all(void *arg)
     if (!status)
         status = espi_probe(&prober, &samples, NULL);
     if (!status)
-        status = espi_network_init(&net, &samples, &arena, NULL);
+        status = espi_measured_init(&net, &samples, &arena, NULL);
     if (!status) {
-        status = espi_network_platform(&net, "x", 4, &p, &arena, NULL);
-        espi_network_done(&net);
+        status = espi_measured_platform(&net, "x", 4, &p, &arena, NULL);
+        espi_measured_done(&net);
     }
     esp_platform_free(p);
     espi_arena_done(&arena);

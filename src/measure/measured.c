@@ -4,7 +4,7 @@
  * A port is what a host sends or receives in a round, all transfers together, at the
  * best, for disturbances make it less. With others of its site if there are such rounds:
  * between sites it is not the port that limits. */
-#include "measure/network.h"
+#include "measure/measured.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static int by_round(const void *x, const void *y)
     return (a->value > b->value) - (a->value < b->value);
 }
 
-static int gather_rounds(struct espi_network *net, struct espi_arena *arena)
+static int gather_rounds(struct espi_measured *net, struct espi_arena *arena)
 {
     const struct espi_samples *s = net->samples;
     struct espi_rounds *r = &net->rounds;
@@ -89,7 +89,7 @@ static int by_host(const void *x, const void *y)
 }
 
 /* What each host sent (or received) in each round, with others of its site or not. */
-static int gather_totals(const struct espi_network *net, int sent, int inside,
+static int gather_totals(const struct espi_measured *net, int sent, int inside,
                          struct total *totals, double *sum)
 {
     const struct espi_rounds *r = &net->rounds;
@@ -111,7 +111,7 @@ static int gather_totals(const struct espi_network *net, int sent, int inside,
 }
 
 /* For hosts that nothing was seen of: the best of a few packets, or what others have. */
-static void fill_gaps(const struct espi_network *net, double *port, double *best)
+static void fill_gaps(const struct espi_measured *net, double *port, double *best)
 {
     const struct espi_samples *s = net->samples;
     double top = 0;
@@ -128,7 +128,7 @@ static void fill_gaps(const struct espi_network *net, double *port, double *best
         port[h] = port[h] > 0 ? port[h] : top;
 }
 
-static int find_ports(struct espi_network *net, int sent, double *port,
+static int find_ports(struct espi_measured *net, int sent, double *port,
                       struct espi_arena *arena)
 {
     int room = net->rounds.start[net->rounds.n];
@@ -154,12 +154,12 @@ static int find_ports(struct espi_network *net, int sent, double *port,
 
 /* ---- one transfer ---- */
 
-static double port_Bps(const struct espi_network *net, int from, int to)
+static double port_Bps(const struct espi_measured *net, int from, int to)
 {
     return fmin(net->out_Bps[from], net->in_Bps[to]);
 }
 
-double espi_network_flow_Bps(const struct espi_network *net, int from, int to)
+double espi_measured_flow_Bps(const struct espi_measured *net, int from, int to)
 {
     int a = net->site[from], b = net->site[to];
     double ports = port_Bps(net, from, to);
@@ -179,7 +179,7 @@ static int by_key(const void *x, const void *y)
     return (a->key > b->key) - (a->key < b->key);
 }
 
-static int gather_singles(const struct espi_network *net, struct single *singles,
+static int gather_singles(const struct espi_measured *net, struct single *singles,
                           int *sends, int *receives)
 {
     const struct espi_rounds *r = &net->rounds;
@@ -203,7 +203,7 @@ static int gather_singles(const struct espi_network *net, struct single *singles
     return n;
 }
 
-static void note_single(struct espi_network *net, int key, double value)
+static void note_single(struct espi_measured *net, int key, double value)
 {
     int a = key / net->n_sites, b = key % net->n_sites;
     if (a != b)
@@ -212,7 +212,7 @@ static void note_single(struct espi_network *net, int key, double value)
         net->flow_part[a] = value;
 }
 
-static int find_flow_limits(struct espi_network *net, struct espi_arena *arena)
+static int find_flow_limits(struct espi_measured *net, struct espi_arena *arena)
 {
     size_t cells = (size_t)net->n_sites * (size_t)net->n_sites;
     int room = net->rounds.start[net->rounds.n];
@@ -238,7 +238,7 @@ static int find_flow_limits(struct espi_network *net, struct espi_arena *arena)
 }
 
 /* Between sites whose transfers were never timed, what a few packets said. */
-static void fill_flow_gaps(struct espi_network *net)
+static void fill_flow_gaps(struct espi_measured *net)
 {
     for (int i = 0; i < net->pairs.n; i++) {
         const struct espi_pair *p = &net->pairs.at[i];
@@ -257,7 +257,7 @@ static int ascending(const void *x, const void *y)
     return -descending(x, y);
 }
 
-static int find_overheads(const struct espi_network *net, enum espi_sample_kind kind,
+static int find_overheads(const struct espi_measured *net, enum espi_sample_kind kind,
                           double *overhead_s, struct espi_arena *arena)
 {
     const struct espi_samples *s = net->samples;
@@ -284,7 +284,7 @@ static int find_overheads(const struct espi_network *net, enum espi_sample_kind 
 
 /* ---- the whole ---- */
 
-static int measure_hosts(struct espi_network *net, struct espi_arena *arena)
+static int measure_hosts(struct espi_measured *net, struct espi_arena *arena)
 {
     size_t n = (size_t)net->n_hosts;
     net->out_Bps = ESPI_ARENA_ZNEW(arena, double, n);
@@ -301,7 +301,7 @@ static int measure_hosts(struct espi_network *net, struct espi_arena *arena)
                : 0;
 }
 
-static esp_status digest(struct espi_network *net, struct espi_arena *arena,
+static esp_status digest(struct espi_measured *net, struct espi_arena *arena,
                          struct esp_err *err)
 {
     net->site = ESPI_ARENA_ZNEW(arena, int, net->n_hosts);
@@ -314,35 +314,35 @@ static esp_status digest(struct espi_network *net, struct espi_arena *arena,
                         "the hosts fall into more than %d sites: there are too few "
                         "samples, or they contradict each other",
                         SITES_MAX);
-    if (net->n_sites < 0 || espi_network_name_sites(net, arena) ||
+    if (net->n_sites < 0 || espi_measured_name_sites(net, arena) ||
         measure_hosts(net, arena) || find_flow_limits(net, arena))
         return espi_err_nomem(err);
     fill_flow_gaps(net);
-    if (espi_network_areas(net, arena))
+    if (espi_measured_areas(net, arena))
         return espi_err_nomem(err);
     if (net->n_areas > 2 * SITES_MAX)
         return espi_err(err, ESP_EINPUT,
                         "the samples contradict each other: they tell of %d areas of few "
                         "hosts",
                         net->n_areas);
-    return espi_network_cables(net, arena) ? espi_err_nomem(err) : ESP_OK;
+    return espi_measured_cables(net, arena) ? espi_err_nomem(err) : ESP_OK;
 }
 
-esp_status espi_network_init(struct espi_network *net, const struct espi_samples *s,
-                             struct espi_arena *arena, struct esp_err *err)
+esp_status espi_measured_init(struct espi_measured *net, const struct espi_samples *s,
+                              struct espi_arena *arena, struct esp_err *err)
 {
-    struct espi_network made = {.samples = s, .n_hosts = espi_samples_hosts(s)};
+    struct espi_measured made = {.samples = s, .n_hosts = espi_samples_hosts(s)};
     if (made.n_hosts == 0)
         return espi_err(err, ESP_EINPUT, "the samples name no host");
     esp_status status = digest(&made, arena, err);
     if (status)
-        espi_network_done(&made);
+        espi_measured_done(&made);
     else
         *net = made;
     return status;
 }
 
-void espi_network_done(struct espi_network *net)
+void espi_measured_done(struct espi_measured *net)
 {
     espi_free(net->shared);
     espi_free(net->area_pairs);
@@ -353,7 +353,7 @@ void espi_network_done(struct espi_network *net)
 
 /* ---- what is shared ---- */
 
-struct espi_shared *espi_network_add_shared(struct espi_network *net, double Bps)
+struct espi_shared *espi_measured_add_shared(struct espi_measured *net, double Bps)
 {
     if (espi_grow((void **)&net->shared, &net->shared_room, net->n_shared + 1,
                   sizeof *net->shared))
@@ -363,7 +363,7 @@ struct espi_shared *espi_network_add_shared(struct espi_network *net, double Bps
     return s;
 }
 
-int espi_network_add_pair(struct espi_network *net, int from_area, int to_area)
+int espi_measured_add_pair(struct espi_measured *net, int from_area, int to_area)
 {
     if (espi_grow((void **)&net->area_pairs, &net->area_pairs_room, net->n_area_pairs + 1,
                   sizeof *net->area_pairs))
@@ -373,18 +373,18 @@ int espi_network_add_pair(struct espi_network *net, int from_area, int to_area)
     return 0;
 }
 
-int espi_network_add_sites(struct espi_network *net, int from_site, int to_site)
+int espi_measured_add_sites(struct espi_measured *net, int from_site, int to_site)
 {
     for (int a = net->first_area[from_site]; a < net->first_area[from_site + 1]; a++)
         for (int b = net->first_area[to_site]; b < net->first_area[to_site + 1]; b++)
-            if (espi_network_add_pair(net, a, b))
+            if (espi_measured_add_pair(net, a, b))
                 return -1;
     return 0;
 }
 
 /* ---- prediction ---- */
 
-static int uses(const struct espi_network *net, const struct espi_shared *s, int from,
+static int uses(const struct espi_measured *net, const struct espi_shared *s, int from,
                 int to)
 {
     for (int k = s->first; k < s->first + s->n_pairs; k++)
@@ -395,8 +395,8 @@ static int uses(const struct espi_network *net, const struct espi_shared *s, int
 }
 
 /* Resources: send ports, receive ports, what is shared, and each flow's own limit. */
-int espi_network_predict(const struct espi_network *net, const struct espi_flow *flows,
-                         int n, double *Bps, struct espi_arena *arena)
+int espi_measured_predict(const struct espi_measured *net, const struct espi_flow *flows,
+                          int n, double *Bps, struct espi_arena *arena)
 {
     int n_hosts = net->n_hosts, n_shared = (int)net->n_shared;
     int first_own = 2 * n_hosts + n_shared, k = 0;
@@ -417,7 +417,7 @@ int espi_network_predict(const struct espi_network *net, const struct espi_flow 
         item[k++] = flows[i].from;
         item[k++] = n_hosts + flows[i].to;
         item[k++] = first_own + i;
-        capacity[first_own + i] = espi_network_flow_Bps(net, flows[i].from, flows[i].to);
+        capacity[first_own + i] = espi_measured_flow_Bps(net, flows[i].from, flows[i].to);
         for (int c = 0; c < n_shared; c++)
             if (uses(net, &net->shared[c], flows[i].from, flows[i].to))
                 item[k++] = 2 * n_hosts + c;

@@ -1,8 +1,8 @@
 /* A network as samples tell of it: sites, ports of hosts, cables that hosts share. The
  * samples decide alone, so that kept ones can be digested again. All memory comes from
  * the arena. */
-#ifndef ESPI_MEASURE_NETWORK_H
-#define ESPI_MEASURE_NETWORK_H
+#ifndef ESPI_MEASURE_MEASURED_H
+#define ESPI_MEASURE_MEASURED_H
 
 #include <stdbool.h>
 
@@ -34,7 +34,7 @@ struct espi_area_pair {
     int from, to;
 };
 
-struct espi_network {
+struct espi_measured {
     const struct espi_samples *samples;
     struct espi_pairs pairs;
     struct espi_rounds rounds;
@@ -56,24 +56,24 @@ struct espi_network {
 };
 
 /* Digests the samples. ESP_EINPUT when they are of no use, and why. */
-esp_status espi_network_init(struct espi_network *net, const struct espi_samples *s,
-                             struct espi_arena *arena, struct esp_err *err);
+esp_status espi_measured_init(struct espi_measured *net, const struct espi_samples *s,
+                              struct espi_arena *arena, struct esp_err *err);
 /* The lists that do not lie in the arena. */
-void espi_network_done(struct espi_network *net);
+void espi_measured_done(struct espi_measured *net);
 
 /* What one transfer gets when nothing else goes on, as far as ports and the limit of one
  * transfer say. */
-double espi_network_flow_Bps(const struct espi_network *net, int from, int to);
+double espi_measured_flow_Bps(const struct espi_measured *net, int from, int to);
 
 /* The rates that the network known so far gives to flows; -1 when out of memory. */
-int espi_network_predict(const struct espi_network *net, const struct espi_flow *flows,
-                         int n, double *Bps, struct espi_arena *arena);
+int espi_measured_predict(const struct espi_measured *net, const struct espi_flow *flows,
+                          int n, double *Bps, struct espi_arena *arena);
 
 /* The platform: links from host to host and cables; beyond `direct_max` hosts with
  * switches instead. */
-esp_status espi_network_platform(const struct espi_network *net, const char *name,
-                                 int direct_max, struct esp_platform **out,
-                                 struct espi_arena *arena, struct esp_err *err);
+esp_status espi_measured_platform(const struct espi_measured *net, const char *name,
+                                  int direct_max, struct esp_platform **out,
+                                  struct espi_arena *arena, struct esp_err *err);
 
 /* ---- parts of the digestion ---- */
 
@@ -85,12 +85,12 @@ double espi_top_value(double *values, int n);
 #define ESPI_HELD_UP 0.8
 
 /* Each gives -1 when out of memory. */
-int espi_network_name_sites(struct espi_network *net, struct espi_arena *arena);
-int espi_network_areas(struct espi_network *net, struct espi_arena *arena);
-int espi_network_cables(struct espi_network *net, struct espi_arena *arena);
+int espi_measured_name_sites(struct espi_measured *net, struct espi_arena *arena);
+int espi_measured_areas(struct espi_measured *net, struct espi_arena *arena);
+int espi_measured_cables(struct espi_measured *net, struct espi_arena *arena);
 /* Adds what is shared, then its pairs of areas; -1 when out of memory. */
-struct espi_shared *espi_network_add_shared(struct espi_network *net, double Bps);
-int espi_network_add_pair(struct espi_network *net, int from_area, int to_area);
-int espi_network_add_sites(struct espi_network *net, int from_site, int to_site);
+struct espi_shared *espi_measured_add_shared(struct espi_measured *net, double Bps);
+int espi_measured_add_pair(struct espi_measured *net, int from_area, int to_area);
+int espi_measured_add_sites(struct espi_measured *net, int from_site, int to_site);
 
 #endif

@@ -1,0 +1,52 @@
+/* What the stages of the probe share; used by probe*.c only. */
+#ifndef ESPI_MEASURE_PROBE_IMPL_H
+#define ESPI_MEASURE_PROBE_IMPL_H
+
+#include "base/err.h"
+#include "base/rng.h"
+#include "measure/measured.h"
+#include "measure/probe.h"
+
+enum { ESPI_PROBE_AT_ONCE = 16 };
+
+#define ESPI_PROBE_NEAR_S 0.15 /* how long a transfer within a site lasts */
+#define ESPI_PROBE_FAR_S  0.5  /* and one between sites */
+
+struct espi_probing {
+    const struct espi_prober *prober;
+    struct espi_samples *samples;
+    struct espi_arena arena;
+    struct espi_rng rng;
+    int n, at_once, meet_at_once, round;
+    double start_s;
+    const char *stage;
+    double stage_from, stage_to; /* parts of the budget */
+    struct espi_measured net;    /* as of the last look() */
+    struct espi_trial trial;
+    unsigned char *busy; /* hosts of the trial; bit 0: sends, bit 1: receives */
+    int *order;          /* room for hosts */
+    struct esp_err *err;
+};
+
+/* Is the time of this stage up? */
+int espi_probe_is_late(const struct espi_probing *p);
+/* How far the stage is, of 1. */
+void espi_probe_tell(const struct espi_probing *p, double part);
+/* Adds a pair to the next trial, and runs it. */
+void espi_probe_add(struct espi_probing *p, int from, int to);
+esp_status espi_probe_run(struct espi_probing *p, enum espi_trial_kind kind,
+                          double seconds);
+/* Digests what there is so far; the arena is emptied first. */
+esp_status espi_probe_look(struct espi_probing *p);
+/* The members of all sites, one after the other; *start has a place for each site. NULL
+ * when out of memory. */
+int *espi_probe_members(struct espi_probing *p, int **start);
+
+/* The stages. */
+esp_status espi_probe_sites(struct espi_probing *p);
+esp_status espi_probe_ports(struct espi_probing *p);
+esp_status espi_probe_retry_ports(struct espi_probing *p);
+esp_status espi_probe_areas(struct espi_probing *p);
+esp_status espi_probe_cables(struct espi_probing *p);
+
+#endif
