@@ -65,6 +65,8 @@ static int start(struct probe *p, const char *const *words)
     int ends[2];
     char quoted[80];
 
+    if (!words[0])
+        return cli_error(CLI_BAD_USAGE, "there is no command");
     if (pipe(ends) || !(p->lines = fdopen(ends[0], "r")) ||
         posix_spawn_file_actions_init(&actions))
         return cli_error(CLI_FAILED, "cannot make a pipe: %s", strerror(errno));

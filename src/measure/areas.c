@@ -210,6 +210,36 @@ static int join_best(struct groups *g)
     return 1;
 }
 
+static int group_size(const struct groups *g, int group)
+{
+    int n = 0;
+    for (int i = 0; i < g->n; i++)
+        n += g->group[i] == group;
+    return n;
+}
+
+/* A host that was left alone by errors goes where it fits best, for its size. */
+static void place_single(struct groups *g)
+{
+    for (int i = 0; i < g->n; i++) {
+        double best = -INFINITY;
+        int to = -1;
+        if (g->gone[i] || group_size(g, i) > 1)
+            continue;
+        for (int y = 0; y < g->n; y++) {
+            double size = g->gone[y] || y == i ? 0 : group_size(g, y);
+            if (size > 1 && g->score[i * g->n + y] / size > best) {
+                best = g->score[i * g->n + y] / size;
+                to = y;
+            }
+        }
+        if (to < 0)
+            continue;
+        g->group[i] = to;
+        g->gone[i] = 1;
+    }
+}
+
 /* Groups the hosts of a site by its evidence. */
 static int join_site(struct search *s, const struct evidence *at, int n)
 {
@@ -219,6 +249,7 @@ static int join_site(struct search *s, const struct evidence *at, int n)
         return -1;
     while (join_best(&g))
         continue;
+    place_single(&g);
     int n_groups = g.n;
     for (int i = 0; i < g.n; i++)
         n_groups -= g.gone[i];

@@ -110,7 +110,7 @@ static int add_cable(struct cabling *c, const struct crossing *at, int n)
     for (int i = 0; i < n; i++)
         if (at[i].n >= 2)
             c->values[seen++] = at[i].sum;
-    double top = espi_top_value(c->values, seen);
+    double top = espi_confirmed_top(c->values, seen);
     for (int i = 0; i < n; i++) /* at its best, what part of what it could be? */
         if (at[i].n >= 2 && at[i].sum >= 0.9 * top && at[i].sum <= 1.15 * top)
             part = fmax(part, at[i].sum / at[i].could);
@@ -119,7 +119,7 @@ static int add_cable(struct cabling *c, const struct crossing *at, int n)
     for (int i = seen = 0; i < n; i++)
         c->values[seen++] = at[i].sum;
     struct espi_shared *shared =
-        espi_measured_add_shared(net, espi_top_value(c->values, seen));
+        espi_measured_add_shared(net, espi_confirmed_top(c->values, seen));
     if (!shared)
         return -1;
     snprintf(shared->name, sizeof shared->name, "wan:%.40s>%.40s", net->site_name[from],

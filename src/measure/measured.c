@@ -17,6 +17,7 @@
 enum { SITES_MAX = 1500 };
 
 #define BORNE_OUT    0.91 /* values that near to the best count as the same */
+#define STANDS_ALONE 1.25
 #define FLOW_LIMITED 0.85
 
 static int descending(const void *x, const void *y)
@@ -34,6 +35,13 @@ double espi_top_value(double *values, int n)
     while (end < n && values[end] >= BORNE_OUT * values[0])
         end++;
     return values[(end - 1) / 2];
+}
+
+double espi_confirmed_top(double *values, int n)
+{
+    qsort(values, (size_t)n, sizeof *values, descending);
+    int alone = n >= 3 && values[0] > STANDS_ALONE * values[1];
+    return espi_top_value(values + alone, n - alone);
 }
 
 /* ---- rounds ---- */

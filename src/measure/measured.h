@@ -77,9 +77,12 @@ esp_status espi_measured_platform(const struct espi_measured *net, const char *n
 
 /* ---- parts of the digestion ---- */
 
-/* The best of n values (they get sorted), for what disturbs transfers makes them slower:
- * the middle one of those that come near to the greatest. -1 for none. */
+/* The best of n values (they get sorted), for what disturbs transfers makes most of them
+ * slower: the middle one of those that come near to the greatest. -1 for none. */
 double espi_top_value(double *values, int n);
+/* The same where the best must have been seen twice: of three and more values, one that
+ * stands alone at the top is left out. */
+double espi_confirmed_top(double *values, int n);
 
 /* What stays below this part of the expected rate was held up by something. */
 #define ESPI_HELD_UP 0.8

@@ -306,7 +306,7 @@ static esp_status add_switch_shared(struct building *m, const int *wan)
 static esp_status build_switched(struct building *m)
 {
     const struct espi_measured *net = m->net;
-    int first_area, first_router, n = net->n_areas;
+    int first_area = 0, first_router = 0, n = net->n_areas;
     size_t cells = (size_t)net->n_sites * (size_t)net->n_sites;
     int *wan = ESPI_ARENA_NEW(m->arena, int, cells);
     m->links = ESPI_ARENA_NEW(m->arena, int, cells);

@@ -105,10 +105,11 @@ static esp_status look_closer(struct espi_probing *p, struct reps *r)
 {
     int s = p->net.n_sites;
     esp_status status = ESP_OK;
-    for (int k = 0; k < s * s && !status && !espi_probe_is_late(p); k++) {
+    for (int k = 0; k < 2 * s * s && !status && !espi_probe_is_late(p); k++) {
+        int a = k % (s * s) / s, b = k % s;
         reset_turns(p, r);
-        if (k / s != k % s)
-            add_flows(p, r, k / s, k % s, 1);
+        if (a != b)
+            add_flows(p, r, a, b, 1);
         status = espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
     }
     for (int out = 0; out < 4 && s > 2; out++)
@@ -167,9 +168,9 @@ esp_status espi_probe_cables(struct espi_probing *p)
         return status;
     for (int k = 0; k < 4 && !status; k++) /* one transfer, three, and again */
         status = run_shifts(p, &r, k % 2 ? 3 : 1, 0.15 * k, 0.15 * (k + 1));
-    for (int k = 0; k < 2 * p->net.n_sites && k < 16 && !status && !espi_probe_is_late(p);
+    for (int k = 0; k < 3 * p->net.n_sites && k < 24 && !status && !espi_probe_is_late(p);
          k++)
-        status = k % 2 ? run_all(p, &r, k / 2) : run_alone(p, &r, k / 2);
+        status = k % 3 ? run_alone(p, &r, k / 3) : run_all(p, &r, k / 3);
     if (!status)
         status = look_again(p, &r);
     if (!status && p->net.crossed)
