@@ -107,7 +107,8 @@ static int post_message(struct endpoint *me, struct endpoint *receiver,
         const struct post *s = wanted.is_send ? mine : theirs;
         struct post *r = wanted.is_send ? theirs : mine;
         r->bytes = s->bytes < r->bytes ? s->bytes : r->bytes;
-        memcpy(r->to, s->from, r->bytes);
+        if (r->bytes)
+            memcpy(r->to, s->from, r->bytes);
         mine->done = theirs->done = 1;
         pthread_cond_broadcast(&other->arrived);
     } else {

@@ -8,7 +8,8 @@
 
 /* A message of the outer transport. */
 struct held {
-    struct held *next; /* that waits, in the order of sending */
+    struct held *next;          /* that waits, in the order of sending */
+    struct held *older, *newer; /* of all there are, for those nobody collects */
     int started;
     double due_s;
     int peer, channel;
@@ -25,11 +26,34 @@ struct espi_slow {
     struct espi_transport outer;
     const struct espi_transport *inner;
     struct link *links; /* to each peer */
-    struct held *waiting;
+    struct held *waiting, *newest;
     struct espi_request *requests; /* those that are started, for the inner transport */
     int *place, *done;
     size_t requests_cap, place_cap, done_cap;
 };
+
+static struct held *new_held(struct espi_slow *slow)
+{
+    struct held *h = espi_calloc(1, sizeof *h);
+    if (!h)
+        return NULL;
+    h->older = slow->newest;
+    if (h->older)
+        h->older->newer = h;
+    slow->newest = h;
+    return h;
+}
+
+static void discard(struct espi_slow *slow, struct held *h)
+{
+    if (h->older)
+        h->older->newer = h->newer;
+    if (h->newer)
+        h->newer->older = h->older;
+    else
+        slow->newest = h->older;
+    espi_free(h);
+}
 
 static int start(struct espi_slow *slow, struct held *h)
 {
@@ -71,7 +95,7 @@ static int slow_send(void *self, int peer, int channel, const void *from, size_t
                      struct espi_request *request)
 {
     struct espi_slow *slow = self;
-    struct held *h = espi_calloc(1, sizeof *h);
+    struct held *h = new_held(slow);
     int code = 0;
     if (!h)
         return -1;
@@ -84,7 +108,7 @@ static int slow_send(void *self, int peer, int channel, const void *from, size_t
     else
         code = start(slow, h);
     if (code)
-        espi_free(h);
+        discard(slow, h);
     else
         request->handle = h;
     return code;
@@ -95,13 +119,13 @@ static int slow_recv(void *self, int peer, int channel, void *to, size_t bytes,
 {
     struct espi_slow *slow = self;
     const struct espi_transport *t = slow->inner;
-    struct held *h = espi_calloc(1, sizeof *h);
+    struct held *h = new_held(slow);
     if (!h)
         return -1;
     h->started = 1;
     int code = t->recv(t->self, peer, channel, to, bytes, &h->inner);
     if (code)
-        espi_free(h);
+        discard(slow, h);
     else
         request->handle = h;
     return code;
@@ -134,7 +158,7 @@ static int look(struct espi_slow *slow, struct espi_request *requests, int n, in
     code = t->wait_some(t->self, slow->requests, started, 0, slow->done, n_done);
     for (int k = 0; k < *n_done && !code; k++) {
         done[k] = slow->place[slow->done[k]];
-        espi_free(requests[done[k]].handle);
+        discard(slow, requests[done[k]].handle);
         requests[done[k]].handle = NULL;
     }
     return code;
@@ -187,6 +211,8 @@ void espi_slow_free(struct espi_slow *slow)
 {
     if (!slow)
         return;
+    while (slow->newest)
+        discard(slow, slow->newest);
     espi_free(slow->links);
     espi_free(slow->requests);
     espi_free(slow->place);
