@@ -146,7 +146,7 @@ static double best_native(const struct scope *s, const char *order, double bytes
     for (int l = 0; l < s->n_labels; l++)
         if (is_native(s->labels[l]))
             best = fmin(best, seconds(order, s->labels[l], "", bytes));
-    return best;
+    return isfinite(best) ? best : NAN;
 }
 
 static void print_ratio(double value)
