@@ -123,33 +123,6 @@ static esp_status try_algos(struct search *s, const char *const *names, int n)
     return st;
 }
 
-static esp_status copy_plan(const struct esp_plan *plan, const struct esp_platform *p,
-                            struct espi_arena *arena, struct esp_plan **out,
-                            struct esp_err *err)
-{
-    struct esp_plan *copy;
-    esp_status st = esp_plan_create(plan->op, plan->root, plan->algo, &copy, err);
-    for (int t = 0; t < plan->n_trees && !st; t++) {
-        const struct esp_tree *tree = &plan->trees[t];
-        int *start = ESPI_ARENA_ZNEW(arena, int, (size_t)tree->n_edges + 1);
-        if (!start)
-            st = espi_err_nomem(err);
-        for (int i = 0; i < tree->n_edges && !st; i++)
-            start[i + 1] = tree->edges[i].first_hop + tree->edges[i].n_hops;
-        if (!st)
-            st = esp_plan_add_tree(copy, p, tree->weight, tree->n_edges, start,
-                                   tree->hops, err);
-        if (!st)
-            st = esp_plan_set_tree_ends(copy, tree->root, tree->n_targets, tree->targets,
-                                        err);
-        if (st)
-            esp_plan_free(copy);
-    }
-    if (!st)
-        *out = copy;
-    return st;
-}
-
 /* Is the algorithm named that is to plan this operation? */
 static int is_named(const char *algo, esp_op op)
 {
@@ -173,7 +146,7 @@ static esp_status find_ours(struct search *s, const struct espi_choice_options *
 {
     if (options->given) {
         struct esp_plan *copy;
-        esp_status st = copy_plan(options->given, s->p, &s->arena, &copy, s->err);
+        esp_status st = espi_plan_copy(options->given, s->p, &s->arena, &copy, s->err);
         if (!st)
             st = consider(s, copy);
         if (st || !options->algo || strcmp(options->algo, "auto") != 0)

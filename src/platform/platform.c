@@ -286,6 +286,22 @@ esp_status esp_platform_reversed(const struct esp_platform *p, struct esp_platfo
     return copy(p, p->model, 1, out, err);
 }
 
+esp_status espi_platform_scaled(const struct esp_platform *p, const double *link_factor,
+                                const double *cable_factor, struct esp_platform **out,
+                                struct esp_err *err)
+{
+    struct esp_platform *scaled;
+    esp_status st = copy(p, p->model, 0, &scaled, err);
+    if (st)
+        return st;
+    for (int e = 0; e < p->n_links; e++)
+        scaled->bandwidth_Bps[e] *= link_factor[e];
+    for (int s = 0; s < p->n_shared; s++)
+        scaled->shared_Bps[s] *= cable_factor[s];
+    *out = scaled;
+    return ESP_OK;
+}
+
 static int same_ints(const int *a, const int *b, int n)
 {
     return n == 0 || !memcmp(a, b, (size_t)n * sizeof *a);

@@ -51,4 +51,10 @@ static inline double espi_link_time_s(const struct esp_platform *p, int link,
     return p->latency_s[link] + bytes / p->bandwidth_Bps[link];
 }
 
+/* A copy in which each link has its bandwidth times link_factor[link], and each cable its
+ * times cable_factor[cable]; all factors positive. */
+esp_status espi_platform_scaled(const struct esp_platform *p, const double *link_factor,
+                                const double *cable_factor, struct esp_platform **out,
+                                struct esp_err *err);
+
 #endif

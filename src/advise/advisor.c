@@ -1,0 +1,670 @@
+#include "advise/advisor.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "advise/belief.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/rng.h"
+#include "cost/cost.h"
+#include "plan/plan.h"
+#include "platform/platform.h"
+
+enum {
+    HISTORY = 10,   /* calls that predictions look at */
+    FINALISTS = 4,  /* plans that are tried on all scenes */
+    SCENES = 4,     /* networks around the believed one on which a plan must be good */
+    ROOTS_MAX = 64, /* roots and sizes of which the last advice is kept */
+    IDLE_FIRST = 10,
+    IDLE_LAST = 21, /* sizes while no application calls: 2^10 .. 2^21 */
+};
+
+/* A new plan has to be better than the last one by this, or it is not worth the change.
+ */
+#define WORTH_IT 0.97
+
+/* An application that has not called for so long, or for so many gaps, is not there. */
+#define IDLE_AFTER_S    300
+#define IDLE_AFTER_GAPS 20
+
+struct told {
+    int root, size_class;
+    struct esp_plan *plan;
+};
+
+struct espi_advisor {
+    const struct esp_platform *net;
+    struct espi_advisor_options options;
+    struct espi_belief belief;
+    /* the broadcast that reports come in of */
+    uint64_t call;
+    int call_root;
+    double call_bytes, call_slices;
+    struct espi_report *reports; /* by node; magic 0: none */
+    int n_reports, n_expected;
+    /* the application */
+    long calls;
+    int root;
+    double last_s;
+    double sizes[HISTORY], gaps[HISTORY]; /* oldest first */
+    int n_sizes, n_gaps;
+    /* what was said */
+    struct told told[ROOTS_MAX];
+    int n_told;
+    int turn; /* of the sizes to plan for */
+    struct espi_rng rng;
+};
+
+static void forget_advice(struct espi_advisor *a)
+{
+    for (int i = 0; i < a->n_told; i++)
+        esp_plan_free(a->told[i].plan);
+    a->n_told = 0;
+}
+
+esp_status espi_advisor_create(const struct esp_platform *net,
+                               const struct espi_advisor_options *options,
+                               struct espi_advisor **out, struct esp_err *err)
+{
+    struct espi_advisor *a = espi_calloc(1, sizeof *a);
+    if (!a)
+        return espi_err_nomem(err);
+    a->net = net;
+    a->root = -1;
+    if (options)
+        a->options = *options;
+    if (!(a->options.forget_s > 0))
+        a->options.forget_s = 120;
+    if (!(a->options.budget_s > 0))
+        a->options.budget_s = 0.5;
+    if (a->options.window < 1)
+        a->options.window = 4;
+    espi_rng_seed(&a->rng, a->options.seed);
+    a->reports = espi_calloc((size_t)net->n_nodes + 1, sizeof *a->reports);
+    esp_status st = a->reports
+                        ? espi_belief_init(&a->belief, net, a->options.forget_s, err)
+                        : espi_err_nomem(err);
+    if (st)
+        espi_advisor_free(a);
+    else
+        *out = a;
+    return st;
+}
+
+void espi_advisor_free(struct espi_advisor *a)
+{
+    if (!a)
+        return;
+    forget_advice(a);
+    espi_belief_done(&a->belief);
+    espi_free(a->reports);
+    espi_free(a);
+}
+
+esp_status espi_advisor_renew(struct espi_advisor *a, const struct esp_platform *net,
+                              struct esp_err *err)
+{
+    struct espi_belief fresh;
+    if (net->n_nodes != a->net->n_nodes)
+        return espi_err(err, ESP_EINPUT, "the new platform has other nodes");
+    for (int i = 0; i < net->n_nodes; i++)
+        if (strcmp(espi_node_name(net, i), espi_node_name(a->net, i)) != 0)
+            return espi_err(err, ESP_EINPUT, "the new platform has other nodes");
+    esp_status st = espi_belief_init(&fresh, net, a->options.forget_s, err);
+    if (st)
+        return st;
+    espi_belief_done(&a->belief);
+    a->belief = fresh;
+    a->net = net;
+    a->n_reports = 0;
+    forget_advice(a); /* links may have other numbers */
+    return ESP_OK;
+}
+
+/* ---- what a broadcast tells of the network ---- */
+
+/* The tree that ran, on the network as believed. */
+struct inquest {
+    struct espi_advisor *a;
+    double now_s;
+    struct esp_platform *believed;
+    struct espi_arena arena;
+    struct espi_view v;
+    int *parent_arc; /* host -> arc; -1: root, or not told */
+    double *load_s;  /* resource -> time of a slice */
+    double *pace_s;  /* host -> what its way explains */
+    int *uses;       /* group -> arcs of the tree that pass it */
+    int *cleared;    /* group: did it serve a host in time? */
+    struct esp_err *err;
+};
+
+static int arc_between(const struct espi_view *v, int from, int to)
+{
+    int best = -1;
+    for (int k = v->g.in.start[to]; k < v->g.in.start[to + 1]; k++) {
+        int e = v->g.in.item[k];
+        if (v->g.tail[e] == from && (best < 0 || v->time_s[e] < v->time_s[best]))
+            best = e;
+    }
+    return best;
+}
+
+static void count_arc(struct inquest *q, int arc)
+{
+    espi_load_arc(&q->v, arc, 1, q->load_s);
+    for (int i = q->v.hop_start[arc]; i < q->v.hop_start[arc + 1]; i++)
+        q->uses[q->a->belief.group[q->v.hops[i]]]++;
+}
+
+static esp_status inquest_init(struct inquest *q)
+{
+    const struct espi_advisor *a = q->a;
+    esp_status st =
+        espi_belief_platform(&a->belief, q->now_s, NULL, &q->believed, q->err);
+    if (st)
+        return st;
+    st = espi_view_init(&q->v, q->believed, a->call_bytes / a->call_slices, &q->arena,
+                        q->err);
+    if (st)
+        return st;
+    q->parent_arc = ESPI_ARENA_NEW(&q->arena, int, q->v.g.n);
+    q->load_s = ESPI_ARENA_ZNEW(&q->arena, double, q->v.links.n);
+    q->pace_s = ESPI_ARENA_ZNEW(&q->arena, double, q->v.g.n);
+    q->uses = ESPI_ARENA_ZNEW(&q->arena, int, a->belief.n_groups + 1);
+    q->cleared = ESPI_ARENA_ZNEW(&q->arena, int, a->belief.n_groups + 1);
+    if (!q->parent_arc || !q->load_s || !q->pace_s || !q->uses || !q->cleared)
+        return espi_err_nomem(q->err);
+    for (int h = 0; h < q->v.g.n; h++) {
+        const struct espi_report *r = &a->reports[q->v.node[h]];
+        q->parent_arc[h] =
+            r->magic && r->parent >= 0 ? arc_between(&q->v, q->v.host[r->parent], h) : -1;
+        if (q->parent_arc[h] >= 0)
+            count_arc(q, q->parent_arc[h]);
+    }
+    return ESP_OK;
+}
+
+static double arc_pace(const struct inquest *q, int arc)
+{
+    double most_s = q->v.time_s[arc] / q->a->options.window;
+    for (int k = q->v.use_start[arc]; k < q->v.use_start[arc + 1]; k++)
+        most_s = fmax(most_s, q->load_s[q->v.use_resource[k]]);
+    return most_s;
+}
+
+/* Paces down the tree; reports may be wrong, so a circle must not hold us up. */
+static void set_paces(struct inquest *q)
+{
+    for (int round = 0, changed = 1; changed && round < q->v.g.n; round++) {
+        changed = 0;
+        for (int h = 0; h < q->v.g.n; h++) {
+            int e = q->parent_arc[h];
+            if (e < 0)
+                continue;
+            double pace_s = fmax(arc_pace(q, e), q->pace_s[q->v.g.tail[e]]);
+            changed = changed || pace_s > q->pace_s[h];
+            q->pace_s[h] = fmax(q->pace_s[h], pace_s);
+        }
+    }
+}
+
+/* How much longer than its way explains a host took; 1: the root. */
+static double lateness(const struct inquest *q, int h)
+{
+    const struct espi_report *r = &q->a->reports[q->v.node[h]];
+    double explained_s = (q->a->call_slices - 1) * q->pace_s[h];
+    return r->parent < 0 || !(explained_s > 0) ? 1 : r->receive_s / explained_s;
+}
+
+#define LATE 1.25 /* times what is explained: beyond what noise does */
+
+/* What the link's group can carry if a slice took seen_s to come through it. */
+static esp_status hear_link(struct inquest *q, int link, double seen_s, int held_up)
+{
+    struct espi_belief *b = &q->a->belief;
+    int group = b->group[link];
+    double before = espi_belief_factor(b, group, q->now_s, NULL);
+    double busy_s = q->uses[group] * q->v.slice_bytes / q->believed->bandwidth_Bps[link];
+    double factor = before * busy_s / seen_s;
+    if (!held_up && factor <= before)
+        return ESP_OK; /* it had no occasion to show more */
+    return espi_belief_hear(b, group, factor, q->now_s, q->err);
+}
+
+static double seen_s(const struct inquest *q, int h)
+{
+    return q->a->reports[q->v.node[h]].receive_s / (q->a->call_slices - 1);
+}
+
+/* Of the links of the arc, the slowest one that did not serve others well. */
+static int culprit(const struct inquest *q, int arc)
+{
+    const struct espi_view *v = &q->v;
+    int slowest = -1, slowest_cleared = 1;
+    for (int i = v->hop_start[arc]; i < v->hop_start[arc + 1]; i++) {
+        int link = v->hops[i], cleared = q->cleared[q->a->belief.group[link]];
+        if (slowest < 0 || cleared < slowest_cleared ||
+            (cleared == slowest_cleared &&
+             q->believed->bandwidth_Bps[link] < q->believed->bandwidth_Bps[slowest])) {
+            slowest = link;
+            slowest_cleared = cleared;
+        }
+    }
+    return slowest;
+}
+
+/* Those in time show what their ways can carry at least. */
+static esp_status hear_punctual(struct inquest *q)
+{
+    const struct espi_view *v = &q->v;
+    esp_status st = ESP_OK;
+    for (int h = 0; h < v->g.n; h++) {
+        int arc = q->parent_arc[h];
+        if (arc < 0 || lateness(q, h) > LATE || !(seen_s(q, h) > 0))
+            continue;
+        for (int i = v->hop_start[arc]; i < v->hop_start[arc + 1] && !st; i++) {
+            q->cleared[q->a->belief.group[v->hops[i]]] = 1;
+            st = hear_link(q, v->hops[i], seen_s(q, h), 0);
+        }
+    }
+    return st;
+}
+
+/* Of the children of a sender, which it serves in turns, a slow one delays the others:
+ * the one that took longest was held up on its own way. */
+static esp_status hear_late(struct inquest *q)
+{
+    const struct espi_view *v = &q->v;
+    esp_status st = ESP_OK;
+    for (int u = 0; u < v->g.n && !st; u++) {
+        int last = -1;
+        for (int h = 0; h < v->g.n; h++)
+            if (q->parent_arc[h] >= 0 && v->g.tail[q->parent_arc[h]] == u &&
+                (last < 0 || seen_s(q, h) > seen_s(q, last)))
+                last = h;
+        if (last < 0)
+            continue;
+        double late = lateness(q, last);
+        if (late > LATE && late > 1.2 * lateness(q, u))
+            st = hear_link(q, culprit(q, q->parent_arc[last]), seen_s(q, last), 1);
+    }
+    return st;
+}
+
+static esp_status learn(struct espi_advisor *a, double now_s, struct esp_err *err)
+{
+    struct inquest q = {.a = a, .now_s = now_s, .err = err};
+    if (!(a->call_slices > 3))
+        return ESP_OK; /* too few to tell */
+    espi_arena_init(&q.arena);
+    esp_status st = inquest_init(&q);
+    if (!st) {
+        set_paces(&q);
+        st = hear_punctual(&q);
+    }
+    if (!st)
+        st = hear_late(&q);
+    espi_arena_done(&q.arena);
+    esp_platform_free(q.believed);
+    return st;
+}
+
+/* ---- reports ---- */
+
+static void push(double *values, int *n, double value)
+{
+    if (*n == HISTORY) {
+        memmove(values, values + 1, (HISTORY - 1) * sizeof *values);
+        --*n;
+    }
+    values[(*n)++] = value;
+}
+
+static int is_sane(const struct espi_advisor *a, const struct espi_report *r)
+{
+    int nodes = a->net->n_nodes;
+    if (r->magic != ESPI_REPORT_MAGIC || r->version != ESPI_REPORT_VERSION)
+        return 0;
+    if (r->node < 0 || r->node >= nodes || r->root < 0 || r->root >= nodes ||
+        r->parent < -1 || r->parent >= nodes || r->n < 2 || r->n > 1 << 24)
+        return 0;
+    if (espi_is_switch(a->net, r->node) || espi_is_switch(a->net, r->root) ||
+        (r->parent >= 0 && espi_is_switch(a->net, r->parent)))
+        return 0;
+    return r->bytes > 0 && r->bytes < UINT64_C(1) << 50 && r->slices >= 1 &&
+           r->slices < 1e12 && r->receive_s >= 0 && r->receive_s < 1e6 &&
+           r->total_s >= 0 && r->total_s < 1e6;
+}
+
+static void begin_call(struct espi_advisor *a, const struct espi_report *r)
+{
+    memset(a->reports, 0, (size_t)a->net->n_nodes * sizeof *a->reports);
+    a->call = r->call;
+    a->call_root = r->root;
+    a->call_bytes = (double)r->bytes;
+    a->call_slices = r->slices;
+    a->n_reports = 0;
+    a->n_expected = r->n;
+}
+
+/* The root's report is what counts as the call. */
+static void note_call(struct espi_advisor *a, const struct espi_report *r, double now_s)
+{
+    double began_s = now_s - r->total_s;
+    if (a->calls > 0)
+        push(a->gaps, &a->n_gaps, fmax(began_s - a->last_s, 1e-9));
+    push(a->sizes, &a->n_sizes, (double)r->bytes);
+    a->calls++;
+    a->root = r->root;
+    a->last_s = began_s;
+}
+
+esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *report,
+                             double now_s, struct esp_err *err)
+{
+    if (!is_sane(a, report))
+        return ESP_OK;
+    if (report->node == report->root)
+        note_call(a, report, now_s);
+    if (report->call != a->call || report->root != a->call_root || a->n_expected == 0 ||
+        (double)report->bytes != a->call_bytes)
+        begin_call(a, report);
+    if (a->reports[report->node].magic)
+        return ESP_OK;
+    a->reports[report->node] = *report;
+    if (++a->n_reports < a->n_expected)
+        return ESP_OK;
+    a->n_expected = 0; /* all are here */
+    return learn(a, now_s, err);
+}
+
+/* ---- the outlook ---- */
+
+void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
+                          struct espi_outlook *out)
+{
+    *out = (struct espi_outlook){.root = a->root, .last_s = a->last_s, .calls = a->calls};
+    for (int g = 0; g < a->belief.n_groups; g++)
+        out->slow += espi_belief_factor(&a->belief, g, now_s, NULL) < 0.8;
+    if (a->calls == 0)
+        return;
+    double last = a->sizes[a->n_sizes - 1];
+    out->size_bytes = fmax(espi_fit_next(a->sizes, a->n_sizes), fmin(last / 4, last));
+    out->size_bytes = fmax(out->size_bytes, 1);
+    if (a->n_gaps > 0)
+        out->gap_s = espi_fit_next_positive(a->gaps, a->n_gaps);
+    double quiet_s = now_s - a->last_s;
+    out->busy = quiet_s < IDLE_AFTER_S || quiet_s < IDLE_AFTER_GAPS * out->gap_s;
+}
+
+double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,
+                           double *error)
+{
+    return espi_belief_factor(&a->belief, a->belief.group[link], now_s, error);
+}
+
+/* ---- plans ---- */
+
+struct contest {
+    struct espi_advisor *a;
+    int root;
+    double bytes;
+    struct esp_platform *scene[SCENES]; /* the first is what is believed */
+    int n_scenes;
+    struct esp_plan *finalist[FINALISTS]; /* the best on the first scene, best first */
+    double finalist_s[FINALISTS];
+    int n_finalists;
+    struct esp_plan *best;
+    double best_s;
+    struct espi_arena arena;
+    struct esp_err *err;
+};
+
+static esp_status set_scenes(struct contest *c, double now_s)
+{
+    const struct espi_belief *b = &c->a->belief;
+    double *lots = ESPI_ARENA_NEW(&c->arena, double, b->n_groups + 1), worst = 0;
+    if (!lots)
+        return espi_err_nomem(c->err);
+    for (int g = 0; g < b->n_groups; g++) {
+        double error;
+        espi_belief_factor(b, g, now_s, &error);
+        worst = fmax(worst, error);
+    }
+    int wanted = worst > 0.01 ? SCENES : 1;
+    esp_status st = ESP_OK;
+    while (c->n_scenes < wanted && !st) {
+        for (int g = 0; g < b->n_groups; g++)
+            lots[g] = espi_rng_range(&c->a->rng, -1.5, 1.5);
+        st = espi_belief_platform(b, now_s, c->n_scenes ? lots : NULL,
+                                  &c->scene[c->n_scenes], c->err);
+        c->n_scenes += !st;
+    }
+    return st;
+}
+
+/* When the plan's message is everywhere in one scene. */
+static esp_status finish_in(struct contest *c, const struct esp_platform *scene,
+                            const struct esp_plan *plan, double *out)
+{
+    const struct espi_advisor_options *o = &c->a->options;
+    struct espi_arena_mark mark = espi_arena_mark(&c->arena);
+    struct espi_cost cost;
+    if (o->judge) {
+        *out = o->judge(o->judge_arg, scene, plan);
+        return isnan(*out) ? espi_err_nomem(c->err) : ESP_OK;
+    }
+    esp_status st = espi_plan_cost(scene, plan, c->bytes, plan->slice_bytes, &c->arena,
+                                   &cost, c->err);
+    espi_arena_release(&c->arena, mark);
+    if (st)
+        return st;
+    double busy_s = espi_slices(c->bytes, plan->slice_bytes).count * cost.period_s;
+    *out = fmax(cost.makespan_s, busy_s);
+    return ESP_OK;
+}
+
+/* The mean finish over the scenes: what stays good within the error wins. */
+static esp_status mean_finish(struct contest *c, const struct esp_plan *plan, double *out)
+{
+    double sum_s = 0;
+    esp_status st = ESP_OK;
+    for (int i = 0; i < c->n_scenes && !st; i++) {
+        double finish_s = 0;
+        st = finish_in(c, c->scene[i], plan, &finish_s);
+        sum_s += finish_s;
+    }
+    if (!st)
+        *out = sum_s / c->n_scenes;
+    return st;
+}
+
+/* A place among the best on the network as believed, or nothing. */
+static esp_status enter(struct contest *c, struct esp_plan *plan)
+{
+    double finish_s;
+    plan->size_bytes = c->bytes;
+    esp_status st = finish_in(c, c->scene[0], plan, &finish_s);
+    int at = c->n_finalists;
+    if (st || (at == FINALISTS && finish_s >= c->finalist_s[at - 1])) {
+        esp_plan_free(plan);
+        return st;
+    }
+    if (at == FINALISTS)
+        esp_plan_free(c->finalist[--at]);
+    else
+        c->n_finalists++;
+    for (; at > 0 && c->finalist_s[at - 1] > finish_s; at--) {
+        c->finalist[at] = c->finalist[at - 1];
+        c->finalist_s[at] = c->finalist_s[at - 1];
+    }
+    c->finalist[at] = plan;
+    c->finalist_s[at] = finish_s;
+    return ESP_OK;
+}
+
+static esp_status enter_algo(struct contest *c, const char *algo, double slice_bytes,
+                             double budget_s)
+{
+    struct esp_request request;
+    struct esp_plan *plan;
+    esp_request_init(&request, c->root);
+    request.algo = algo;
+    request.size_bytes = c->bytes;
+    request.slice_bytes = slice_bytes;
+    request.budget_s = c->a->options.work > 0 ? 0 : budget_s;
+    esp_status st = esp_plan_make(c->scene[0], &request, &plan, c->err);
+    if (st)
+        return st == ESP_ENOMEM ? st : ESP_OK; /* then it is not for this platform */
+    return enter(c, plan);
+}
+
+/* Trees of all kinds, each with several slices, then longer searches. */
+static esp_status hold(struct contest *c, double budget_s)
+{
+    static const char *const quick[] = {"hierarchical",   "hierarchical:wan=binomial",
+                                        "binomial",       "grow",
+                                        "prune-degree",   "ecef",
+                                        "refine:work=500"};
+    static const double slices[] = {65024, 32512, 16256, 0};
+    const char *algo = c->a->options.algo;
+    esp_status st = ESP_OK;
+    if (algo && *algo)
+        return enter_algo(c, algo, 0, budget_s);
+    for (int i = 0; i < 4 && !st; i++)
+        for (int k = 0; k < 7 && !st && slices[i] < c->bytes; k++)
+            st = enter_algo(c, quick[k], slices[i], 0);
+    double slice = c->n_finalists ? c->finalist[0]->slice_bytes : 0;
+    if (!st)
+        st = enter_algo(c, "clustered-sa:evaluations=300", slice, 0.4 * budget_s);
+    if (!st)
+        st = enter_algo(c, "refine:objective=finish,work=2000", slice, 0.4 * budget_s);
+    return st;
+}
+
+/* Of the best, the one that stays good around what is believed. */
+static esp_status decide(struct contest *c)
+{
+    esp_status st = ESP_OK;
+    for (int i = 0; i < c->n_finalists && !st; i++) {
+        double finish_s;
+        st = mean_finish(c, c->finalist[i], &finish_s);
+        if (st || !(finish_s < c->best_s))
+            continue;
+        esp_plan_free(c->best);
+        c->best = c->finalist[i];
+        c->finalist[i] = NULL;
+        c->best_s = c->best->makespan_s = finish_s;
+    }
+    for (int i = 0; i < c->n_finalists; i++)
+        esp_plan_free(c->finalist[i]);
+    return st;
+}
+
+static struct told *told_of(struct espi_advisor *a, int root, int size_class)
+{
+    for (int i = 0; i < a->n_told; i++)
+        if (a->told[i].root == root && a->told[i].size_class == size_class)
+            return &a->told[i];
+    return NULL;
+}
+
+/* Keeps what is said, to compare with next time. */
+static esp_status remember(struct contest *c, int size_class)
+{
+    struct espi_advisor *a = c->a;
+    struct told *t = told_of(a, c->root, size_class);
+    struct esp_plan *copy;
+    esp_status st = espi_plan_copy(c->best, c->scene[0], &c->arena, &copy, c->err);
+    if (st)
+        return st;
+    if (!t && a->n_told < ROOTS_MAX) {
+        t = &a->told[a->n_told++];
+        t->plan = NULL;
+    } else if (!t) {
+        t = &a->told[a->turn % ROOTS_MAX];
+    }
+    esp_plan_free(t->plan);
+    *t = (struct told){c->root, size_class, copy};
+    return ESP_OK;
+}
+
+/* The last advice stays unless something is better by what makes it worth a change. */
+static esp_status settle(struct contest *c, int size_class, struct espi_advice *out)
+{
+    struct told *t = told_of(c->a, c->root, size_class);
+    struct esp_plan *old = NULL;
+    double old_s = INFINITY;
+    esp_status st = ESP_OK;
+    if (t && t->plan)
+        st = espi_plan_copy(t->plan, c->scene[0], &c->arena, &old, c->err);
+    if (!st && old)
+        st = mean_finish(c, old, &old_s);
+    out->is_new = !old;
+    if (!st && old && !(c->best_s < WORTH_IT * old_s)) {
+        esp_plan_free(c->best);
+        c->best = old;
+        old = NULL;
+    } else {
+        out->is_new = 1;
+    }
+    esp_plan_free(old);
+    return st ? st : remember(c, size_class);
+}
+
+esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
+                                 double now_s, struct espi_advice *out,
+                                 struct esp_err *err)
+{
+    struct contest c = {
+        .a = a, .root = root, .bytes = bytes, .best_s = INFINITY, .err = err};
+    struct espi_advice advice = {.root = root,
+                                 .size_class = espi_size_class((uint64_t)bytes)};
+    struct espi_outlook o;
+    espi_advisor_outlook(a, now_s, &o);
+    double budget_s = a->options.budget_s;
+    if (o.gap_s > 0) /* three sizes have to be ready when the next call comes */
+        budget_s = fmin(budget_s, fmax((o.last_s + o.gap_s - now_s) / 3, 0.01));
+    espi_arena_init(&c.arena);
+    esp_status st = set_scenes(&c, now_s);
+    if (!st)
+        st = hold(&c, budget_s);
+    esp_status chosen = decide(&c);
+    if (!st)
+        st = chosen;
+    if (!st && !c.best)
+        st = espi_err(err, ESP_EUNSUPPORTED, "no algorithm can plan for this platform");
+    if (!st)
+        st = settle(&c, advice.size_class, &advice);
+    espi_arena_done(&c.arena);
+    for (int i = 0; i < c.n_scenes; i++)
+        esp_platform_free(c.scene[i]);
+    if (st) {
+        esp_plan_free(c.best);
+        return st;
+    }
+    advice.plan = c.best;
+    *out = advice;
+    return ESP_OK;
+}
+
+esp_status espi_advisor_plan(struct espi_advisor *a, double now_s,
+                             struct espi_advice *out, struct esp_err *err)
+{
+    static const double times[] = {1, 0.5, 2};
+    struct espi_outlook o;
+    espi_advisor_outlook(a, now_s, &o);
+    int turn = a->turn++;
+    if (o.busy)
+        return espi_advisor_plan_for(a, o.root, o.size_bytes * times[turn % 3], now_s,
+                                     out, err);
+    int root = a->root;
+    for (int i = 0; root < 0 && i < a->net->n_nodes; i++)
+        if (!espi_is_switch(a->net, i))
+            root = i;
+    if (root < 0)
+        return espi_err(err, ESP_EUNSUPPORTED, "the platform has no host");
+    double bytes = ldexp(1, IDLE_FIRST + turn % (IDLE_LAST - IDLE_FIRST + 1));
+    return espi_advisor_plan_for(a, root, bytes, now_s, out, err);
+}

@@ -1,0 +1,110 @@
+/* The advisor's mind: what is believed of the network, what the application will do next,
+ * and which plans to have ready for it. No clock, no files, no sockets: the service
+ * around it and the experiments in the simulator bring those.
+ *
+ * Belief: each group of links that share their fate (a cable; the links between two
+ * sites; else a link alone) has a factor of the bandwidth that the platform says. Every
+ * broadcast that ran tells of it: a host that took longer to receive than its tree
+ * explains, while its sender did not, was held up on the way between the two. Factors are
+ * forecast from their series; a group that nothing was heard of for a while drifts back
+ * to what the platform says.
+ *
+ * Prediction: sizes by a line through the last calls, gaps by a line through their
+ * logarithms. Plans are made for the predicted size, its half and its double, and must
+ * be good not only on the network as believed but also around it, as far as the
+ * forecasts were wrong so far. While no application calls, all sizes from 1 KiB to 2 MiB
+ * take their turns. */
+#ifndef ESPI_ADVISE_ADVISOR_H
+#define ESPI_ADVISE_ADVISOR_H
+
+#include <stdint.h>
+
+#include <espalier/algo.h>
+#include <espalier/plan.h>
+#include <espalier/platform.h>
+
+/* What one rank tells of its part in one broadcast. */
+struct espi_report {
+    uint32_t magic, version;
+    int32_t node;   /* of the platform, on which the rank runs */
+    int32_t root;   /* node of the root */
+    int32_t parent; /* node that sent to it; -1: it is the root */
+    int32_t n;      /* ranks that take part */
+    uint64_t call;  /* number of the broadcast on its communicator */
+    uint64_t bytes;
+    double slices;    /* that the message was cut into */
+    double receive_s; /* from its first slice to its last */
+    double total_s;   /* of the call */
+};
+
+#define ESPI_REPORT_MAGIC   UINT32_C(0x65737061)
+#define ESPI_REPORT_VERSION 1
+
+struct espi_advisor_options {
+    double forget_s;    /* half of what is not heard of any more is forgotten; 0: 120 */
+    int window;         /* slices under way at once on one way; 0: 4 */
+    double budget_s;    /* the longest search for a plan; 0: 0.5 */
+    double work;        /* evaluations a host instead of time, for runs that repeat; 0 */
+    const char *algo;   /* one algorithm instead of the choice; NULL: the choice */
+    esp_judge_fn judge; /* of finishes; NULL: the closed form */
+    void *judge_arg;
+    uint64_t seed;
+};
+
+struct espi_advisor;
+
+/* The platform is borrowed, and outlives the advisor or is replaced. */
+esp_status espi_advisor_create(const struct esp_platform *net,
+                               const struct espi_advisor_options *options,
+                               struct espi_advisor **out, struct esp_err *err);
+void espi_advisor_free(struct espi_advisor *a);
+
+/* A platform measured anew: the belief begins again from it. */
+esp_status espi_advisor_renew(struct espi_advisor *a, const struct esp_platform *net,
+                              struct esp_err *err);
+
+/* What a rank says, at that time; nonsense is passed over. ESP_ENOMEM is the only
+ * failure. */
+esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *report,
+                             double now_s, struct esp_err *err);
+
+struct espi_advice {
+    int root, size_class;  /* of the message: bytes <= 2^size_class */
+    struct esp_plan *plan; /* the caller's */
+    int is_new;            /* not what the advisor said of the same root and class last */
+};
+
+/* The next plan to publish, made within the time there is before the next call is
+ * predicted, or within the budget. ESP_EUNSUPPORTED: there is nothing to plan for yet. */
+esp_status espi_advisor_plan(struct espi_advisor *a, double now_s,
+                             struct espi_advice *out, struct esp_err *err);
+
+/* The same for a root and size of the caller's choice. */
+esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
+                                 double now_s, struct espi_advice *out,
+                                 struct esp_err *err);
+
+struct espi_outlook {
+    int busy;          /* has the application called lately? else all sizes take turns */
+    int root;          /* of the last call; -1: none yet */
+    double size_bytes; /* of the next call */
+    double gap_s;      /* from the last call to the next; 0: not known */
+    double last_s;     /* when the last call was */
+    long calls;
+    int slow; /* groups believed to have less than 0.8 of their bandwidth */
+};
+
+void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
+                          struct espi_outlook *out);
+
+/* The factor believed of a link at that time, and how far forecasts of it were off. */
+double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,
+                           double *error);
+
+/* The power of two that holds the bytes. */
+static inline int espi_size_class(uint64_t bytes)
+{
+    return bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* What is believed of the network: a factor of the bandwidth for each group of links that
+ * share their fate. */
+#ifndef ESPI_ADVISE_BELIEF_H
+#define ESPI_ADVISE_BELIEF_H
+
+#include <espalier/platform.h>
+
+#include "base/arena.h"
+#include "forecast/forecast.h"
+
+struct espi_belief {
+    const struct esp_platform *net;
+    int n_groups;
+    int *group; /* link -> group */
+    struct espi_fate {
+        struct espi_series *series; /* NULL: nothing heard yet */
+        double heard_s;
+    } * fate;
+    double forget_s;
+};
+
+esp_status espi_belief_init(struct espi_belief *b, const struct esp_platform *net,
+                            double forget_s, struct esp_err *err);
+void espi_belief_done(struct espi_belief *b);
+
+/* A measurement of a group's factor; ESP_ENOMEM is the only failure. */
+esp_status espi_belief_hear(struct espi_belief *b, int group, double factor, double now_s,
+                            struct esp_err *err);
+
+/* The factor expected, from 0.01 to 1, and the error to reckon with. */
+double espi_belief_factor(const struct espi_belief *b, int group, double now_s,
+                          double *error);
+
+/* The platform as believed; with `lots` not NULL each group is off by its error times a
+ * number from there (one a group). */
+esp_status espi_belief_platform(const struct espi_belief *b, double now_s,
+                                const double *lots, struct esp_platform **out,
+                                struct esp_err *err);
+
+#endif
