@@ -147,7 +147,7 @@ static struct esp_plan *plan_static(const struct esp_platform *p, int root, doub
 
 /* When each node got its first and its last slice. */
 struct arrivals {
-    double first_s[256], last_s[256];
+    double first_s[256], last_s[256], under_way_s[256]; /* by receiver */
 };
 
 static void note(void *arg, const struct esp_sim_transfer *t)
@@ -156,6 +156,7 @@ static void note(void *arg, const struct esp_sim_transfer *t)
     if (a->last_s[t->to] < 0 || t->end_s < a->first_s[t->to])
         a->first_s[t->to] = t->end_s;
     a->last_s[t->to] = fmax(a->last_s[t->to], t->end_s);
+    a->under_way_s[t->to] += t->end_s - t->start_s;
 }
 
 static double run(const struct esp_platform *p, const struct esp_plan *plan,
@@ -169,7 +170,7 @@ static double run(const struct esp_platform *p, const struct esp_plan *plan,
                                       .sharing = ESP_SHARING_FLUID};
     if (a) {
         for (int i = 0; i < 256; i++)
-            a->first_s[i] = a->last_s[i] = -1;
+            a->first_s[i] = a->last_s[i] = -1, a->under_way_s[i] = 0;
         options.on_transfer = note;
         options.arg = a;
     }
@@ -177,6 +178,21 @@ static double run(const struct esp_platform *p, const struct esp_plan *plan,
     double makespan_s = result->makespan_s;
     esp_sim_result_free(result);
     return makespan_s;
+}
+
+/* What a sender says of those it sent to. */
+static void tell_children(struct espi_report *r, const struct esp_plan *plan,
+                          const struct arrivals *a)
+{
+    int n = 0;
+    for (int i = 0; i < ESPI_REPORT_CHILDREN; i++)
+        r->child[i] = -1;
+    for (int i = 0; i < plan->trees[0].n_edges && n < ESPI_REPORT_CHILDREN; i++)
+        if (plan->trees[0].edges[i].from == r->node) {
+            r->child[n] = plan->trees[0].edges[i].to;
+            r->child_s[n] = (float)a->under_way_s[r->child[n]];
+            n++;
+        }
 }
 
 static void report(struct espi_advisor *advisor, const struct esp_plan *plan,
@@ -197,12 +213,14 @@ static void report(struct espi_advisor *advisor, const struct esp_plan *plan,
     struct esp_err err;
     if (plan->n_trees > 1)
         return;
+    tell_children(&r, plan, a);
     stop_if(espi_advisor_hear(advisor, &r, now_s, &err), &err);
     for (int i = 0; i < plan->trees[0].n_edges; i++) {
         const struct esp_edge *e = &plan->trees[0].edges[i];
         r.node = e->to;
         r.parent = e->from;
         r.receive_s = a->last_s[e->to] - a->first_s[e->to];
+        tell_children(&r, plan, a);
         stop_if(espi_advisor_hear(advisor, &r, now_s, &err), &err);
     }
 }

@@ -152,9 +152,12 @@ static int arc_between(const struct espi_view *v, int from, int to)
 
 static void count_arc(struct inquest *q, int arc)
 {
+    const struct espi_belief *b = &q->a->belief;
+    const int *links;
+    int n = espi_belief_links(b, &q->v, arc, &links);
     espi_load_arc(&q->v, arc, 1, q->load_s);
-    for (int i = q->v.hop_start[arc]; i < q->v.hop_start[arc + 1]; i++)
-        q->uses[q->a->belief.group[q->v.hops[i]]]++;
+    for (int i = 0; i < n; i++)
+        q->uses[b->group[links[i]]]++;
 }
 
 static esp_status inquest_init(struct inquest *q)
@@ -225,7 +228,8 @@ static esp_status hear_link(struct inquest *q, int link, double seen_s, int held
     struct espi_belief *b = &q->a->belief;
     int group = b->group[link];
     double before = espi_belief_factor(b, group, q->now_s, NULL);
-    double busy_s = q->uses[group] * q->v.slice_bytes / q->believed->bandwidth_Bps[link];
+    double busy_s =
+        q->uses[group] * q->v.slice_bytes / (before * q->a->net->bandwidth_Bps[link]);
     double factor = before * busy_s / seen_s;
     if (!held_up && factor <= before)
         return ESP_OK; /* it had no occasion to show more */
@@ -237,17 +241,25 @@ static double seen_s(const struct inquest *q, int h)
     return q->a->reports[q->v.node[h]].receive_s / (q->a->call_slices - 1);
 }
 
-/* Of the links of the arc, the slowest one that did not serve others well. */
+static double believed_Bps(const struct inquest *q, int link)
+{
+    const struct espi_belief *b = &q->a->belief;
+    return b->net->bandwidth_Bps[link] *
+           espi_belief_factor(b, b->group[link], q->now_s, NULL);
+}
+
+/* Of the links of the arc, the slowest one that did not serve others well; -1: none. */
 static int culprit(const struct inquest *q, int arc)
 {
-    const struct espi_view *v = &q->v;
+    const int *links;
+    int n = espi_belief_links(&q->a->belief, &q->v, arc, &links);
     int slowest = -1, slowest_cleared = 1;
-    for (int i = v->hop_start[arc]; i < v->hop_start[arc + 1]; i++) {
-        int link = v->hops[i], cleared = q->cleared[q->a->belief.group[link]];
+    for (int i = 0; i < n; i++) {
+        int cleared = q->cleared[q->a->belief.group[links[i]]];
         if (slowest < 0 || cleared < slowest_cleared ||
             (cleared == slowest_cleared &&
-             q->believed->bandwidth_Bps[link] < q->believed->bandwidth_Bps[slowest])) {
-            slowest = link;
+             believed_Bps(q, links[i]) < believed_Bps(q, slowest))) {
+            slowest = links[i];
             slowest_cleared = cleared;
         }
     }
@@ -263,12 +275,30 @@ static esp_status hear_punctual(struct inquest *q)
         int arc = q->parent_arc[h];
         if (arc < 0 || lateness(q, h) > LATE || !(seen_s(q, h) > 0))
             continue;
-        for (int i = v->hop_start[arc]; i < v->hop_start[arc + 1] && !st; i++) {
-            q->cleared[q->a->belief.group[v->hops[i]]] = 1;
-            st = hear_link(q, v->hops[i], seen_s(q, h), 0);
+        const int *links;
+        int n = espi_belief_links(&q->a->belief, v, arc, &links);
+        for (int i = 0; i < n && !st; i++) {
+            q->cleared[q->a->belief.group[links[i]]] = 1;
+            st = hear_link(q, links[i], seen_s(q, h), 0);
         }
     }
     return st;
+}
+
+/* How long messages to a child were under way, as the sender says; 0: it does not. */
+static double under_way_s(const struct inquest *q, int u, int child)
+{
+    const struct espi_report *r = &q->a->reports[q->v.node[u]];
+    for (int i = 0; i < ESPI_REPORT_CHILDREN; i++)
+        if (r->child[i] == q->v.node[child])
+            return r->child_s[i] > 0 && r->child_s[i] < 1e6F ? r->child_s[i] : 0;
+    return 0;
+}
+
+static int is_slower(const struct inquest *q, int u, int h, int than)
+{
+    double mine_s = under_way_s(q, u, h), other_s = under_way_s(q, u, than);
+    return mine_s != other_s ? mine_s > other_s : seen_s(q, h) > seen_s(q, than);
 }
 
 /* Of the children of a sender, which it serves in turns, a slow one delays the others:
@@ -281,13 +311,14 @@ static esp_status hear_late(struct inquest *q)
         int last = -1;
         for (int h = 0; h < v->g.n; h++)
             if (q->parent_arc[h] >= 0 && v->g.tail[q->parent_arc[h]] == u &&
-                (last < 0 || seen_s(q, h) > seen_s(q, last)))
+                (last < 0 || is_slower(q, u, h, last)))
                 last = h;
         if (last < 0)
             continue;
         double late = lateness(q, last);
-        if (late > LATE && late > 1.2 * lateness(q, u))
-            st = hear_link(q, culprit(q, q->parent_arc[last]), seen_s(q, last), 1);
+        int link = culprit(q, q->parent_arc[last]);
+        if (link >= 0 && late > LATE && late > 1.2 * lateness(q, u))
+            st = hear_link(q, link, seen_s(q, last), 1);
     }
     return st;
 }
@@ -351,7 +382,9 @@ static void begin_call(struct espi_advisor *a, const struct espi_report *r)
 /* The root's report is what counts as the call. */
 static void note_call(struct espi_advisor *a, const struct espi_report *r, double now_s)
 {
-    double began_s = now_s - r->total_s;
+    /* We may have been thinking when it came. */
+    int late = r->at_s < now_s && now_s - r->at_s < 60;
+    double began_s = (late ? r->at_s : now_s) - r->total_s;
     if (a->calls > 0)
         push(a->gaps, &a->n_gaps, fmax(began_s - a->last_s, 1e-9));
     push(a->sizes, &a->n_sizes, (double)r->bytes);
@@ -523,17 +556,16 @@ static esp_status enter_algo(struct contest *c, const char *algo, double slice_b
 /* Trees of all kinds, each with several slices, then longer searches. */
 static esp_status hold(struct contest *c, double budget_s)
 {
-    static const char *const quick[] = {"hierarchical",   "hierarchical:wan=binomial",
-                                        "binomial",       "grow",
-                                        "prune-degree",   "ecef",
-                                        "refine:work=500"};
-    static const double slices[] = {65024, 32512, 16256, 0};
+    static const char *const quick[] = {"hierarchical", "hierarchical:wan=binomial",
+                                        "binomial",     "grow",
+                                        "prune-degree", "refine:work=500"};
+    static const double slices[] = {65024, 16256, 0};
     const char *algo = c->a->options.algo;
     esp_status st = ESP_OK;
     if (algo && *algo)
         return enter_algo(c, algo, 0, budget_s);
-    for (int i = 0; i < 4 && !st; i++)
-        for (int k = 0; k < 7 && !st && slices[i] < c->bytes; k++)
+    for (int i = 0; i < 3 && !st; i++)
+        for (int k = 0; k < 6 && !st && slices[i] < c->bytes; k++)
             st = enter_algo(c, quick[k], slices[i], 0);
     double slice = c->n_finalists ? c->finalist[0]->slice_bytes : 0;
     if (!st)
@@ -599,8 +631,10 @@ static esp_status settle(struct contest *c, int size_class, struct espi_advice *
     esp_status st = ESP_OK;
     if (t && t->plan)
         st = espi_plan_copy(t->plan, c->scene[0], &c->arena, &old, c->err);
-    if (!st && old)
+    if (!st && old) {
+        old->size_bytes = c->bytes;
         st = mean_finish(c, old, &old_s);
+    }
     out->is_new = !old;
     if (!st && old && !(c->best_s < WORTH_IT * old_s)) {
         esp_plan_free(c->best);
@@ -637,14 +671,14 @@ esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
         st = espi_err(err, ESP_EUNSUPPORTED, "no algorithm can plan for this platform");
     if (!st)
         st = settle(&c, advice.size_class, &advice);
+    if (!st)
+        st = espi_belief_translate(&a->belief, c.best, &advice.plan, err);
     espi_arena_done(&c.arena);
     for (int i = 0; i < c.n_scenes; i++)
         esp_platform_free(c.scene[i]);
-    if (st) {
-        esp_plan_free(c.best);
+    esp_plan_free(c.best);
+    if (st)
         return st;
-    }
-    advice.plan = c.best;
     *out = advice;
     return ESP_OK;
 }

@@ -24,6 +24,8 @@
 #include <espalier/platform.h>
 
 /* What one rank tells of its part in one broadcast. */
+enum { ESPI_REPORT_CHILDREN = 8 };
+
 struct espi_report {
     uint32_t magic, version;
     int32_t node;   /* of the platform, on which the rank runs */
@@ -35,6 +37,12 @@ struct espi_report {
     double slices;    /* that the message was cut into */
     double receive_s; /* from its first slice to its last */
     double total_s;   /* of the call */
+    double at_s;      /* when it ended, on the clock of the machine */
+    /* Those it sent to, the slowest first: how long messages to them were under way.
+     * Since a sender serves its children in turns, all of them receive as slowly as the
+     * slowest can; this tells which one that is. */
+    int32_t child[ESPI_REPORT_CHILDREN]; /* nodes; -1: no more */
+    float child_s[ESPI_REPORT_CHILDREN];
 };
 
 #define ESPI_REPORT_MAGIC   UINT32_C(0x65737061)

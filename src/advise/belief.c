@@ -1,10 +1,12 @@
 #include "advise/belief.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "plan/plan.h"
 #include "platform/platform.h"
 
 #define FACTOR_MIN 0.01
@@ -51,11 +53,13 @@ esp_status espi_belief_init(struct espi_belief *b, const struct esp_platform *ne
     }
     espi_free(number);
     b->fate = espi_calloc((size_t)b->n_groups + 1, sizeof *b->fate);
-    if (!b->fate) {
+    b->fixed = net->n_hosts < net->n_nodes;
+    esp_status st = b->fate ? ESP_OK : espi_err_nomem(err);
+    if (!st && b->fixed)
+        st = espi_view_init(&b->ways, net, 65536, &b->arena, err);
+    if (st)
         espi_belief_done(b);
-        return espi_err_nomem(err);
-    }
-    return ESP_OK;
+    return st;
 }
 
 void espi_belief_done(struct espi_belief *b)
@@ -64,6 +68,7 @@ void espi_belief_done(struct espi_belief *b)
         espi_series_free(b->fate[g].series);
     espi_free(b->fate);
     espi_free(b->group);
+    espi_arena_done(&b->arena);
     *b = (struct espi_belief){0};
 }
 
@@ -97,6 +102,122 @@ double espi_belief_factor(const struct espi_belief *b, int group, double now_s,
     return 1 - fresh * (1 - fmin(fmax(f.value, FACTOR_MIN), 1));
 }
 
+/* ---- platforms ---- */
+
+/* Factors of all links and cables of the network. */
+static void set_factors(const struct espi_belief *b, double now_s, const double *lots,
+                        double *factor, double *cable)
+{
+    const struct esp_platform *net = b->net;
+    for (int s = 0; s < net->n_shared; s++)
+        cable[s] = 1;
+    for (int e = 0; e < net->n_links; e++) {
+        double error;
+        factor[e] = espi_belief_factor(b, b->group[e], now_s, &error);
+        if (lots)
+            factor[e] = fmin(fmax(factor[e] + lots[b->group[e]] * error, FACTOR_MIN), 1);
+        if (net->n_shared && net->link_shared.start[e] < net->link_shared.start[e + 1])
+            cable[net->link_shared.item[net->link_shared.start[e]]] = factor[e];
+    }
+}
+
+static esp_status add_nodes(const struct esp_platform *net, struct esp_builder *builder,
+                            struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    for (int i = 0; i < net->n_nodes && !st; i++) {
+        int site = net->node_site[i];
+        struct esp_node_spec spec = {
+            espi_node_name(net, i), site < 0 ? NULL : espi_names_text(&net->sites, site),
+            espi_is_switch(net, i) ? ESP_NODE_SWITCH : ESP_NODE_HOST, net->send_s[i],
+            net->recv_s[i]};
+        st = esp_builder_add_node(builder, &spec, NULL, err);
+    }
+    return st;
+}
+
+/* One link a way: link e is arc e of b->ways. */
+static esp_status add_ways(const struct espi_belief *b, const double *factor,
+                           struct esp_builder *builder, struct esp_err *err)
+{
+    const struct espi_view *w = &b->ways;
+    esp_status st = ESP_OK;
+    for (int e = 0; e < w->g.m && !st; e++) {
+        double Bps = INFINITY;
+        for (int i = w->hop_start[e]; i < w->hop_start[e + 1]; i++)
+            Bps = fmin(Bps, b->net->bandwidth_Bps[w->hops[i]] * factor[w->hops[i]]);
+        st = esp_builder_add_link(builder, w->node[w->g.tail[e]], w->node[w->g.head[e]],
+                                  w->latency_s[e], Bps, NULL, err);
+    }
+    return st;
+}
+
+/* The ways that pass some links of the network share these. */
+static esp_status add_cable(const struct espi_belief *b, const char *name, double Bps,
+                            const unsigned char *passes, int *list,
+                            struct esp_builder *builder, struct esp_err *err)
+{
+    const struct espi_view *w = &b->ways;
+    int n = 0;
+    for (int e = 0; e < w->g.m; e++) {
+        int through = 0;
+        for (int i = w->hop_start[e]; i < w->hop_start[e + 1]; i++)
+            through = through || passes[w->hops[i]];
+        if (through)
+            list[n++] = e;
+    }
+    return n > 1 ? esp_builder_add_shared(builder, name, Bps, list, n, err) : ESP_OK;
+}
+
+static esp_status add_cables(const struct espi_belief *b, const double *factor,
+                             const double *cable, struct esp_builder *builder,
+                             struct esp_err *err)
+{
+    const struct esp_platform *net = b->net;
+    unsigned char *passes = espi_calloc((size_t)net->n_links + 1, 1);
+    int *list = ESPI_NEW(int, (size_t)b->ways.g.m + 1);
+    esp_status st = passes && list ? ESP_OK : espi_err_nomem(err);
+    char name[32];
+    for (int e = 0; e < net->n_links && !st; e++) {
+        snprintf(name, sizeof name, "link %d", e);
+        passes[e] = 1;
+        st = add_cable(b, name, net->bandwidth_Bps[e] * factor[e], passes, list, builder,
+                       err);
+        passes[e] = 0;
+    }
+    for (int s = 0; s < net->n_shared && !st; s++) {
+        snprintf(name, sizeof name, "cable %d", s);
+        for (int k = net->shared_links.start[s]; k < net->shared_links.start[s + 1]; k++)
+            passes[net->shared_links.item[k]] = 1;
+        st =
+            add_cable(b, name, net->shared_Bps[s] * cable[s], passes, list, builder, err);
+        memset(passes, 0, (size_t)net->n_links);
+    }
+    espi_free(passes);
+    espi_free(list);
+    return st;
+}
+
+static esp_status build_ways(const struct espi_belief *b, const double *factor,
+                             const double *cable, struct esp_platform **out,
+                             struct esp_err *err)
+{
+    struct esp_builder *builder;
+    esp_status st = esp_builder_create(&builder, err);
+    if (st)
+        return st;
+    esp_builder_set_model(builder, b->net->model);
+    st = add_nodes(b->net, builder, err);
+    if (!st)
+        st = add_ways(b, factor, builder, err);
+    if (!st)
+        st = add_cables(b, factor, cable, builder, err);
+    if (!st)
+        st = esp_builder_build(builder, out, err);
+    esp_builder_free(builder);
+    return st;
+}
+
 esp_status espi_belief_platform(const struct espi_belief *b, double now_s,
                                 const double *lots, struct esp_platform **out,
                                 struct esp_err *err)
@@ -105,19 +226,77 @@ esp_status espi_belief_platform(const struct espi_belief *b, double now_s,
     double *factor = ESPI_NEW(double, (size_t)net->n_links + 1);
     double *cable = ESPI_NEW(double, (size_t)net->n_shared + 1);
     esp_status st = factor && cable ? ESP_OK : espi_err_nomem(err);
-    for (int s = 0; s < net->n_shared && !st; s++)
-        cable[s] = 1;
-    for (int e = 0; e < net->n_links && !st; e++) {
-        double error;
-        factor[e] = espi_belief_factor(b, b->group[e], now_s, &error);
-        if (lots)
-            factor[e] = fmin(fmax(factor[e] + lots[b->group[e]] * error, FACTOR_MIN), 1);
-        if (net->n_shared && net->link_shared.start[e] < net->link_shared.start[e + 1])
-            cable[net->link_shared.item[net->link_shared.start[e]]] = factor[e];
+    if (!st) {
+        set_factors(b, now_s, lots, factor, cable);
+        st = b->fixed ? build_ways(b, factor, cable, out, err)
+                      : espi_platform_scaled(net, factor, cable, out, err);
     }
-    if (!st)
-        st = espi_platform_scaled(net, factor, cable, out, err);
     espi_free(factor);
     espi_free(cable);
     return st;
+}
+
+int espi_belief_links(const struct espi_belief *b, const struct espi_view *v, int arc,
+                      const int **links)
+{
+    int first = v->hop_start[arc], n = v->hop_start[arc + 1] - first;
+    *links = v->hops + first;
+    if (!b->fixed || n != 1)
+        return b->fixed ? 0 : n;
+    int way = v->hops[first];
+    *links = b->ways.hops + b->ways.hop_start[way];
+    return b->ways.hop_start[way + 1] - b->ways.hop_start[way];
+}
+
+/* ---- plans ---- */
+
+static esp_status translate_tree(const struct espi_belief *b, const struct esp_tree *tree,
+                                 struct espi_arena *arena, struct esp_plan *plan,
+                                 struct esp_err *err)
+{
+    const struct espi_view *w = &b->ways;
+    size_t total = 0;
+    for (int i = 0; i < tree->n_hops; i++)
+        total += (size_t)(w->hop_start[tree->hops[i] + 1] - w->hop_start[tree->hops[i]]);
+    int *start = ESPI_ARENA_NEW(arena, int, (size_t)tree->n_edges + 1), n = 0;
+    int *hops = ESPI_ARENA_NEW(arena, int, total + 1);
+    if (!start || !hops)
+        return espi_err_nomem(err);
+    for (int i = 0; i < tree->n_edges; i++) {
+        const struct esp_edge *e = &tree->edges[i];
+        start[i] = n;
+        for (int k = e->first_hop; k < e->first_hop + e->n_hops; k++)
+            for (int h = w->hop_start[tree->hops[k]]; h < w->hop_start[tree->hops[k] + 1];
+                 h++)
+                hops[n++] = w->hops[h];
+    }
+    start[tree->n_edges] = n;
+    return esp_plan_add_tree(plan, b->net, tree->weight, tree->n_edges, start, hops, err);
+}
+
+esp_status espi_belief_translate(const struct espi_belief *b, const struct esp_plan *plan,
+                                 struct esp_plan **out, struct esp_err *err)
+{
+    struct espi_arena arena;
+    struct esp_plan *copy = NULL;
+    espi_arena_init(&arena);
+    esp_status st = ESP_OK;
+    if (!b->fixed) {
+        st = espi_plan_copy(plan, b->net, &arena, out, err);
+        espi_arena_done(&arena);
+        return st;
+    }
+    st = esp_plan_create(plan->op, plan->root, plan->algo, &copy, err);
+    for (int t = 0; t < plan->n_trees && !st; t++)
+        st = translate_tree(b, &plan->trees[t], &arena, copy, err);
+    espi_arena_done(&arena);
+    if (st) {
+        esp_plan_free(copy);
+        return st;
+    }
+    copy->size_bytes = plan->size_bytes;
+    copy->slice_bytes = plan->slice_bytes;
+    copy->makespan_s = plan->makespan_s;
+    *out = copy;
+    return ESP_OK;
 }

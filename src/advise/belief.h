@@ -5,8 +5,11 @@
 
 #include <espalier/platform.h>
 
+#include <espalier/plan.h>
+
 #include "base/arena.h"
 #include "forecast/forecast.h"
+#include "platform/view.h"
 
 struct espi_belief {
     const struct esp_platform *net;
@@ -17,6 +20,11 @@ struct espi_belief {
         double heard_s;
     } * fate;
     double forget_s;
+    /* With switches: the way between each two hosts, which the network chooses and load
+     * does not change. */
+    int fixed;
+    struct espi_arena arena;
+    struct espi_view ways;
 };
 
 esp_status espi_belief_init(struct espi_belief *b, const struct esp_platform *net,
@@ -31,8 +39,17 @@ esp_status espi_belief_hear(struct espi_belief *b, int group, double factor, dou
 double espi_belief_factor(const struct espi_belief *b, int group, double now_s,
                           double *error);
 
-/* The platform as believed; with `lots` not NULL each group is off by its error times a
- * number from there (one a group). */
+/* The links that a transfer over an arc of a view of the believed platform passes. */
+int espi_belief_links(const struct espi_belief *b, const struct espi_view *v, int arc,
+                      const int **links);
+
+/* A plan for the believed platform as one for the network itself. */
+esp_status espi_belief_translate(const struct espi_belief *b, const struct esp_plan *plan,
+                                 struct esp_plan **out, struct esp_err *err);
+
+/* The platform as believed: with switches, hosts joined by one link for each way, and a
+ * cable for each link that ways share, so that no plan counts on other ways; with `lots`
+ * not NULL each group is off by its error times a number from there (one a group). */
 esp_status espi_belief_platform(const struct espi_belief *b, double now_s,
                                 const double *lots, struct esp_platform **out,
                                 struct esp_err *err);

@@ -21,6 +21,7 @@ enum knob_number {
     PATIENCE,
     SLOW,
     STATS,
+    ADVICE,
     LOG,
     N_KNOBS
 };
@@ -64,6 +65,9 @@ static const struct espi_knob knobs[N_KNOBS] = {
     [STATS] = {"ESPALIER_STATS", "FILE", "",
                "At the end rank 0 writes to this file what was done; '-' is standard "
                "error."},
+    [ADVICE] = {"ESPALIER_ADVICE", "FOLDER", "",
+                "Where the advisor of the job puts its plans and listens to the ranks; "
+                "'espalier run --adapt' sets it."},
     [LOG] = {"ESPALIER_LOG", "quiet|warn|info|debug", "warn",
              "How much rank 0 says on standard error."},
 };
@@ -194,6 +198,8 @@ static esp_status read_one(struct espi_settings *s, enum knob_number k, const ch
         return read_text(k, text, s->plan, sizeof s->plan, err);
     case STATS:
         return read_text(k, text, s->stats, sizeof s->stats, err);
+    case ADVICE:
+        return read_text(k, text, s->advice, sizeof s->advice, err);
     case HOSTS:
         return read_text(k, text, s->hosts, sizeof s->hosts, err);
     case ALGO:

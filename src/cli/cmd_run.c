@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "advise/knobs.h"
+#include "advise/report.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "cli/command.h"
@@ -126,7 +127,43 @@ static void add_launcher_options(struct line *line, int mpi)
             add_variable(line, mpi, knobs[i].name, getenv(knobs[i].name));
 }
 
-static int start(const struct cli_args *args, int mpi, const char *shim, const char *made)
+/* ---- the advisor ---- */
+
+struct advice {
+    char self[PATH_MAX], folder[64];
+    const char *words[10]; /* its command line; none: no advisor */
+};
+
+static int set_advice(const struct cli_args *args, struct advice *a)
+{
+    int n = 0;
+
+    a->words[0] = NULL;
+    a->folder[0] = '\0';
+    if (!cli_has(args, "adapt"))
+        return CLI_OK;
+    if (!cli_text(args, "platform"))
+        return cli_error(CLI_BAD_USAGE, "--adapt needs --platform");
+    if (cli_find_self(a->self))
+        return cli_error(CLI_FAILED, "cannot find this program itself");
+    strcpy(a->folder, "/tmp/espalier-XXXXXX");
+    if (!mkdtemp(a->folder))
+        return cli_error(CLI_FAILED, "cannot make a folder for the advisor: %s",
+                         strerror(errno));
+    a->words[n++] = a->self;
+    a->words[n++] = "advise";
+    a->words[n++] = "-p";
+    a->words[n++] = getenv("ESPALIER_PLATFORM");
+    a->words[n++] = "--folder";
+    a->words[n++] = a->folder;
+    if (cli_text(args, "log") && strcmp(cli_text(args, "log"), "debug") == 0)
+        a->words[n++] = "-v";
+    a->words[n] = NULL;
+    return set("ESPALIER_ADVICE", a->folder);
+}
+
+static int start(const struct cli_args *args, int mpi, const char *shim, const char *made,
+                 const struct advice *advice)
 {
     int n_knobs;
     char quoted[80];
@@ -145,8 +182,8 @@ static int start(const struct cli_args *args, int mpi, const char *shim, const c
     for (int i = 1; i < args->n_words; i++)
         add(&line, args->words[i]);
     add(&line, NULL);
-    if (*made)
-        return cli_run_to_end(line.words, made);
+    if (*made || advice->words[0])
+        return cli_run_to_end(line.words, made, advice->words[0] ? advice->words : NULL);
     execvp(line.words[0], (char *const *)line.words);
     return cli_error(CLI_FAILED, "cannot start %s: %s",
                      espi_quote(quoted, sizeof quoted, line.words[0]), strerror(errno));
@@ -155,6 +192,7 @@ static int start(const struct cli_args *args, int mpi, const char *shim, const c
 static int run_run(const struct cli_args *args)
 {
     char shim[PATH_MAX], quoted[80], made[CLI_RUN_PLAN_MAX], name[40];
+    struct advice advice = {.folder = ""};
     int mpi = cli_find_mpi(args);
 
     if (mpi < 0)
@@ -177,7 +215,13 @@ static int run_run(const struct cli_args *args)
     const char *algo = cli_text(args, "algo");
     if (code == CLI_OK && *made)
         code = set("ESPALIER_ALGO", strcmp(algo, "auto") == 0 ? algo : "");
-    return code == CLI_OK ? start(args, mpi, shim, made) : code;
+    if (code == CLI_OK)
+        code = set_advice(args, &advice);
+    if (code == CLI_OK)
+        code = start(args, mpi, shim, made, &advice);
+    if (advice.folder[0])
+        espi_advice_clean(advice.folder);
+    return code;
 }
 
 const struct command cli_command_run = {
@@ -242,6 +286,10 @@ const struct command cli_command_run = {
              .value = "NAME,...",
              .help = "The nodes of the ranks, by rank, where the platform calls them "
                      "otherwise than their hosts."},
+            {.name = "adapt",
+             .help =
+                 "Start an advisor beside the program, by which the broadcasts of all "
+                 "ranks follow the load of the network; see 'espalier advise'."},
             {.name = "stats",
              .help = "At the end, say on standard error what ran and how long it took."},
             {.name = "log",

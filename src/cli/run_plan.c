@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,27 +114,61 @@ static void pass_on(int signal)
         kill((pid_t)launcher, signal);
 }
 
-int cli_run_to_end(const char *const *words, const char *plan)
+static pid_t start_process(const char *const *words, int companion)
 {
-    struct sigaction action = {.sa_handler = pass_on};
-    int status = 0;
     char quoted[80];
     pid_t pid = fork();
 
-    if (pid == 0) {
-        execvp(words[0], (char *const *)words);
-        int code =
-            cli_error(CLI_FAILED, "cannot start %s: %s",
-                      espi_quote(quoted, sizeof quoted, words[0]), strerror(errno));
-        fflush(NULL);
-        _exit(code);
+    if (pid != 0)
+        return pid;
+    if (companion)
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* it does not outlive us */
+    execvp(words[0], (char *const *)words);
+    int code = cli_error(CLI_FAILED, "cannot start %s: %s",
+                         espi_quote(quoted, sizeof quoted, words[0]), strerror(errno));
+    fflush(NULL);
+    _exit(code);
+}
+
+/* Waits for the launcher; a companion that ends is started anew, not too often. */
+static int wait_for(pid_t pid, const char *const *companion, pid_t *beside)
+{
+    int status = 0;
+
+    for (;;) {
+        int other;
+        pid_t ended = waitpid(pid, &status, companion ? WNOHANG : 0);
+        if (ended == pid)
+            return status;
+        if (ended < 0 && errno != EINTR)
+            return 0;
+        if (!companion)
+            continue;
+        if (*beside > 0 && waitpid(*beside, &other, WNOHANG) == *beside) {
+            sleep(1);
+            *beside = start_process(companion, 1);
+        }
+        usleep(20000);
     }
+}
+
+int cli_run_to_end(const char *const *words, const char *plan,
+                   const char *const *companion)
+{
+    struct sigaction action = {.sa_handler = pass_on};
+    pid_t beside = companion ? start_process(companion, 1) : 0;
+    pid_t pid = start_process(words, 0);
+
     launcher = pid;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    unlink(plan);
+    int status = pid > 0 ? wait_for(pid, companion, &beside) : 0;
+    if (beside > 0) {
+        kill(beside, SIGTERM);
+        waitpid(beside, NULL, 0);
+    }
+    if (*plan)
+        unlink(plan);
     if (pid < 0)
         return cli_error(CLI_FAILED, "cannot start a process: %s", strerror(errno));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -94,13 +94,23 @@ int espi_call_run(const struct espi_call *call, void *data,
     struct espi_transport transport;
     struct espi_arena arena;
     struct espi_run_options o = *options;
-    int code = MPI_SUCCESS;
+    struct espi_notes notes;
+    int code = MPI_SUCCESS, noted = espi_notes_wanted(call);
     if (espi_help_applies(call->c, call->entry))
         return espi_help_run(call->c, call->entry, data);
     o.window = espi_job.settings.window;
     espi_arena_init(&arena);
     espi_wire_init(&wire, &transport, call->c->twin);
     keep_in_step(&wire, &o, call);
+    if (noted) {
+        if (espi_notes_init(&notes, call, &arena)) {
+            espi_arena_done(&arena);
+            return MPI_ERR_NO_MEM;
+        }
+        wire.notes = &notes;
+        if (call->rank == call->root)
+            espi_notes_ask(&notes, call->c, call->bytes);
+    }
     if (espi_run_init(&run, &call->entry->prog, call->c->rank, call->entry->channel,
                       &transport, data, &o, &arena) ||
         espi_wire_reserve(&wire, run.max_requests, &arena)) {
@@ -110,6 +120,11 @@ int espi_call_run(const struct espi_call *call, void *data,
         espi_wire_abandon(run.requests, run.n_requests);
     } else {
         code = wire.error;
+    }
+    if (noted) {
+        espi_notes_report(&notes, call);
+        int adopted = espi_notes_adopt(&notes, call->c);
+        code = code ? code : adopted;
     }
     espi_arena_done(&arena);
     return code;

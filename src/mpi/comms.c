@@ -57,6 +57,8 @@ static void free_comm(struct espi_comm *c)
         espi_arena_done(&c->cache[i].arena);
         espi_free(c->cache[i].helper);
     }
+    for (int i = 0; i < c->n_advised; i++)
+        esp_plan_free(c->advised[i].plan);
     espi_team_done(&c->team);
     espi_free(c->node);
     espi_free(c);

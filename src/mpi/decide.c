@@ -25,6 +25,14 @@ static void clear_entry(struct espi_entry *e)
     e->bytes = 0;
 }
 
+static void forget_bcasts(struct espi_comm *c)
+{
+    for (struct espi_entry *e = c->cache; e < c->cache + ESPI_CACHE; e++)
+        if (e->size_class >= 0 && e->op == ESP_OP_BCAST)
+            clear_entry(e);
+    c->stale = 0;
+}
+
 /* The one that fits, else the one longest unused, cleared. */
 static struct espi_entry *find_entry(struct espi_comm *c, esp_op op, int root,
                                      int size_class)
@@ -54,15 +62,17 @@ static esp_status make_team(struct espi_comm *c, struct esp_err *err)
     return st;
 }
 
-/* The plan from outside where it fits; else *out stays NULL. */
+/* The plan from outside where it fits, the advisor's before the user's; else *out stays
+ * NULL. */
 static esp_status adapt_given(const struct espi_comm *c, esp_op op, int root,
-                              struct esp_plan **out)
+                              const struct esp_plan *advised, struct esp_plan **out)
 {
     struct esp_err why;
-    if (!espi_job.plan || espi_job.plan->op != op)
+    const struct esp_plan *plan = advised ? advised : espi_job.plan;
+    if (!plan || plan->op != op)
         return ESP_OK;
     esp_status st =
-        espi_team_adapt(&c->team, espi_job.net, c->node, espi_job.plan, root, out, &why);
+        espi_team_adapt(&c->team, espi_job.net, c->node, plan, root, out, &why);
     return st == ESP_ENOMEM ? st : ESP_OK;
 }
 
@@ -71,12 +81,21 @@ static esp_status choose(struct espi_comm *c, esp_op op, int root, double bytes,
 {
     const struct espi_settings *s = &espi_job.settings;
     struct esp_plan *given = NULL;
-    esp_status st = adapt_given(c, op, root, &given);
-    struct espi_choice_options options = {.force = s->mode == ESPI_MODE_FORCE,
+    int adaptive = s->advice[0] && op == ESP_OP_BCAST && c->size == espi_job.n;
+    const struct esp_plan *advised =
+        adaptive && c->node ? espi_advised_plan(c, root, class_of((uint64_t)bytes))
+                            : NULL;
+    esp_status st = adapt_given(c, op, root, advised, &given);
+    /* Advice travels with our broadcasts, so that these have to be ours. */
+    struct espi_choice_options options = {.force = adaptive || s->mode == ESPI_MODE_FORCE,
                                           .margin = s->margin,
                                           .slice_bytes = s->slice_bytes,
                                           .algo = s->algo,
                                           .given = given};
+    if (advised && given && !(options.slice_bytes > 0))
+        options.slice_bytes = advised->slice_bytes;
+    if (advised && given)
+        options.algo = NULL; /* it is the advisor's to choose */
     if (!st)
         st = espi_choose(c->team.p, op, root, bytes, &options, choice, err);
     esp_plan_free(given);
@@ -150,6 +169,8 @@ struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_
 {
     struct esp_err err;
     int size_class = class_of(bytes);
+    if (c->stale)
+        forget_bcasts(c);
     struct espi_entry *e = find_entry(c, op, root, size_class);
     e->used = ++c->clock;
     if (e->size_class < 0 && fill_entry(c, e, op, root, size_class, &err))

@@ -15,6 +15,7 @@
 
 #include "advise/choice.h"
 #include "advise/knobs.h"
+#include "advise/report.h"
 #include "advise/team.h"
 #include "base/clock.h"
 #include "exec/exec.h"
@@ -71,6 +72,14 @@ struct espi_entry {
     double first_s, period_s;
 };
 
+/* A plan of the advisor's that all ranks of the communicator have. */
+enum { ESPI_ADVISED = 24, ESPI_CLASSES = 50 };
+
+struct espi_advised {
+    int root, size_class; /* node */
+    struct esp_plan *plan;
+};
+
 struct espi_comm {
     MPI_Comm user, twin;
     int size, rank;
@@ -84,7 +93,12 @@ struct espi_comm {
     struct espi_help *help; /* or NULL: none yet */
     uint64_t clock;
     struct espi_entry cache[ESPI_CACHE];
-    struct espi_comm *next, **link; /* list of all */
+    int stale;             /* there is new advice: broadcasts are to be decided anew */
+    uint64_t epoch, calls; /* of the advice, and broadcasts by plans under it */
+    struct espi_advised advised[ESPI_ADVISED];
+    int n_advised;
+    struct espi_advice_seen seen[ESPI_CLASSES]; /* by size class, where we are the root */
+    struct espi_comm *next, **link;             /* list of all */
 };
 
 /* Makes the communicator ours, if it can be; collective over it. Does nothing to one that
@@ -152,13 +166,16 @@ void espi_layout_done(struct espi_layout *l);
 
 /* ---- messages ---- */
 
+struct espi_notes;
+
 struct espi_wire {
     MPI_Comm comm;
     MPI_Request *requests;
     MPI_Status *statuses;
-    int in_step;  /* a send has ended when the receiver has the message */
-    int any_size; /* messages may be shorter than what was to come */
-    int error;    /* of a message that came, but wrong: the run goes on, for the others */
+    struct espi_notes *notes; /* NULL: none travel */
+    int in_step;              /* a send has ended when the receiver has the message */
+    int any_size;             /* messages may be shorter than what was to come */
+    int error; /* of a message that came, but wrong: the run goes on, for the others */
 };
 
 void espi_wire_init(struct espi_wire *wire, struct espi_transport *t, MPI_Comm twin);
@@ -210,6 +227,65 @@ uint64_t espi_bytes(MPI_Count count, MPI_Datatype type);
 
 /* The bytes of the parts of all ranks but the root, each of so many; 0: too many. */
 uint64_t espi_parts(const struct espi_call *call, uint64_t part);
+
+/* ---- notes: plans of the advisor that travel with broadcasts ---- */
+
+struct espi_note_head {
+    uint32_t magic, length; /* of the text */
+    uint64_t epoch;         /* of the plans in force after this call */
+};
+
+struct espi_note_in {
+    char *message;
+    void *to; /* where the data belong */
+    size_t bytes;
+};
+
+struct espi_note_way {
+    int sends, peer, channel;
+    int open; /* messages under way */
+    double since_s, under_way_s;
+};
+
+/* Of one call. */
+struct espi_notes {
+    struct espi_arena *arena;
+    struct espi_note_head head;
+    const char *text;
+    int have; /* head and text are what the root says */
+    struct espi_note_in *in;
+    int n_in;
+    struct espi_note_way *begun; /* ways on which a message has been sent or awaited */
+    int n_begun;
+    double start_s, first_s, last_s; /* of the call; of slices that came */
+};
+
+/* Do notes travel with this call? Every rank finds the same. */
+int espi_notes_wanted(const struct espi_call *call);
+int espi_notes_init(struct espi_notes *n, const struct espi_call *call,
+                    struct espi_arena *arena);
+/* At the root: looks for advice for messages of about that size. */
+void espi_notes_ask(struct espi_notes *n, struct espi_comm *c, uint64_t bytes);
+/* The message to send or receive into instead, and its bytes; NULL: out of memory.
+ * which: the number of a message with a head, -1: it has none. */
+const void *espi_notes_send(struct espi_notes *n, int peer, int channel, const void *from,
+                            size_t *bytes);
+void *espi_notes_recv(struct espi_notes *n, int peer, int channel, void *to,
+                      size_t *bytes, int *which);
+/* A message has come; one with a head of so many bytes: 0, or -1: it is wrong. */
+void espi_notes_clock(struct espi_notes *n);
+/* Messages on the way: one begins, one is sent. The number of the way, for the second. */
+int espi_notes_begin(struct espi_notes *n, int peer, int channel);
+void espi_notes_sent(struct espi_notes *n, int way);
+int espi_notes_came(struct espi_notes *n, int which, size_t came);
+/* At the end of the call, on every rank: what travelled is in force. */
+int espi_notes_adopt(const struct espi_notes *n, struct espi_comm *c);
+void espi_notes_report(const struct espi_notes *n, const struct espi_call *call);
+void espi_notes_end(void);
+
+/* The plan in force for broadcasts from that rank of about that size, or NULL. */
+const struct esp_plan *espi_advised_plan(const struct espi_comm *c, int root,
+                                         int size_class);
 
 /* ---- collectives, by us or by the library ---- */
 

@@ -12,7 +12,8 @@ _Static_assert(sizeof(MPI_Request) == sizeof(int) ||
                    sizeof(MPI_Request) == sizeof(void *),
                "a request fits into one of the two");
 
-enum { ANY = -1 };
+/* Below these: receives with a head, and sends whose time is taken. */
+enum { ANY = -1, FIRST_NOTED = -2, FIRST_WAY = -(1 << 24) };
 
 static struct espi_request wrap(MPI_Request mpi, int bytes)
 {
@@ -47,12 +48,18 @@ static int wire_send(void *self, int peer, int channel, const void *from, size_t
 {
     struct espi_wire *wire = self;
     MPI_Request mpi;
-    int n = wire->error ? 0 : (int)bytes; /* so that the receiver learns of it, too */
+    if (wire->error)
+        bytes = 0; /* so that the receiver learns of it, too */
+    if (wire->notes &&
+        !(from = espi_notes_send(wire->notes, peer, channel, from, &bytes)))
+        return MPI_ERR_NO_MEM;
+    int n = (int)bytes;
     int code = wire->in_step
                    ? PMPI_Issend(from, n, MPI_BYTE, peer, channel, wire->comm, &mpi)
                    : PMPI_Isend(from, n, MPI_BYTE, peer, channel, wire->comm, &mpi);
+    int way = wire->notes ? espi_notes_begin(wire->notes, peer, channel) : -1;
     if (code == MPI_SUCCESS)
-        *request = wrap(mpi, ANY);
+        *request = wrap(mpi, way < 0 ? ANY : FIRST_WAY - way);
     return code;
 }
 
@@ -61,9 +68,13 @@ static int wire_recv(void *self, int peer, int channel, void *to, size_t bytes,
 {
     struct espi_wire *wire = self;
     MPI_Request mpi;
+    int which = -1;
+    if (wire->notes &&
+        !(to = espi_notes_recv(wire->notes, peer, channel, to, &bytes, &which)))
+        return MPI_ERR_NO_MEM;
     int code = PMPI_Irecv(to, (int)bytes, MPI_BYTE, peer, channel, wire->comm, &mpi);
     if (code == MPI_SUCCESS)
-        *request = wrap(mpi, (int)bytes);
+        *request = wrap(mpi, which < 0 ? (int)bytes : FIRST_NOTED - which);
     return code;
 }
 
@@ -74,8 +85,18 @@ static void measure(struct espi_wire *wire, const struct espi_request *requests,
 {
     for (int i = 0; i < n_done; i++) {
         int wanted = bytes_to_come(&requests[done[i]]), came = wanted;
-        if (wanted != ANY && !PMPI_Get_count(&wire->statuses[i], MPI_BYTE, &came) &&
-            came != wanted && !wire->error)
+        if (wanted == ANY || PMPI_Get_count(&wire->statuses[i], MPI_BYTE, &came))
+            continue;
+        if (wanted <= FIRST_WAY) {
+            espi_notes_sent(wire->notes, FIRST_WAY - wanted);
+            continue;
+        }
+        int wrong = came != wanted;
+        if (wire->notes)
+            espi_notes_clock(wire->notes);
+        if (wanted <= FIRST_NOTED)
+            wrong = espi_notes_came(wire->notes, FIRST_NOTED - wanted, (size_t)came);
+        if (wrong && !wire->error)
             wire->error = MPI_ERR_COUNT;
     }
 }

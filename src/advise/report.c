@@ -1,0 +1,246 @@
+#include "advise/report.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/err.h"
+
+#define SOCKET_NAME "advisor.sock"
+#define RETRY_S     1.0
+
+enum { BACKLOG = 256, NAME_ROOM = 64 };
+
+static int set_address(struct sockaddr_un *address, const char *folder)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int n =
+        snprintf(address->sun_path, sizeof address->sun_path, "%s/" SOCKET_NAME, folder);
+    return n > 0 && (size_t)n < sizeof address->sun_path ? 0 : -1;
+}
+
+/* ---- the ranks' side ---- */
+
+static int connect_now(const char *folder)
+{
+    struct sockaddr_un address;
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    if (!set_address(&address, folder) &&
+        connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+void espi_report_send(struct espi_reporter *r, const char *folder,
+                      const struct espi_report *report)
+{
+    if (r->fd < 0) {
+        double now_s = espi_now_s();
+        if (r->tried_s > 0 && now_s - r->tried_s < RETRY_S)
+            return;
+        r->tried_s = now_s;
+        r->fd = connect_now(folder);
+    }
+    if (r->fd < 0)
+        return;
+    ssize_t sent = send(r->fd, report, sizeof *report, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR &&
+        errno != ENOBUFS)
+        espi_reporter_done(r);
+}
+
+void espi_reporter_done(struct espi_reporter *r)
+{
+    if (r->fd >= 0)
+        close(r->fd);
+    r->fd = -1;
+}
+
+/* ---- files ---- */
+
+static int name_file(char *out, size_t size, const char *folder, int root, int size_class,
+                     const char *suffix)
+{
+    int n = snprintf(out, size, "%s/plan-%d-%d%s", folder, root, size_class, suffix);
+    return n > 0 && (size_t)n < size ? 0 : -1;
+}
+
+static int is_ours(const struct stat *s)
+{
+    return S_ISREG(s->st_mode) && s->st_uid == geteuid() &&
+           !(s->st_mode & (S_IWGRP | S_IWOTH)) && s->st_size > 0 &&
+           s->st_size <= ESPI_ADVICE_MAX;
+}
+
+static struct espi_advice_seen look_of(const struct stat *s)
+{
+    return (struct espi_advice_seen){(long long)s->st_ino, s->st_size, s->st_mtim.tv_sec,
+                                     s->st_mtim.tv_nsec};
+}
+
+static char *read_whole(int fd, size_t length)
+{
+    char *text = espi_malloc(length + 1);
+    size_t at = 0;
+    while (text && at < length) {
+        ssize_t n = read(fd, text + at, length - at);
+        if (n <= 0) {
+            espi_free(text);
+            return NULL;
+        }
+        at += (size_t)n;
+    }
+    if (text)
+        text[length] = '\0';
+    return text;
+}
+
+int espi_advice_read(const char *folder, int root, int size_class,
+                     struct espi_advice_seen *seen, char **text, size_t *length)
+{
+    char path[1200];
+    struct stat s;
+    if (name_file(path, sizeof path, folder, root, size_class, ".json") || stat(path, &s))
+        return 0;
+    struct espi_advice_seen look = look_of(&s);
+    if (memcmp(&look, seen, sizeof look) == 0)
+        return 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), fresh = 0;
+    if (fd < 0)
+        return 0;
+    if (fstat(fd, &s) == 0 && is_ours(&s)) {
+        *seen = look_of(&s);
+        *text = read_whole(fd, (size_t)s.st_size);
+        *length = (size_t)s.st_size;
+        fresh = *text != NULL;
+    }
+    close(fd);
+    return fresh;
+}
+
+static esp_status say(const char *what, const char *path, struct esp_err *err)
+{
+    char quoted[160];
+    return espi_err(err, ESP_EIO, "%s %s: %s", what,
+                    espi_quote(quoted, sizeof quoted, path), strerror(errno));
+}
+
+esp_status espi_advice_write(const char *folder, const struct esp_platform *net,
+                             const struct espi_advice *advice, struct esp_err *err)
+{
+    char path[1200], fresh[1200];
+    if (name_file(path, sizeof path, folder, advice->root, advice->size_class, ".json") ||
+        name_file(fresh, sizeof fresh, folder, advice->root, advice->size_class, ".new"))
+        return espi_err(err, ESP_EUSAGE, "the name of the folder is too long");
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return say("cannot write", fresh, err);
+    FILE *out = fdopen(fd, "w");
+    if (!out) {
+        close(fd);
+        return espi_err_nomem(err);
+    }
+    esp_status st = esp_plan_write_stream(advice->plan, net, out, err);
+    if (fclose(out) && !st)
+        st = say("cannot write", fresh, err);
+    if (!st && rename(fresh, path))
+        st = say("cannot write", path, err);
+    return st;
+}
+
+/* ---- the advisor's side ---- */
+
+/* The folder must be a real one, ours, and closed to others. */
+static esp_status make_folder(char *folder, struct esp_err *err)
+{
+    struct stat s;
+    size_t length = strlen(folder);
+    if (length > 6 && strcmp(folder + length - 6, "XXXXXX") == 0)
+        return mkdtemp(folder) ? ESP_OK : say("cannot make", folder, err);
+    if (mkdir(folder, 0700) && errno != EEXIST)
+        return say("cannot make", folder, err);
+    if (lstat(folder, &s))
+        return say("cannot look at", folder, err);
+    if (!S_ISDIR(s.st_mode) || s.st_uid != geteuid() || (s.st_mode & 077))
+        return espi_err(err, ESP_EINPUT,
+                        "%s must be a folder of your own that others cannot enter: chmod "
+                        "700",
+                        folder);
+    return ESP_OK;
+}
+
+esp_status espi_advice_listen(char *folder, int *fd, struct esp_err *err)
+{
+    struct sockaddr_un address;
+    esp_status st = make_folder(folder, err);
+    if (st)
+        return st;
+    if (set_address(&address, folder))
+        return espi_err(err, ESP_EUSAGE, "%s is too long a name for a socket in it",
+                        folder);
+    int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (s < 0)
+        return say("cannot make a socket in", folder, err);
+    unlink(address.sun_path); /* of one before us */
+    mode_t mask = umask(0177);
+    int bad = bind(s, (const struct sockaddr *)&address, sizeof address);
+    umask(mask);
+    if (bad || listen(s, BACKLOG)) {
+        st = say("cannot listen on", address.sun_path, err);
+        close(s);
+        return st;
+    }
+    *fd = s;
+    return ESP_OK;
+}
+
+int espi_advice_accept(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    int connection = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (connection < 0)
+        return -1;
+    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+        peer.uid == geteuid())
+        return connection;
+    close(connection);
+    return -1;
+}
+
+int espi_advice_receive(int fd, struct espi_report *report)
+{
+    struct espi_report r;
+    ssize_t n = recv(fd, &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
+    if (n < 0)
+        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -1;
+    if (n != sizeof r)
+        return -1;
+    *report = r;
+    return 1;
+}
+
+void espi_advice_clean(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir)))
+        if (strncmp(entry->d_name, "plan-", 5) == 0 ||
+            strcmp(entry->d_name, SOCKET_NAME) == 0)
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+}

@@ -1,0 +1,273 @@
+/* espalier advise: the advisor of a job. Listens to its ranks, keeps a belief of the
+ * network and plans ahead. All that it thinks with is in src/advise/advisor.c. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "advise/report.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "cli/command.h"
+#include "cli/platforms.h"
+
+#include <espalier/simulate.h>
+
+enum { PEERS_MAX = 4096, PATH_ROOM = 1024 };
+
+/* Without news a plan is looked over again only now and then. */
+#define REVIEW_S 5.0
+
+struct service {
+    const char *path; /* of the platform */
+    struct esp_platform *p;
+    struct stat look; /* of its file */
+    struct espi_advisor *advisor;
+    struct pollfd *peers; /* the first is where others connect */
+    int n_peers;
+    char folder[PATH_ROOM];
+    int to_plan;      /* sizes to look at before the next rest */
+    double planned_s; /* when the last was */
+    bool verbose;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
+
+/* ---- ranks ---- */
+
+static void greet(struct service *s)
+{
+    int fd;
+
+    while ((fd = espi_advice_accept(s->peers[0].fd)) >= 0) {
+        if (s->n_peers == PEERS_MAX) {
+            close(fd);
+            continue;
+        }
+        s->peers[s->n_peers++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+}
+
+static void part(struct service *s, int i)
+{
+    close(s->peers[i].fd);
+    s->peers[i] = s->peers[--s->n_peers];
+}
+
+/* All that a rank has to say; -1: it is gone. */
+static int listen_to(struct service *s, int i)
+{
+    struct espi_report report;
+    int got;
+
+    while ((got = espi_advice_receive(s->peers[i].fd, &report)) > 0) {
+        espi_advisor_hear(s->advisor, &report, espi_now_s(), NULL);
+        s->to_plan = 3; /* the size predicted, its half and its double */
+    }
+    return got;
+}
+
+static void listen_all(struct service *s, int wait_ms)
+{
+    if (poll(s->peers, (nfds_t)s->n_peers, wait_ms) <= 0)
+        return;
+    for (int i = s->n_peers - 1; i > 0; i--)
+        if (s->peers[i].revents && listen_to(s, i) < 0)
+            part(s, i);
+    if (s->peers[0].revents)
+        greet(s);
+}
+
+/* ---- the platform ---- */
+
+/* Whoever measures anew writes the file anew. */
+static void renew(struct service *s)
+{
+    struct stat now;
+    struct esp_platform *fresh = NULL;
+
+    if (!s->path || stat(s->path, &now) ||
+        (now.st_ino == s->look.st_ino && now.st_mtim.tv_sec == s->look.st_mtim.tv_sec &&
+         now.st_mtim.tv_nsec == s->look.st_mtim.tv_nsec))
+        return;
+    s->look = now;
+    if (esp_platform_read(s->path, NULL, &fresh, NULL))
+        return; /* half written, perhaps: the old one will do */
+    if (espi_advisor_renew(s->advisor, fresh, NULL)) {
+        esp_platform_free(fresh);
+        return;
+    }
+    esp_platform_free(s->p);
+    s->p = fresh;
+    s->to_plan = 3;
+}
+
+/* ---- plans ---- */
+
+static void tell(const struct service *s, const struct espi_advice *advice)
+{
+    struct espi_outlook o;
+
+    if (!s->verbose)
+        return;
+    espi_advisor_outlook(s->advisor, espi_now_s(), &o);
+    fprintf(
+        stderr,
+        "espalier: advice for up to 2^%d bytes: %s, %.4g s; call %ld, next %.0f bytes "
+        "after %.3g s, %d slow\n",
+        advice->size_class, advice->plan->algo, advice->plan->makespan_s, o.calls,
+        o.size_bytes, o.gap_s, o.slow);
+}
+
+static void plan_one(struct service *s)
+{
+    struct espi_advice advice;
+    double now_s = espi_now_s();
+
+    s->planned_s = now_s;
+    if (s->to_plan > 0)
+        s->to_plan--;
+    if (espi_advisor_plan(s->advisor, now_s, &advice, NULL))
+        return;
+    if (advice.is_new && !espi_advice_write(s->folder, s->p, &advice, NULL))
+        tell(s, &advice);
+    esp_plan_free(advice.plan);
+}
+
+static int serve(struct service *s)
+{
+    pid_t parent = getppid();
+
+    while (!stopped && getppid() == parent) {
+        listen_all(s, s->to_plan > 0 ? 0 : 200);
+        renew(s);
+        if (s->to_plan > 0 || espi_now_s() - s->planned_s > REVIEW_S)
+            plan_one(s);
+    }
+    return CLI_OK;
+}
+
+/* ---- the command ---- */
+
+static int open_service(struct service *s, const struct cli_args *args)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    static struct esp_sim_options fluid = {.sharing = ESP_SHARING_FLUID};
+    struct espi_advisor_options options = {.budget_s = cli_number(args, "budget"),
+                                           .forget_s = cli_number(args, "forget"),
+                                           .algo = cli_text(args, "algo"),
+                                           .judge = esp_judge_by_simulation,
+                                           .judge_arg = &fluid,
+                                           .seed = 1};
+    const char *folder = cli_text(args, "folder");
+    int fd = -1;
+
+    s->path = cli_text(args, "platform");
+    if (!folder || !s->path)
+        return cli_error(CLI_BAD_USAGE, "needs --platform and --folder");
+    if (strlen(folder) >= sizeof s->folder)
+        return cli_error(CLI_BAD_USAGE, "--folder: the name is too long");
+    strcpy(s->folder, folder);
+    s->verbose = cli_has(args, "verbose");
+    int code = cli_read_platform(args, s->path, NULL, &s->p);
+    if (code != CLI_OK)
+        return code;
+    stat(s->path, &s->look);
+    s->peers = ESPI_NEW(struct pollfd, PEERS_MAX);
+    if (!s->peers)
+        return cli_error(CLI_FAILED, "out of memory");
+    code = cli_fail(espi_advisor_create(s->p, &options, &s->advisor, &err), &err);
+    if (code == CLI_OK)
+        code = cli_fail(espi_advice_listen(s->folder, &fd, &err), &err);
+    if (code == CLI_OK)
+        s->peers[s->n_peers++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    return code;
+}
+
+static int run_advise(const struct cli_args *args)
+{
+    struct service s = {.to_plan = 0};
+    struct sigaction action = {.sa_handler = stop};
+
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    if (nice(5) < 0)
+        errno = 0; /* it gives way to the application where it can */
+    int code = open_service(&s, args);
+    if (code == CLI_OK)
+        code = serve(&s);
+    for (int i = 0; i < s.n_peers; i++)
+        close(s.peers[i].fd);
+    espi_advisor_free(s.advisor);
+    esp_platform_free(s.p);
+    espi_free(s.peers);
+    return code;
+}
+
+const struct command cli_command_advise = {
+    .name = "advise",
+    .group = CLI_GROUP_RUN,
+    .summary = "plan ahead for a running MPI program, as its network changes",
+    .about =
+        (const char *const[]){
+            "The advisor of one job. The ranks tell it of each broadcast when it came, "
+            "how long it was and how long each of them took to receive it. From that it "
+            "keeps a belief of the network, predicts size and time of the next call, and "
+            "puts plans for that size, its half and its double into a folder, where the "
+            "root of a broadcast finds them; the plan travels with the data, and all "
+            "ranks change to it at the next call.",
+            "'espalier run --adapt' starts and stops it; by itself it is of use to try "
+            "things out. When it ends, by whatever cause, the program goes on with the "
+            "plans it has. When the file of the platform is replaced, by a new "
+            "measurement, it begins again from that.",
+            NULL},
+    .options =
+        (const struct cli_option[]){
+            {.name = "platform",
+             .letter = 'p',
+             .kind = CLI_FILE,
+             .help = "The network of the job. Needed."},
+            {.name = "folder",
+             .kind = CLI_STRING,
+             .value = "FOLDER",
+             .help = "Where plans and socket are; made if it is not there, and never one "
+                     "that others can enter. The ranks get its name as ESPALIER_ADVICE. "
+                     "Needed."},
+            {.name = "algo",
+             .letter = 'a',
+             .kind = CLI_STRING,
+             .value = "NAME",
+             .help = "Plan by this algorithm, in one piece, instead of the best of "
+                     "several."},
+            {.name = "budget",
+             .kind = CLI_TIME,
+             .fallback = "200ms",
+             .help = "The longest search for one plan."},
+            {.name = "forget",
+             .kind = CLI_TIME,
+             .fallback = "120s",
+             .help = "Half of what is believed of a link is forgotten after this time "
+                     "without news of it."},
+            {.name = "verbose",
+             .letter = 'v',
+             .help = "Say on standard error what is published."},
+            {0}},
+    .examples =
+        (const struct cli_example[]){
+            {"By hand, for a program that is started with the same folder:",
+             "espalier advise -p grid.json --folder /run/user/1000/advice -v"},
+            {0}},
+    .see = (const char *const[]){"run", "knobs", NULL},
+    .no_json = true,
+    .run = run_advise,
+};

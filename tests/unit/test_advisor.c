@@ -1,0 +1,327 @@
+/* The advisor: what it makes of reports, what it predicts, what it publishes, and that it
+ * believes nobody. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <espalier/espalier.h>
+
+#include "advise/report.h"
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "platform/platform.h"
+#include "support/alloc_fail.h"
+
+static struct esp_platform *grid(void)
+{
+    struct esp_sites_options o;
+    struct esp_platform *p = NULL, *out = NULL;
+    esp_sites_options_defaults(&o);
+    o.sites = 3;
+    o.clusters = 1;
+    o.hosts = 2;
+    o.switches = 1;
+    assert_int_equal(esp_generate_sites(&o, &p, NULL), ESP_OK);
+    assert_int_equal(esp_platform_with_model(p, ESP_MODEL_CAPACITY, &out, NULL), ESP_OK);
+    esp_platform_free(p);
+    return out;
+}
+
+struct arrivals {
+    double first_s[64], last_s[64], under_way_s[64]; /* by receiver */
+};
+
+static void note(void *arg, const struct esp_sim_transfer *t)
+{
+    struct arrivals *a = arg;
+    if (a->last_s[t->to] < 0 || t->end_s < a->first_s[t->to])
+        a->first_s[t->to] = t->end_s;
+    a->last_s[t->to] = fmax(a->last_s[t->to], t->end_s);
+    a->under_way_s[t->to] += t->end_s - t->start_s;
+}
+
+static void tell_children(struct espi_report *r, const struct esp_plan *plan,
+                          const struct arrivals *a)
+{
+    int n = 0;
+    for (int i = 0; i < ESPI_REPORT_CHILDREN; i++)
+        r->child[i] = -1;
+    for (int i = 0; i < plan->trees[0].n_edges && n < ESPI_REPORT_CHILDREN; i++)
+        if (plan->trees[0].edges[i].from == r->node) {
+            r->child[n] = plan->trees[0].edges[i].to;
+            r->child_s[n] = (float)a->under_way_s[r->child[n]];
+            n++;
+        }
+}
+
+/* Broadcasts by the plan on the real network; all ranks tell of it. */
+static void broadcast(struct espi_advisor *a, const struct esp_platform *p,
+                      const struct esp_plan *plan, const struct esp_platform *reality,
+                      uint64_t call, double now_s)
+{
+    struct arrivals arrivals;
+    struct esp_sim_result *result;
+    struct esp_sim_options options = {.reality = reality,
+                                      .sharing = ESP_SHARING_FLUID,
+                                      .on_transfer = note,
+                                      .arg = &arrivals};
+    struct espi_report r = {.magic = ESPI_REPORT_MAGIC,
+                            .version = ESPI_REPORT_VERSION,
+                            .node = plan->root,
+                            .root = plan->root,
+                            .parent = -1,
+                            .n = p->n_hosts,
+                            .call = call,
+                            .bytes = (uint64_t)plan->size_bytes,
+                            .slices = ceil(plan->size_bytes / plan->slice_bytes),
+                            .total_s = 0.1};
+    for (int i = 0; i < 64; i++)
+        arrivals.first_s[i] = arrivals.last_s[i] = -1, arrivals.under_way_s[i] = 0;
+    assert_int_equal(esp_simulate(p, plan, &options, &result, NULL), ESP_OK);
+    esp_sim_result_free(result);
+    tell_children(&r, plan, &arrivals);
+    assert_int_equal(espi_advisor_hear(a, &r, now_s, NULL), ESP_OK);
+    for (int i = 0; i < plan->trees[0].n_edges; i++) {
+        const struct esp_edge *e = &plan->trees[0].edges[i];
+        r.node = e->to;
+        r.parent = e->from;
+        r.receive_s = arrivals.last_s[e->to] - arrivals.first_s[e->to];
+        tell_children(&r, plan, &arrivals);
+        assert_int_equal(espi_advisor_hear(a, &r, now_s, NULL), ESP_OK);
+    }
+}
+
+static struct esp_platform *slowed(const struct esp_platform *p, int link, double by)
+{
+    double factor[256];
+    struct esp_platform *out;
+    for (int e = 0; e < p->n_links; e++)
+        factor[e] = e == link ? by : 1;
+    assert_int_equal(espi_platform_scaled(p, factor, factor, &out, NULL), ESP_OK);
+    return out;
+}
+
+static struct esp_plan *made(const struct esp_platform *p, const char *algo)
+{
+    struct esp_request request;
+    struct esp_plan *plan;
+    esp_request_init(&request, 0);
+    request.algo = algo;
+    request.size_bytes = 2e6;
+    request.slice_bytes = 65536;
+    assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+    return plan;
+}
+
+/* The link between two sites that the plan uses is slow, and so it is found out; when it
+ * is not heard of any more, it is given another chance. */
+static void slow_links_are_found_and_forgiven(void **state)
+{
+    (void)state;
+    struct esp_platform *p = grid();
+    struct espi_advisor_options options = {.window = 1, .work = 1, .forget_s = 100};
+    struct espi_advisor *a;
+    struct esp_plan *plan = made(p, "hierarchical");
+    int from = esp_platform_find_node(p, "s1-router");
+    int slow = esp_platform_find_link(p, from, esp_platform_find_node(p, "s2-router"));
+    struct esp_platform *reality = slowed(p, slow, 0.2);
+    assert_true(slow >= 0);
+    assert_int_equal(espi_advisor_create(p, &options, &a, NULL), ESP_OK);
+    for (uint64_t call = 1; call <= 4; call++)
+        broadcast(a, p, plan, p, call, 10 * (double)call);
+    assert_true(espi_advisor_factor(a, slow, 40, NULL) > 0.9);
+    for (uint64_t call = 5; call <= 8; call++)
+        broadcast(a, p, plan, reality, call, 10 * (double)call);
+    assert_true(espi_advisor_factor(a, slow, 80, NULL) < 0.45);
+    assert_true(espi_advisor_factor(a, slow, 1080, NULL) > 0.95);
+    espi_advisor_free(a);
+    esp_plan_free(plan);
+    esp_platform_free(reality);
+    esp_platform_free(p);
+}
+
+static void the_next_call_is_predicted(void **state)
+{
+    (void)state;
+    struct esp_platform *p = grid();
+    struct espi_advisor *a;
+    struct espi_outlook o;
+    double now_s = 1000, gap_s = 90;
+    assert_int_equal(espi_advisor_create(p, NULL, &a, NULL), ESP_OK);
+    espi_advisor_outlook(a, 0, &o);
+    assert_int_equal(o.busy, 0);
+    assert_int_equal(o.root, -1);
+    for (int call = 0; call < 20; call++) {
+        struct espi_report r = {.magic = ESPI_REPORT_MAGIC,
+                                .version = ESPI_REPORT_VERSION,
+                                .parent = -1,
+                                .n = p->n_hosts,
+                                .call = (uint64_t)call,
+                                .bytes = (uint64_t)(1000000 - 20000 * call),
+                                .slices = 1};
+        assert_int_equal(espi_advisor_hear(a, &r, now_s, NULL), ESP_OK);
+        now_s += gap_s;
+        gap_s *= 0.8;
+    }
+    espi_advisor_outlook(a, now_s, &o);
+    assert_int_equal(o.busy, 1);
+    assert_true(fabs(o.size_bytes - 600000) < 1);
+    assert_true(fabs(o.gap_s - gap_s / 0.8) < 1e-6 * gap_s);
+    espi_advisor_outlook(a, now_s + 1e6, &o);
+    assert_int_equal(o.busy, 0);
+    espi_advisor_free(a);
+    esp_platform_free(p);
+}
+
+static void nonsense_is_passed_over(void **state)
+{
+    (void)state;
+    struct esp_platform *p = grid();
+    struct espi_advisor *a;
+    struct espi_rng rng;
+    struct espi_advice advice;
+    espi_rng_seed(&rng, 4);
+    assert_int_equal(
+        espi_advisor_create(p, &(struct espi_advisor_options){.work = 1}, &a, NULL),
+        ESP_OK);
+    for (int i = 0; i < 20000; i++) {
+        struct espi_report r;
+        unsigned char *bytes = (unsigned char *)&r;
+        for (size_t k = 0; k < sizeof r; k++)
+            bytes[k] = (unsigned char)espi_rng_below(&rng, 256);
+        if (i % 2) { /* nearly right: any tree, circles among them, any times */
+            r.magic = ESPI_REPORT_MAGIC;
+            r.version = ESPI_REPORT_VERSION;
+            r.node = (int)espi_rng_below(&rng, 16) - 2;
+            r.root = (int)espi_rng_below(&rng, 3);
+            r.parent = (int)espi_rng_below(&rng, 16) - 2;
+            r.n = p->n_hosts;
+            r.call = (uint64_t)i / 40;
+            r.bytes = 100000;
+            r.slices = 20;
+            r.receive_s = espi_rng_log_range(&rng, 1e-9, 1e3);
+            r.total_s = espi_rng_uniform(&rng);
+        }
+        assert_int_equal(espi_advisor_hear(a, &r, i, NULL), ESP_OK);
+    }
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(espi_advisor_plan(a, 20000 + i, &advice, NULL), ESP_OK);
+        assert_int_equal(esp_plan_check(advice.plan, p, NULL), ESP_OK);
+        esp_plan_free(advice.plan);
+    }
+    espi_advisor_free(a);
+    esp_platform_free(p);
+}
+
+/* Idle: all sizes take turns. */
+static void while_idle_all_sizes_take_turns(void **state)
+{
+    (void)state;
+    struct esp_platform *p = grid();
+    struct espi_advisor *a;
+    assert_int_equal(
+        espi_advisor_create(p, &(struct espi_advisor_options){.work = 1}, &a, NULL),
+        ESP_OK);
+    for (int i = 0; i < 24; i++) {
+        struct espi_advice advice;
+        assert_int_equal(espi_advisor_plan(a, i, &advice, NULL), ESP_OK);
+        assert_int_equal(advice.size_class, 10 + i % 12);
+        assert_int_equal(advice.is_new, i < 12);
+        esp_plan_free(advice.plan);
+    }
+    espi_advisor_free(a);
+    esp_platform_free(p);
+}
+
+static void files_and_socket_are_ours_only(void **state)
+{
+    char folder[] = "/tmp/espalier-test-XXXXXX", path[128], *text = NULL;
+    struct espi_advice_seen seen = {0};
+    struct espi_reporter reporter = {.fd = -1};
+    struct espi_report r = {.magic = ESPI_REPORT_MAGIC}, got;
+    struct stat s;
+    size_t length;
+    int fd, peer;
+    (void)state;
+    struct esp_platform *p = grid();
+    struct espi_advice advice = {0, 21, made(p, "binomial"), 1};
+    struct esp_plan *read = NULL;
+    assert_int_equal(espi_advice_listen(folder, &fd, NULL), ESP_OK);
+    assert_int_equal(stat(folder, &s), 0);
+    assert_int_equal(s.st_mode & 0777, 0700);
+    snprintf(path, sizeof path, "%s/advisor.sock", folder);
+    assert_int_equal(stat(path, &s), 0);
+    assert_int_equal(s.st_mode & 0777, 0600);
+    espi_report_send(&reporter, folder, &r);
+    peer = espi_advice_accept(fd);
+    assert_true(peer >= 0);
+    assert_int_equal(espi_advice_receive(peer, &got), 1);
+    assert_memory_equal(&got, &r, sizeof r);
+    assert_int_equal(espi_advice_receive(peer, &got), 0);
+    assert_int_equal(send(reporter.fd, "nonsense", 8, 0), 8);
+    assert_int_equal(espi_advice_receive(peer, &got), -1);
+    close(peer);
+    espi_report_send(&reporter, folder, &r); /* nobody is there: no harm */
+    assert_int_equal(espi_advice_write(folder, p, &advice, NULL), ESP_OK);
+    assert_int_equal(espi_advice_read(folder, 0, 21, &seen, &text, &length), 1);
+    assert_int_equal(esp_plan_parse(text, length, "x", p, &read, NULL), ESP_OK);
+    espi_free(text);
+    assert_int_equal(espi_advice_read(folder, 0, 21, &seen, &text, &length), 0);
+    assert_int_equal(espi_advice_read(folder, 1, 21, &seen, &text, &length), 0);
+    snprintf(path, sizeof path, "%s/plan-0-21.json", folder);
+    assert_int_equal(chmod(path, 0666), 0); /* others could have written it */
+    memset(&seen, 0, sizeof seen);
+    assert_int_equal(espi_advice_read(folder, 0, 21, &seen, &text, &length), 0);
+    espi_reporter_done(&reporter);
+    close(fd);
+    espi_advice_clean(folder);
+    assert_int_equal(stat(folder, &s), -1);
+    esp_plan_free(read);
+    esp_plan_free(advice.plan);
+    esp_platform_free(p);
+}
+
+static esp_status advise_once(void *arg)
+{
+    struct espi_advisor *a;
+    struct espi_advice advice;
+    esp_status st =
+        espi_advisor_create(arg, &(struct espi_advisor_options){.work = 1}, &a, NULL);
+    if (st)
+        return st;
+    st = espi_advisor_plan_for(a, 0, 1000, 0, &advice, NULL);
+    if (!st)
+        esp_plan_free(advice.plan);
+    espi_advisor_free(a);
+    return st;
+}
+
+static void allocations_may_fail(void **state)
+{
+    (void)state;
+    struct esp_platform *p = grid();
+    assert_true(alloc_fail_some(advise_once, p, 100) > 10);
+    esp_platform_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slow_links_are_found_and_forgiven),
+        cmocka_unit_test(the_next_call_is_predicted),
+        cmocka_unit_test(nonsense_is_passed_over),
+        cmocka_unit_test(while_idle_all_sizes_take_turns),
+        cmocka_unit_test(files_and_socket_are_ours_only),
+        cmocka_unit_test(allocations_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
