@@ -36,9 +36,10 @@ int espi_greedy_init(struct espi_greedy *g, const struct espi_task *task)
     g->next = ESPI_ARENA_NEW(a, int, n);
     g->informed = ESPI_ARENA_ZNEW(a, unsigned char, n);
     g->ready_s = ESPI_ARENA_ZNEW(a, double, n);
-    g->heap = ESPI_ARENA_NEW(a, struct espi_offer, n);
+    g->offers.heap = ESPI_ARENA_NEW(a, struct espi_offer, n);
     g->chosen = ESPI_ARENA_NEW(a, int, n);
-    if (!g->ranked || !g->next || !g->informed || !g->ready_s || !g->heap || !g->chosen)
+    if (!g->ranked || !g->next || !g->informed || !g->ready_s || !g->offers.heap ||
+        !g->chosen)
         return -1;
     rank_arcs(g);
     return 0;
@@ -53,48 +54,12 @@ const struct espi_ranked_arc *espi_fastest_open(struct espi_greedy *g, int host)
     return k < end ? &g->ranked[k] : NULL;
 }
 
-/* ---- the heap: only its top ever changes, so it needs no index ---- */
-
-static void push(struct espi_greedy *g, const struct espi_offer *offer)
-{
-    int at = g->heap_size++;
-    while (at > 0 && espi_offer_before(offer, &g->heap[(at - 1) / 2])) {
-        g->heap[at] = g->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    g->heap[at] = *offer;
-}
-
-static void replace_top(struct espi_greedy *g, struct espi_offer offer)
-{
-    int at = 0;
-    for (;;) {
-        int kid = 2 * at + 1;
-        if (kid >= g->heap_size)
-            break;
-        if (kid + 1 < g->heap_size && espi_offer_before(&g->heap[kid + 1], &g->heap[kid]))
-            kid++;
-        if (!espi_offer_before(&g->heap[kid], &offer))
-            break;
-        g->heap[at] = g->heap[kid];
-        at = kid;
-    }
-    g->heap[at] = offer;
-}
-
-static void drop_top(struct espi_greedy *g)
-{
-    g->heap_size--;
-    if (g->heap_size > 0)
-        replace_top(g, g->heap[g->heap_size]);
-}
-
 /* ---- growing ---- */
 
 static void accept(struct espi_greedy *g, const struct espi_offer *offer)
 {
     int to = g->v->g.head[offer->arc];
-    g->ready_s[to] = offer->finish_s;
+    g->ready_s[to] = offer->second;
     g->ready_s[offer->sender] += g->v->hold_s[offer->arc];
     g->informed[to] = 1;
     g->chosen[g->n_chosen++] = offer->arc;
@@ -104,19 +69,19 @@ static void join(struct espi_greedy *g, espi_offer_fn offer, void *self, int hos
 {
     struct espi_offer first;
     if (offer(self, g, host, &first))
-        push(g, &first);
+        espi_offers_push(&g->offers, &first);
 }
 
 void espi_greedy_run(struct espi_greedy *g, espi_offer_fn offer, void *self)
 {
     g->informed[g->root] = 1;
     join(g, offer, self, g->root);
-    while (g->heap_size > 0 && g->n_chosen < g->v->g.n - 1) {
-        struct espi_offer top = g->heap[0], fresh;
+    while (g->offers.n > 0 && g->n_chosen < g->v->g.n - 1) {
+        struct espi_offer top = g->offers.heap[0], fresh;
         if (!offer(self, g, top.sender, &fresh)) {
-            drop_top(g);
+            espi_offers_drop_top(&g->offers);
         } else if (espi_offer_before(&top, &fresh)) {
-            replace_top(g, fresh);
+            espi_offers_replace_top(&g->offers, fresh);
         } else {
             accept(g, &fresh);
             join(g, offer, self, g->v->g.head[fresh.arc]);

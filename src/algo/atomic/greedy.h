@@ -9,23 +9,7 @@
 #define ESPI_ALGO_ATOMIC_GREEDY_H
 
 #include "algo/algo.h"
-
-/* Ordered by key, then finish_s, then sender. */
-struct espi_offer {
-    double key;
-    double finish_s; /* when the receiver would have the message */
-    int sender, arc;
-};
-
-static inline int espi_offer_before(const struct espi_offer *a,
-                                    const struct espi_offer *b)
-{
-    if (a->key != b->key)
-        return a->key < b->key;
-    if (a->finish_s != b->finish_s)
-        return a->finish_s < b->finish_s;
-    return a->sender < b->sender;
-}
+#include "algo/offers.h"
 
 /* An arc beside what it is sorted by. */
 struct espi_ranked_arc {
@@ -39,10 +23,9 @@ struct espi_greedy {
     struct espi_ranked_arc *ranked; /* in the rows of v->g.out: by lag, then receiver */
     int *next;                      /* host -> place in its row; those before are taken */
     unsigned char *informed;
-    double *ready_s; /* when an informed host can send next */
-    struct espi_offer *heap;
-    int heap_size;
-    int *chosen; /* arcs in the order of choice, which is a send order */
+    double *ready_s;           /* when an informed host can send next */
+    struct espi_offers offers; /* the second of each: when the receiver would have it */
+    int *chosen;               /* arcs in the order of choice, which is a send order */
     int n_chosen;
 };
 

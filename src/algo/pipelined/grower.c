@@ -2,57 +2,20 @@
 
 #include <math.h>
 
+#include "algo/offers.h"
 #include "algo/pipelined/arc_order.h"
 #include "base/err.h"
-
-struct entry {
-    double cost_s, time_s;
-    int sender, arc;
-};
 
 struct grower {
     struct espi_grown tree;
     const struct espi_grow_rule *rule;
     int *arcs, *next; /* rows of arcs by time; where each sender stands in its row */
     unsigned char *inside;
-    struct entry *heap;
-    int size;
+    struct espi_offers offers; /* key: the cost, second: the time */
 };
 
-static int before(const struct entry *a, const struct entry *b)
-{
-    if (a->cost_s != b->cost_s)
-        return a->cost_s < b->cost_s;
-    if (a->time_s != b->time_s)
-        return a->time_s < b->time_s;
-    return a->sender < b->sender;
-}
-
-static void sift_up(struct entry *heap, int at)
-{
-    struct entry moving = heap[at];
-    for (; at > 0 && before(&moving, &heap[(at - 1) / 2]); at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = moving;
-}
-
-static void sift_down(struct entry *heap, int size)
-{
-    struct entry moving = heap[0];
-    int at = 0;
-    for (int kid = 1; kid < size; kid = 2 * at + 1) {
-        if (kid + 1 < size && before(&heap[kid + 1], &heap[kid]))
-            kid++;
-        if (!before(&heap[kid], &moving))
-            break;
-        heap[at] = heap[kid];
-        at = kid;
-    }
-    heap[at] = moving;
-}
-
 /* The sender's best arc that leaves the tree; 0 when it has none left. */
-static int next_entry(struct grower *g, int sender, struct entry *out)
+static int next_entry(struct grower *g, int sender, struct espi_offer *out)
 {
     const struct espi_view *v = g->tree.view;
     for (; g->next[sender] < v->g.out.start[sender + 1]; g->next[sender]++) {
@@ -60,7 +23,7 @@ static int next_entry(struct grower *g, int sender, struct entry *out)
         if (g->inside[v->g.head[e]])
             continue;
         double cost_s = g->rule->cost_s(&g->tree, sender, v->time_s[e]);
-        *out = (struct entry){cost_s, v->time_s[e], sender, e};
+        *out = (struct espi_offer){cost_s, v->time_s[e], sender, e};
         return 1;
     }
     return 0;
@@ -69,24 +32,26 @@ static int next_entry(struct grower *g, int sender, struct entry *out)
 /* The top has been used or is stale: the sender's next arc takes its place. */
 static void renew_top(struct grower *g)
 {
-    if (!next_entry(g, g->heap[0].sender, &g->heap[0]))
-        g->heap[0] = g->heap[--g->size];
-    if (g->size > 0)
-        sift_down(g->heap, g->size);
+    struct espi_offer next;
+    if (next_entry(g, g->offers.heap[0].sender, &next))
+        espi_offers_replace_top(&g->offers, next);
+    else
+        espi_offers_drop_top(&g->offers);
 }
 
 static void join(struct grower *g, int host)
 {
+    struct espi_offer first;
     g->inside[host] = 1;
-    if (next_entry(g, host, &g->heap[g->size]))
-        sift_up(g->heap, g->size++);
+    if (next_entry(g, host, &first))
+        espi_offers_push(&g->offers, &first);
 }
 
-static void take(struct grower *g, const struct entry *top)
+static void take(struct grower *g, const struct espi_offer *top)
 {
     struct espi_grown *t = &g->tree;
-    t->load_s[top->sender] += g->rule->load_s(top->time_s, top->cost_s);
-    t->slowest_s[top->sender] = fmax(t->slowest_s[top->sender], top->time_s);
+    t->load_s[top->sender] += g->rule->load_s(top->second, top->key);
+    t->slowest_s[top->sender] = fmax(t->slowest_s[top->sender], top->second);
     t->children[top->sender]++;
 }
 
@@ -98,9 +63,9 @@ static int grower_init(struct grower *g, struct espi_arena *a)
     g->tree.children = ESPI_ARENA_ZNEW(a, int, graph->n);
     g->next = ESPI_ARENA_NEW(a, int, graph->n);
     g->inside = ESPI_ARENA_ZNEW(a, unsigned char, graph->n);
-    g->heap = ESPI_ARENA_NEW(a, struct entry, graph->n);
+    g->offers.heap = ESPI_ARENA_NEW(a, struct espi_offer, graph->n);
     if (!g->tree.load_s || !g->tree.slowest_s || !g->tree.children || !g->next ||
-        !g->inside || !g->heap)
+        !g->inside || !g->offers.heap)
         return -1;
     for (int u = 0; u < graph->n; u++)
         g->next[u] = graph->out.start[u];
@@ -118,8 +83,8 @@ esp_status espi_grow_tree(const struct espi_view *view, int root,
         return espi_err_nomem(err);
     parent_arc[root] = -1;
     join(&g, root);
-    for (int missing = view->g.n - 1; missing > 0 && g.size > 0;) {
-        struct entry top = g.heap[0];
+    for (int missing = view->g.n - 1; missing > 0 && g.offers.n > 0;) {
+        struct espi_offer top = g.offers.heap[0];
         int to = view->g.head[top.arc], fresh = !g.inside[to];
         if (fresh) {
             take(&g, &top);
