@@ -45,6 +45,7 @@ struct esp_tree {
     int n_edges;
     struct esp_edge *edges; /* a node's edges stand in the order in which it sends;
                                allreduce: first those to the root, then as many from it */
+    int *steps;             /* of the edges, or NULL; see esp_plan_set_tree_steps */
     int n_hops;
     int *hops; /* link numbers */
 };
@@ -124,11 +125,20 @@ ESP_API esp_status esp_plan_set_targets(struct esp_plan *plan, int n_targets,
 ESP_API esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n_targets,
                                           const int *targets, struct esp_err *err);
 
+/* Gives each edge of the last tree added a step; copied. What goes from one host to
+ * another in the same step, in whatever trees, travels as one message over the same
+ * links, and hosts send their messages in the order of steps. For allgather and
+ * reduce-scatter: in one tree a host, each with steps, which grow from the tree's root to
+ * its leaves (reduce-scatter: from the leaves to the root). */
+ESP_API esp_status esp_plan_set_tree_steps(struct esp_plan *plan, const int *steps,
+                                           struct esp_err *err);
+
 /* Is the plan one that can run on this platform? Checks that every tree reaches its
  * targets from its root, every host at most once, in an order in which each sender has
  * the data, over paths of links that exist, that switches only forward, that the
  * weights sum to 1: in all, or each target's and each root's to its part (redundant
- * plans: see struct esp_plan), and that the schedule, if there is one, gives every edge
+ * plans: see struct esp_plan), that steps are as esp_plan_set_tree_steps says, and that
+ * the schedule, if there is one, gives every edge
  * its time and uses no resource twice at once. */
 ESP_API esp_status esp_plan_check(const struct esp_plan *plan,
                                   const struct esp_platform *p, struct esp_err *err);

@@ -21,6 +21,8 @@ typedef enum esp_model {
     ESP_MODEL_HALF_DUPLEX, /* one send or one receive at a time */
     ESP_MODEL_MULTI_PORT,  /* sends start one after the other, then run side by side */
     ESP_MODEL_CAPACITY,    /* links have capacities, nodes no limits */
+    ESP_MODEL_HNOW, /* the processor of a workstation works for each send and receive,
+                       one at a time; the network has no limits */
     ESP_MODEL_COUNT
 } esp_model;
 
@@ -54,6 +56,21 @@ ESP_API esp_status esp_builder_add_node(struct esp_builder *b,
                                         const struct esp_node_spec *spec, int *node,
                                         struct esp_err *err);
 
+/* What makes long messages of a workstation (ESP_MODEL_HNOW) cost more than short ones:
+ * a send of b bytes takes send_s + b / send_Bps of its processor, a receive recv_s + b /
+ * recv_Bps, and sends follow one another by at least hold_s + b / hold_Bps. 0: no such
+ * part. The time from the start of a send to the end of the receive is the link's, which
+ * holds that of the receive. */
+struct esp_node_rates {
+    double send_Bps, recv_Bps;
+    double hold_s, hold_Bps;
+};
+
+/* For a node that is there. */
+ESP_API esp_status esp_builder_set_rates(struct esp_builder *b, int node,
+                                         const struct esp_node_rates *rates,
+                                         struct esp_err *err);
+
 /* The number of the node of that name so far, or -1. */
 ESP_API int esp_builder_find_node(const struct esp_builder *b, const char *name);
 
@@ -84,6 +101,8 @@ ESP_API const char *esp_platform_node_site(const struct esp_platform *p, int nod
 ESP_API esp_node_kind esp_platform_node_kind(const struct esp_platform *p, int node);
 ESP_API double esp_platform_node_send_s(const struct esp_platform *p, int node);
 ESP_API double esp_platform_node_recv_s(const struct esp_platform *p, int node);
+ESP_API struct esp_node_rates esp_platform_node_rates(const struct esp_platform *p,
+                                                      int node);
 ESP_API int esp_platform_find_node(const struct esp_platform *p, const char *name);
 ESP_API int esp_platform_link_from(const struct esp_platform *p, int link);
 ESP_API int esp_platform_link_to(const struct esp_platform *p, int link);

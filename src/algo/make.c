@@ -69,7 +69,10 @@ esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *b
     task.root = view.host[task.request->root];
     if (view.g.n == 1) /* nobody to send to */
         return espi_plan_add_arcs(plan, &view, 1, NULL, 0, task.arena, err);
-    return algo->run(&task, plan, err);
+    st = algo->run(&task, plan, err);
+    if (!st && espi_plan_has_steps(plan)) /* its messages are as long as they are */
+        plan->slice_bytes = plan->size_bytes;
+    return st;
 }
 
 esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,

@@ -15,7 +15,8 @@ esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task 
     t->distance = ESPI_ARENA_NEW(a, double, n);
     t->last_arc = ESPI_ARENA_NEW(a, int, n);
     t->path = ESPI_ARENA_NEW(a, int, n);
-    t->start = ESPI_ARENA_NEW(a, int, n);
+    t->start_cap = (size_t)n + 1;
+    t->start = ESPI_ARENA_NEW(a, int, t->start_cap);
     t->arc_to = ESPI_ARENA_NEW(a, int, n);
     t->arc_row = ESPI_ARENA_NEW(a, int, n);
     if (!t->distance || !t->last_arc || !t->path || !t->start || !t->arc_to ||
@@ -40,26 +41,12 @@ static int find_arc(struct espi_transfers *t, int from, int to)
     return t->arc_row[to] == from ? t->arc_to[to] : -1;
 }
 
-static int more_hops(struct espi_transfers *t, int need)
-{
-    if ((size_t)(t->n_hops + need) <= t->hops_cap)
-        return 0;
-    size_t cap = 2 * t->hops_cap + (size_t)need + 64;
-    int *fresh = ESPI_ARENA_NEW(t->task->arena, int, cap);
-    if (!fresh)
-        return -1;
-    if (t->n_hops)
-        memcpy(fresh, t->hops, (size_t)t->n_hops * sizeof *fresh);
-    t->hops = fresh;
-    t->hops_cap = cap;
-    return 0;
-}
-
 static int add_arc(struct espi_transfers *t, int arc)
 {
     const struct espi_view *v = t->task->view;
     int first = v->hop_start[arc], count = v->hop_start[arc + 1] - first;
-    if (more_hops(t, count))
+    if (espi_arena_grow_ints(t->task->arena, &t->hops, (size_t)t->n_hops, (size_t)count,
+                             &t->hops_cap))
         return -1;
     memcpy(t->hops + t->n_hops, v->hops + first, (size_t)count * sizeof *t->hops);
     t->n_hops += count;
@@ -114,6 +101,9 @@ esp_status espi_transfers_add(struct espi_transfers *t, int from, int to,
 {
     int arc = t->route == ESPI_ROUTE_DIRECT ? find_arc(t, from, to) : -1;
     esp_status st = ESP_OK;
+    if (espi_arena_grow_ints(t->task->arena, &t->start, (size_t)t->n + 1, 1,
+                             &t->start_cap))
+        return espi_err_nomem(err);
     if (arc < 0)
         st = add_path(t, from, to, err);
     else if (add_arc(t, arc))

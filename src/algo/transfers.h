@@ -27,7 +27,7 @@ struct espi_transfers {
     int n;
     int *start;        /* transfer -> hops */
     int *hops, n_hops; /* links */
-    size_t hops_cap;
+    size_t start_cap, hops_cap;
 };
 
 esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task *task,

@@ -70,6 +70,22 @@ void *espi_arena_zalloc(struct espi_arena *a, size_t count, size_t size)
     return p;
 }
 
+int espi_arena_grow_ints(struct espi_arena *a, int **list, size_t used, size_t need,
+                         size_t *room)
+{
+    if (used + need <= *room)
+        return 0;
+    size_t more = 2 * *room + need + 64;
+    int *fresh = ESPI_ARENA_NEW(a, int, more);
+    if (!fresh)
+        return -1;
+    if (used)
+        memcpy(fresh, *list, used * sizeof *fresh);
+    *list = fresh;
+    *room = more;
+    return 0;
+}
+
 struct espi_arena_mark espi_arena_mark(struct espi_arena *a)
 {
     return (struct espi_arena_mark){a->block, a->at, a->end};

@@ -27,6 +27,11 @@ void espi_arena_done(struct espi_arena *a);
 void *espi_arena_alloc(struct espi_arena *a, size_t count, size_t size);
 void *espi_arena_zalloc(struct espi_arena *a, size_t count, size_t size);
 
+/* Makes room for `need` more ints behind those used in a list from the arena (NULL at
+ * first, with no room), which may move; -1 when out of memory. */
+int espi_arena_grow_ints(struct espi_arena *a, int **list, size_t used, size_t need,
+                         size_t *room);
+
 /* What was allocated after the mark is given back by the release: for loops that need
  * scratch memory each time round. */
 struct espi_arena_mark espi_arena_mark(struct espi_arena *a);

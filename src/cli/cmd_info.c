@@ -104,6 +104,7 @@ static const char *model_text(esp_model model)
         [ESP_MODEL_HALF_DUPLEX] = "one send or one receive at a time",
         [ESP_MODEL_MULTI_PORT] = "sends start one after the other, then run side by side",
         [ESP_MODEL_CAPACITY] = "links have capacities, nodes no limits",
+        [ESP_MODEL_HNOW] = "processors send and receive one message at a time",
     };
 
     return texts[model];

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "cost/cost.h"
+#include "cost/post_cost.h"
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/turn.h"
@@ -161,6 +162,25 @@ static double trees_that_count(const struct esp_plan *plan)
     return 1 / squares;
 }
 
+/* What collects takes as long as what it mirrors, on the platform reversed. */
+static esp_status cost_posts(const struct esp_platform *p, const struct esp_plan *plan,
+                             double size_bytes, struct espi_arena *arena,
+                             struct espi_cost *out, struct esp_err *err)
+{
+    struct esp_platform *reversed = NULL;
+    struct esp_plan *turned = NULL;
+    if (!espi_op_collects(plan->op))
+        return espi_post_cost(p, plan, size_bytes, arena, out, err);
+    esp_status st = esp_platform_reversed(p, &reversed, err);
+    if (!st)
+        st = espi_plan_turn(plan, espi_op_mirror(plan->op), reversed, &turned, err);
+    if (!st)
+        st = espi_post_cost(reversed, turned, size_bytes, arena, out, err);
+    esp_plan_free(turned);
+    esp_platform_free(reversed);
+    return st;
+}
+
 esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *plan,
                           double size_bytes, double slice_bytes, struct espi_arena *arena,
                           struct espi_cost *out, struct esp_err *err)
@@ -169,6 +189,8 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
     struct evaluation ev = {.p = p, .plan = &plain};
     if (!(size_bytes > 0 && isfinite(size_bytes)) || !(slice_bytes >= 0))
         return espi_err(err, ESP_EUSAGE, "a message needs a positive size");
+    if (espi_plan_has_steps(&plain))
+        return cost_posts(p, plan, size_bytes, arena, out, err);
     ev.slices = espi_slices(size_bytes, slice_bytes);
     struct espi_arena_mark mark = espi_arena_mark(arena);
     if (evaluation_init(&ev, arena))

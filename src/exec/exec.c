@@ -3,7 +3,10 @@
  * program (the order is the schedule), as soon as their slice is there and fewer than
  * `window` are under way. Slices are received straight into the message, and sent from
  * it; those that the rank only passes on go through a ring of their own, since the
- * message may be receiving the same slice from elsewhere at that moment. */
+ * message may be receiving the same slice from elsewhere at that moment.
+ *
+ * Where a stream carries several slices at once (plans with steps) and they are not
+ * together in memory, they are packed for sending and unpacked on arrival. */
 #include "exec/exec.h"
 
 #include <string.h>
@@ -31,6 +34,7 @@ struct espi_message {
     int inflow; /* of a receive; of a send the relay it frees, or -1 */
     int is_send;
     int64_t number; /* which slice of the inflow; -1: none, or done */
+    int pack;       /* of a send: the place it was packed in, or -1 */
 };
 
 int *espi_program_channels(const struct espi_program *prog, struct espi_arena *arena)
@@ -57,13 +61,85 @@ int *espi_program_channels(const struct espi_program *prog, struct espi_arena *a
     return channel;
 }
 
-/* ---- setting up ---- */
+/* ---- where slices are ---- */
 
 /* Slices tile parts: how many each. */
 static int64_t slices_of_part(const struct espi_program *prog)
 {
     return prog->slot_part ? prog->rounds * (prog->slots / prog->parts) : prog->n_slices;
 }
+
+/* The bytes of a slice in a part of that size, in whole elements. */
+static uint64_t range_in_part(const struct espi_run *run, int64_t slice, uint64_t size,
+                              size_t *bytes)
+{
+    const struct espi_program *prog = run->prog;
+    uint64_t element = run->options.element_bytes > 0 ? run->options.element_bytes : 1;
+    if (prog->slot_part)
+        slice = slice / prog->slots * (prog->slots / prog->parts) +
+                prog->slot_place[slice % prog->slots];
+    int64_t n = slices_of_part(prog);
+    uint64_t from = espi_slice_offset(size / element, n, slice) * element;
+    uint64_t to = espi_slice_offset(size / element, n, slice + 1) * element;
+    *bytes = (size_t)(to - from);
+    return from;
+}
+
+static char *slice_at(const struct espi_run *run, int64_t slice, size_t *bytes)
+{
+    const struct espi_program *prog = run->prog;
+    uint64_t length, from;
+    if (run->options.blocks) {
+        int part = prog->slot_part ? prog->slot_part[slice % prog->slots] : 0;
+        const struct espi_block *block = &run->options.blocks[part];
+        from = range_in_part(run, slice, block->bytes, bytes);
+        return block->at ? block->at + from : NULL;
+    }
+    if (run->options.element_bytes > 1)
+        return run->data + range_in_part(run, slice, (uint64_t)prog->size_bytes, bytes);
+    from = espi_slice_range(prog, slice, &length);
+    *bytes = (size_t)length;
+    return run->data + from;
+}
+
+/* The first of the slices that a message of the stream is, and the bytes of all. */
+static char *message_at(const struct espi_run *run, int stream, int64_t slice,
+                        size_t *bytes)
+{
+    const struct espi_program *prog = run->prog;
+    char *from = slice_at(run, slice, bytes);
+    for (int k = 1; k < espi_stream_pieces(prog, stream); k++) {
+        size_t more;
+        slice_at(run, prog->pieces[prog->piece_start[stream] + k], &more);
+        *bytes += more;
+    }
+    return from;
+}
+
+/* Are the slices of a message of the stream apart in memory? */
+static int is_scattered(const struct espi_run *run, int stream)
+{
+    const struct espi_program *prog = run->prog;
+    size_t bytes;
+    if (espi_stream_pieces(prog, stream) == 1)
+        return 0;
+    const char *at = slice_at(run, prog->pieces[prog->piece_start[stream]], &bytes);
+    for (int k = 1; k < espi_stream_pieces(prog, stream); k++) {
+        const char *end = at + bytes;
+        at = slice_at(run, prog->pieces[prog->piece_start[stream] + k], &bytes);
+        if (at != end)
+            return 1;
+    }
+    return 0;
+}
+
+/* Room for any message of the stream in memory of ours. */
+static size_t message_room(const struct espi_run *run, int stream)
+{
+    return (size_t)espi_stream_pieces(run->prog, stream) * run->room;
+}
+
+/* ---- setting up ---- */
 
 /* Places of slices in memory of ours start where any type may. */
 static size_t room_for_slice(const struct espi_program *prog,
@@ -124,16 +200,33 @@ static int make_rings(struct espi_run *run, struct espi_arena *arena)
     for (int i = 0; i < run->n_in; i++) {
         struct espi_inflow *in = &run->in[i];
         const struct espi_stream *stream = &run->prog->streams[in->stream];
-        int relay = !stream->keeps || stream->combines;
+        int relay = !stream->keeps || stream->combines || is_scattered(run, in->stream);
         in->ring = ring_size(run, in);
         in->slots = espi_arena_zalloc(arena, (size_t)in->ring, sizeof *in->slots);
         if (relay)
-            in->store = espi_arena_alloc(arena, (size_t)in->ring, run->room);
+            in->store =
+                espi_arena_alloc(arena, (size_t)in->ring, message_room(run, in->stream));
         if (!in->slots || (relay && !in->store))
             return -1;
         run->max_requests += in->ring;
     }
     return 0;
+}
+
+/* Places for messages that are packed. */
+static int make_packs(struct espi_run *run, struct espi_arena *arena)
+{
+    const struct espi_program *prog = run->prog;
+    for (int k = prog->send_start[run->rank]; k < prog->send_start[run->rank + 1]; k++) {
+        size_t bytes = message_room(run, prog->sends[k].stream);
+        if (bytes > run->pack_bytes && is_scattered(run, prog->sends[k].stream))
+            run->pack_bytes = bytes;
+    }
+    if (!run->pack_bytes)
+        return 0;
+    run->pack = espi_arena_alloc(arena, (size_t)run->window, run->pack_bytes);
+    run->pack_used = ESPI_ARENA_ZNEW(arena, unsigned char, run->window);
+    return run->pack && run->pack_used ? 0 : -1;
 }
 
 int espi_run_init(struct espi_run *run, const struct espi_program *prog, int rank,
@@ -150,7 +243,7 @@ int espi_run_init(struct espi_run *run, const struct espi_program *prog, int ran
         run->options = *options;
     run->window = run->options.window > 0 ? run->options.window : 4;
     run->max_requests = run->window;
-    if (count_inflows(run, arena) || make_rings(run, arena))
+    if (count_inflows(run, arena) || make_rings(run, arena) || make_packs(run, arena))
         return -1;
     run->requests = ESPI_ARENA_NEW(arena, struct espi_request, run->max_requests);
     run->messages = ESPI_ARENA_NEW(arena, struct espi_message, run->max_requests);
@@ -158,45 +251,24 @@ int espi_run_init(struct espi_run *run, const struct espi_program *prog, int ran
     return run->requests && run->messages && run->done ? 0 : -1;
 }
 
-/* ---- where slices are ---- */
-
-/* The bytes of a slice in a part of that size, in whole elements. */
-static uint64_t range_in_part(const struct espi_run *run, int64_t slice, uint64_t size,
-                              size_t *bytes)
-{
-    const struct espi_program *prog = run->prog;
-    uint64_t element = run->options.element_bytes > 0 ? run->options.element_bytes : 1;
-    if (prog->slot_part)
-        slice = slice / prog->slots * (prog->slots / prog->parts) +
-                prog->slot_place[slice % prog->slots];
-    int64_t n = slices_of_part(prog);
-    uint64_t from = espi_slice_offset(size / element, n, slice) * element;
-    uint64_t to = espi_slice_offset(size / element, n, slice + 1) * element;
-    *bytes = (size_t)(to - from);
-    return from;
-}
-
-static char *slice_at(const struct espi_run *run, int64_t slice, size_t *bytes)
-{
-    const struct espi_program *prog = run->prog;
-    uint64_t length, from;
-    if (run->options.blocks) {
-        int part = prog->slot_part ? prog->slot_part[slice % prog->slots] : 0;
-        const struct espi_block *block = &run->options.blocks[part];
-        from = range_in_part(run, slice, block->bytes, bytes);
-        return block->at ? block->at + from : NULL;
-    }
-    if (run->options.element_bytes > 1)
-        return run->data + range_in_part(run, slice, (uint64_t)prog->size_bytes, bytes);
-    from = espi_slice_range(prog, slice, &length);
-    *bytes = (size_t)length;
-    return run->data + from;
-}
+/* ---- memory of ours ---- */
 
 static char *stored_at(const struct espi_run *run, const struct espi_inflow *in,
                        int64_t number)
 {
-    return in->store + (size_t)(number % in->ring) * run->room;
+    return in->store + (size_t)(number % in->ring) * message_room(run, in->stream);
+}
+
+/* The slices of a message, one behind the other. */
+static void pack(const struct espi_run *run, int stream, char *to)
+{
+    const struct espi_program *prog = run->prog;
+    for (int k = prog->piece_start[stream]; k < prog->piece_start[stream + 1]; k++) {
+        size_t bytes;
+        const char *from = slice_at(run, prog->pieces[k], &bytes);
+        memmove(to, from, bytes);
+        to += bytes;
+    }
 }
 
 /* The relayed slice among those that are here; -1: it is not. */
@@ -246,7 +318,7 @@ static int post_receive(struct espi_run *run, int i)
     int64_t slice;
     size_t bytes;
     const struct espi_step *step = next_step_in(run, in, &slice);
-    char *to = slice_at(run, slice, &bytes);
+    char *to = message_at(run, in->stream, slice, &bytes);
     if (in->store)
         to = stored_at(run, in, in->posted);
     run->error = t->recv(t->self, run->prog->streams[in->stream].from,
@@ -255,7 +327,7 @@ static int post_receive(struct espi_run *run, int i)
         return -1;
     in->slots[in->posted % in->ring].slice = slice;
     in->slots[in->posted % in->ring].state = step->state;
-    note_request(run, request, (struct espi_message){i, 0, in->posted++});
+    note_request(run, request, (struct espi_message){i, 0, in->posted++, -1});
     return 0;
 }
 
@@ -271,14 +343,23 @@ static int post_receives(struct espi_run *run)
     return 0;
 }
 
-/* What came in order is combined with what the rank has of the slice, and its place in
- * the ring is free again. */
-static void combine(struct espi_run *run, struct espi_inflow *in, int64_t number)
+/* What came in order is combined with what the rank has of the slices, or is put where
+ * they belong, and its place in the ring is free again. */
+static void put(struct espi_run *run, struct espi_inflow *in, int64_t number)
 {
-    size_t bytes;
-    char *mine = slice_at(run, in->slots[number % in->ring].slice, &bytes);
-    if (run->options.combine)
-        run->options.combine(run->options.arg, mine, stored_at(run, in, number), bytes);
+    const struct espi_program *prog = run->prog;
+    const char *from = stored_at(run, in, number);
+    for (int k = 0; k < espi_stream_pieces(prog, in->stream); k++) {
+        int64_t slice = prog->pieces ? prog->pieces[prog->piece_start[in->stream] + k]
+                                     : in->slots[number % in->ring].slice;
+        size_t bytes;
+        char *mine = slice_at(run, slice, &bytes);
+        if (!prog->streams[in->stream].combines)
+            memmove(mine, from, bytes);
+        else if (run->options.combine)
+            run->options.combine(run->options.arg, mine, from, bytes);
+        from += bytes;
+    }
     in->passed_on = number + 1;
 }
 
@@ -305,8 +386,8 @@ static int take(struct espi_run *run, struct espi_inflow *in)
     for (; may_take(run, in); taken++) {
         in->slots[in->got % in->ring].landed = 0;
         run->arrived[in->slots[in->got % in->ring].state]++;
-        if (run->prog->streams[in->stream].combines)
-            combine(run, in, in->got);
+        if (in->store && run->prog->streams[in->stream].keeps)
+            put(run, in, in->got);
         in->got++;
     }
     return taken;
@@ -339,19 +420,19 @@ static void passed_on(struct espi_inflow *in, int64_t number)
 static const struct espi_step *next_send(struct espi_run *run)
 {
     const struct espi_program *prog = run->prog;
-    int first = prog->send_start[run->rank], n = prog->send_start[run->rank + 1] - first;
-    while (n > 0 && run->send_round < prog->rounds + prog->max_lag) {
-        if (run->send_at == n) {
-            run->send_at = 0;
-            run->send_round++;
-        } else if (espi_step_slice(prog, &prog->sends[first + run->send_at],
-                                   run->send_round) < 0) {
-            run->send_at++;
-        } else {
-            return &prog->sends[first + run->send_at];
-        }
-    }
-    return NULL;
+    int first = prog->send_start[run->rank];
+    return espi_next_step(prog, prog->sends + first,
+                          prog->send_start[run->rank + 1] - first, &run->send_round,
+                          &run->send_at);
+}
+
+/* A free place for a packed message: there are as many as sends may be under way. */
+static int find_pack(const struct espi_run *run)
+{
+    int place = 0;
+    while (run->pack_used[place])
+        place++;
+    return place;
 }
 
 static int start_send(struct espi_run *run, const struct espi_step *step)
@@ -361,19 +442,27 @@ static int start_send(struct espi_run *run, const struct espi_step *step)
     int relay = s->source < 0 ? -1 : run->inflow_of_stream[s->source];
     int64_t slice = espi_step_slice(run->prog, step, run->send_round), number = 0;
     size_t bytes;
-    char *from = slice_at(run, slice, &bytes);
+    char *from = message_at(run, step->stream, slice, &bytes);
     struct espi_request request;
-    if (relay >= 0 && run->in[relay].store && !run->prog->streams[s->source].combines) {
+    int packed = -1;
+    if (relay >= 0 && !run->prog->streams[s->source].keeps) {
         number = find_relayed(&run->in[relay], slice);
         from = stored_at(run, &run->in[relay], number);
     } else {
         relay = -1;
+        if (is_scattered(run, step->stream)) {
+            packed = find_pack(run);
+            from = run->pack + (size_t)packed * run->pack_bytes;
+            pack(run, step->stream, from);
+        }
     }
     run->error =
         t->send(t->self, s->to, run->channel[step->stream], from, bytes, &request);
     if (run->error)
         return -1;
-    note_request(run, request, (struct espi_message){relay, 1, number});
+    note_request(run, request, (struct espi_message){relay, 1, number, packed});
+    if (packed >= 0)
+        run->pack_used[packed] = 1;
     run->send_at++;
     return 0;
 }
@@ -397,6 +486,8 @@ static void finish(struct espi_run *run, int at)
         received(run, &run->in[m->inflow], m->number);
     else if (m->inflow >= 0)
         passed_on(&run->in[m->inflow], m->number);
+    if (m->pack >= 0)
+        run->pack_used[m->pack] = 0;
     run->n_sends_open -= m->is_send;
     m->number = -1;
 }

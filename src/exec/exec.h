@@ -47,6 +47,10 @@ struct espi_run {
     int *done;
     int n_requests, max_requests;
     int n_sends_open; /* sends under way */
+    /* sends of several slices that are not together in the message: packed here */
+    char *pack;
+    size_t pack_bytes; /* of each of `window` places */
+    unsigned char *pack_used;
     struct espi_run_options options;
     int window;
     size_t room; /* for a slice in memory of ours */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "plan/messages.h"
 #include "plan/ops.h"
 #include "plan/schedule.h"
 #include "platform/platform.h"
@@ -347,10 +348,11 @@ esp_status esp_plan_check(const struct esp_plan *plan, const struct esp_platform
         st = check_tree(&c);
     espi_free(c.has);
     espi_free(c.seen_on);
+    if (!st)
+        st = espi_messages_check(plan, p, err);
     if (!st && plan->schedule && !espi_op_is_scheduled(plan))
         st = espi_err(err, ESP_EINPUT,
-                      "only a broadcast or multicast that is not redundant has a "
-                      "schedule");
+                      "a plan that is redundant or has steps has no schedule");
     if (!st && plan->schedule)
         st = espi_schedule_check(plan->schedule, plan, p, err);
     return st;

@@ -52,6 +52,12 @@ static inline int espi_tree_part(const struct esp_plan *plan, const struct esp_t
                                          : 0;
 }
 
+/* Does what travels together in the steps of the plan travel as one message? */
+static inline int espi_plan_has_steps(const struct esp_plan *plan)
+{
+    return plan->n_trees > 0 && plan->trees[0].steps;
+}
+
 static inline int espi_op_takes_targets(esp_op op)
 {
     return op == ESP_OP_MULTICAST || op == ESP_OP_REDUCE || espi_op_has_paths(op);
@@ -81,7 +87,7 @@ static inline esp_op espi_op_mirror(esp_op op)
 /* May the plan have a periodic schedule? */
 static inline int espi_op_is_scheduled(const struct esp_plan *plan)
 {
-    return !plan->redundant;
+    return !plan->redundant && !espi_plan_has_steps(plan);
 }
 
 /* How many of a tree's edges, from the first, lead towards its root. */

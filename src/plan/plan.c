@@ -65,6 +65,7 @@ void esp_plan_free(struct esp_plan *plan)
         espi_free(plan->trees[t].edges);
         espi_free(plan->trees[t].hops);
         espi_free(plan->trees[t].targets);
+        espi_free(plan->trees[t].steps);
     }
     espi_schedule_free(plan->schedule);
     espi_free(plan->trees);
@@ -172,4 +173,14 @@ esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n_targets
     if (!st)
         tree->root = root;
     return st;
+}
+
+esp_status esp_plan_set_tree_steps(struct esp_plan *plan, const int *steps,
+                                   struct esp_err *err)
+{
+    if (plan->n_trees < 1)
+        return espi_err(err, ESP_EUSAGE, "the plan has no tree yet");
+    struct esp_tree *tree = &plan->trees[plan->n_trees - 1];
+    int n;
+    return replace(&tree->steps, &n, tree->n_edges, steps, err);
 }

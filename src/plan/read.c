@@ -20,6 +20,8 @@ struct reader {
     size_t n_edges, start_cap, n_hops, hops_cap;
     int *nodes; /* of the list read last */
     size_t n_nodes, nodes_cap;
+    int *steps; /* of the tree being read */
+    size_t n_steps, steps_cap;
     int has_format, has_root, has_trees;
     struct esp_schedule *schedule;
     int n_counts; /* trees that it has slices for */
@@ -115,6 +117,23 @@ static esp_status read_nodes(struct reader *r)
     return r->json.status;
 }
 
+static esp_status read_steps(struct reader *r)
+{
+    r->n_steps = 0;
+    espi_json_open_array(&r->json);
+    while (espi_json_item(&r->json)) {
+        double step;
+        if (espi_json_number(&r->json, &step))
+            break;
+        if (!(step >= 0 && step <= 1e9 && step == (int)step))
+            return espi_json_fail(&r->json, "a step is a whole number from 0 to 1e9");
+        if (espi_grow((void **)&r->steps, &r->steps_cap, r->n_steps + 1, sizeof(int)))
+            return fail_nomem(r);
+        r->steps[r->n_steps++] = (int)step;
+    }
+    return r->json.status;
+}
+
 static esp_status failed(struct reader *r, esp_status st)
 {
     if (st)
@@ -124,13 +143,16 @@ static esp_status failed(struct reader *r, esp_status st)
 
 /* The tree at hand, whole. A root that is not given is the plan's, which may not have
  * been read yet: -1 until then. */
-static esp_status add_tree(struct reader *r, double weight, int root, int has_targets)
+static esp_status add_tree(struct reader *r, double weight, int root, int has_targets,
+                           int has_steps)
 {
     esp_status st = esp_plan_add_tree(r->plan, r->p, weight, (int)r->n_edges, r->start,
                                       r->hops, r->json.err);
     if (!st)
         st = esp_plan_set_tree_ends(r->plan, root, has_targets ? (int)r->n_nodes : 0,
                                     has_targets ? r->nodes : NULL, r->json.err);
+    if (!st && has_steps)
+        st = esp_plan_set_tree_steps(r->plan, r->steps, r->json.err);
     return failed(r, st);
 }
 
@@ -138,7 +160,7 @@ static esp_status read_tree(struct reader *r)
 {
     struct espi_json_text key;
     double weight = 0;
-    int has_edges = 0, has_weight = 0, has_targets = 0, root = -1;
+    int has_edges = 0, has_weight = 0, has_targets = 0, has_steps = 0, root = -1;
     espi_json_open_object(&r->json);
     while (espi_json_key(&r->json, &key)) {
         if (espi_json_is(&key, "weight"))
@@ -149,17 +171,22 @@ static esp_status read_tree(struct reader *r)
             root = read_node(r);
         else if (espi_json_is(&key, "targets"))
             has_targets = !read_nodes(r);
+        else if (espi_json_is(&key, "steps"))
+            has_steps = !read_steps(r);
         else
             espi_json_skip(&r->json);
     }
     if (r->json.status)
         return r->json.status;
+    if (has_steps && r->n_steps != r->n_edges)
+        return espi_json_fail(&r->json, "this tree has %zu steps for %zu edges",
+                              r->n_steps, r->n_edges);
     if (!has_edges || !has_weight)
         return espi_json_fail(&r->json, "this tree has no \"%s\"",
                               has_edges ? "weight" : "edges");
     if (has_targets && !r->n_nodes)
         return espi_json_fail(&r->json, "the list of targets is empty");
-    return add_tree(r, weight, root, has_targets);
+    return add_tree(r, weight, root, has_targets, has_steps);
 }
 
 static esp_status read_targets(struct reader *r)
@@ -315,6 +342,7 @@ esp_status esp_plan_parse(const char *text, size_t length, const char *where,
     espi_free(r.start);
     espi_free(r.hops);
     espi_free(r.nodes);
+    espi_free(r.steps);
     espi_schedule_free(r.schedule);
     if (st)
         esp_plan_free(r.plan);

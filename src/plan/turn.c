@@ -38,6 +38,24 @@ static void add(struct transfers *x, const struct esp_tree *tree, int edge, int 
     x->start[++x->n] = at + e->n_hops;
 }
 
+/* What was the last step of all becomes the first. */
+static esp_status turn_steps(const struct esp_plan *plan, const struct esp_tree *tree,
+                             struct esp_plan *to, struct esp_err *err)
+{
+    int last = 0, *steps = ESPI_NEW(int, (size_t)tree->n_edges + 1);
+    if (!steps)
+        return espi_err_nomem(err);
+    for (int t = 0; t < plan->n_trees; t++)
+        for (int i = 0; i < plan->trees[t].n_edges; i++)
+            if (plan->trees[t].steps[i] > last)
+                last = plan->trees[t].steps[i];
+    for (int i = 0; i < tree->n_edges; i++)
+        steps[i] = last - tree->steps[tree->n_edges - 1 - i];
+    esp_status st = esp_plan_set_tree_steps(to, steps, err);
+    espi_free(steps);
+    return st;
+}
+
 static esp_status turn_tree(const struct esp_plan *plan, int t,
                             const struct esp_platform *p, struct esp_plan *to,
                             struct esp_err *err)
@@ -55,6 +73,8 @@ static esp_status turn_tree(const struct esp_plan *plan, int t,
         st = esp_plan_add_tree(to, p, tree->weight, n, x.start, x.hops, err);
     if (!st)
         st = esp_plan_set_tree_ends(to, tree->root, tree->n_targets, tree->targets, err);
+    if (!st && espi_plan_has_steps(plan))
+        st = turn_steps(plan, tree, to, err);
     transfers_free(&x);
     return st;
 }

@@ -57,6 +57,11 @@ static void put_tree(const struct esp_platform *p, const struct esp_plan *plan,
     fputs(", \"edges\": [", out);
     for (int i = 0; i < t->n_edges; i++)
         put_edge(p, t, i, out);
+    if (t->steps) {
+        fputs("], \"steps\": [", out);
+        for (int i = 0; i < t->n_edges; i++)
+            fprintf(out, i ? ", %d" : "%d", t->steps[i]);
+    }
     fputs("]}", out);
 }
 

@@ -37,6 +37,10 @@ struct esp_builder {
     struct vec_int site;
     struct vec_double send_s, recv_s;
     int has_send, has_recv;
+    struct {
+        struct esp_node_rates *at;
+        size_t n, cap;
+    } rates; /* of the first n nodes; the others have none */
     struct vec_int tail, head;
     struct vec_double latency_s, bandwidth_Bps;
     struct vec_double shared_Bps;
@@ -68,6 +72,7 @@ static void builder_clear(struct esp_builder *b)
     espi_free(b->site.at);
     espi_free(b->send_s.at);
     espi_free(b->recv_s.at);
+    espi_free(b->rates.at);
     espi_free(b->tail.at);
     espi_free(b->head.at);
     espi_free(b->latency_s.at);
@@ -161,6 +166,39 @@ esp_status esp_builder_add_node(struct esp_builder *b, const struct esp_node_spe
     b->has_recv |= spec->recv_s != ESP_UNSET;
     if (node)
         *node = id;
+    return ESP_OK;
+}
+
+static int bad_rate(double x)
+{
+    return !(x >= 0 && isfinite(x));
+}
+
+static int fill_rates(struct esp_builder *b, size_t n)
+{
+    while (b->rates.n < n)
+        if (PUSH(b->rates, (struct esp_node_rates){0}))
+            return -1;
+    return 0;
+}
+
+esp_status esp_builder_set_rates(struct esp_builder *b, int node,
+                                 const struct esp_node_rates *rates, struct esp_err *err)
+{
+    if (node < 0 || (size_t)node >= b->nodes.n)
+        return espi_err(err, ESP_EUSAGE, "there is no node %d", node);
+    if (bad_rate(rates->send_Bps) || bad_rate(rates->recv_Bps) ||
+        bad_rate(rates->hold_s) || bad_rate(rates->hold_Bps)) {
+        char shown[64];
+        return espi_err(
+            err, ESP_EINPUT,
+            "node '%s': send_Bps, recv_Bps, hold_s and hold_Bps must be "
+            "finite and not negative",
+            espi_quote(shown, sizeof shown, espi_names_text(&b->nodes, node)));
+    }
+    if (fill_rates(b, (size_t)node + 1))
+        return espi_err_nomem(err);
+    b->rates.at[node] = *rates;
     return ESP_OK;
 }
 
@@ -340,6 +378,7 @@ static void take(struct esp_platform *p, struct esp_builder *b)
     p->node_site = b->site.at;
     p->send_s = b->send_s.at;
     p->recv_s = b->recv_s.at;
+    p->rates = b->rates.at;
     p->has_send = b->has_send;
     p->has_recv = b->has_recv;
     p->tail = b->tail.at;
@@ -374,7 +413,8 @@ esp_status esp_builder_build(struct esp_builder *b, struct esp_platform **out,
     int n_shared = (int)b->cables.n;
     int *start = ESPI_NEW(int, n_shared + 1);
     char *name = b->name ? b->name : espi_strdup("");
-    if (!p || !start || !name) {
+    int no_rates = b->rates.n && fill_rates(b, b->nodes.n);
+    if (!p || !start || !name || no_rates) {
         espi_free(p);
         espi_free(start);
         if (!b->name)

@@ -11,6 +11,7 @@ static const char *const model_names[ESP_MODEL_COUNT] = {
     [ESP_MODEL_HALF_DUPLEX] = "half-duplex",
     [ESP_MODEL_MULTI_PORT] = "multi-port",
     [ESP_MODEL_CAPACITY] = "capacity",
+    [ESP_MODEL_HNOW] = "hnow",
 };
 
 const char *esp_model_name(esp_model model)
@@ -40,6 +41,7 @@ void esp_platform_free(struct esp_platform *p)
     espi_free(p->node_site);
     espi_free(p->send_s);
     espi_free(p->recv_s);
+    espi_free(p->rates);
     espi_free(p->tail);
     espi_free(p->head);
     espi_free(p->latency_s);
@@ -105,6 +107,11 @@ esp_node_kind esp_platform_node_kind(const struct esp_platform *p, int node)
 double esp_platform_node_send_s(const struct esp_platform *p, int node)
 {
     return p->send_s[node];
+}
+
+struct esp_node_rates esp_platform_node_rates(const struct esp_platform *p, int node)
+{
+    return p->rates ? p->rates[node] : (struct esp_node_rates){0};
 }
 
 double esp_platform_node_recv_s(const struct esp_platform *p, int node)
@@ -226,10 +233,23 @@ esp_status esp_platform_check_root(const struct esp_platform *p, int root,
 /* What sends cost where links are turned round: no overhead of a receive is none. */
 static double reversed_send_s(const struct esp_platform *p, int node)
 {
-    if (p->recv_s[node] == ESP_UNSET && p->model == ESP_MODEL_MULTI_PORT &&
+    if (p->recv_s[node] == ESP_UNSET &&
+        (p->model == ESP_MODEL_MULTI_PORT || p->model == ESP_MODEL_HNOW) &&
         p->send_s[node] != ESP_UNSET)
         return 0;
     return p->recv_s[node];
+}
+
+/* Sends still follow one another as before: receives that do have no name. */
+static esp_status copy_rates(const struct esp_platform *p, int node, int reversed,
+                             struct esp_builder *b, struct esp_err *err)
+{
+    struct esp_node_rates rates = p->rates[node];
+    if (reversed) {
+        rates.send_Bps = p->rates[node].recv_Bps;
+        rates.recv_Bps = p->rates[node].send_Bps;
+    }
+    return esp_builder_set_rates(b, node, &rates, err);
 }
 
 /* Feeds a whole platform into a builder, perhaps with its links turned round. */
@@ -246,6 +266,8 @@ static esp_status copy_into(const struct esp_platform *p, int reversed,
             spec.recv_s = p->send_s[i];
         }
         st = esp_builder_add_node(b, &spec, NULL, err);
+        if (!st && p->rates)
+            st = copy_rates(p, i, reversed, b, err);
     }
     for (int e = 0; e < p->n_links && !st; e++)
         st = esp_builder_add_link(b, reversed ? p->head[e] : p->tail[e],
@@ -318,6 +340,17 @@ static int same_names(const struct espi_names *a, const struct espi_names *b)
            (a->n == 0 || !memcmp(a->text, b->text, a->text_size));
 }
 
+static int same_rates(const struct esp_platform *a, const struct esp_platform *b)
+{
+    for (int i = 0; (a->rates || b->rates) && i < a->n_nodes; i++) {
+        struct esp_node_rates x = esp_platform_node_rates(a, i),
+                              y = esp_platform_node_rates(b, i);
+        if (memcmp(&x, &y, sizeof x) != 0)
+            return 0;
+    }
+    return 1;
+}
+
 int esp_platform_equal(const struct esp_platform *a, const struct esp_platform *b)
 {
     int n = a->n_nodes, m = a->n_links, s = a->n_shared;
@@ -327,8 +360,8 @@ int esp_platform_equal(const struct esp_platform *a, const struct esp_platform *
            !memcmp(a->node_kind, b->node_kind, (size_t)n) &&
            same_ints(a->node_site, b->node_site, n) &&
            same_doubles(a->send_s, b->send_s, n) &&
-           same_doubles(a->recv_s, b->recv_s, n) && same_ints(a->tail, b->tail, m) &&
-           same_ints(a->head, b->head, m) &&
+           same_doubles(a->recv_s, b->recv_s, n) && same_rates(a, b) &&
+           same_ints(a->tail, b->tail, m) && same_ints(a->head, b->head, m) &&
            same_doubles(a->latency_s, b->latency_s, m) &&
            same_doubles(a->bandwidth_Bps, b->bandwidth_Bps, m) &&
            same_doubles(a->shared_Bps, b->shared_Bps, s) &&

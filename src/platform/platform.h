@@ -14,10 +14,11 @@ struct esp_platform {
     struct espi_names nodes, sites, cables;
 
     /* nodes */
-    unsigned char *node_kind; /* esp_node_kind */
-    int *node_site;           /* -1: none */
-    double *send_s, *recv_s;  /* ESP_UNSET where absent */
-    int has_send, has_recv;   /* does any node have one? */
+    unsigned char *node_kind;     /* esp_node_kind */
+    int *node_site;               /* -1: none */
+    double *send_s, *recv_s;      /* ESP_UNSET where absent */
+    int has_send, has_recv;       /* does any node have one? */
+    struct esp_node_rates *rates; /* NULL: none has any */
 
     /* links, in the order they were added */
     int *tail, *head;

@@ -106,11 +106,20 @@ static esp_status read_overhead(struct reader *r, double *out)
     return ESP_OK;
 }
 
+static double *rate_of(struct esp_node_rates *rates, const struct espi_json_text *key)
+{
+    return espi_json_is(key, "send_Bps")   ? &rates->send_Bps
+           : espi_json_is(key, "recv_Bps") ? &rates->recv_Bps
+           : espi_json_is(key, "hold_Bps") ? &rates->hold_Bps
+                                           : NULL;
+}
+
 static esp_status read_node(struct reader *r)
 {
     struct esp_node_spec spec = {NULL, NULL, ESP_NODE_HOST, ESP_UNSET, ESP_UNSET};
     struct espi_json_text key;
-    int has_name = 0, has_site = 0;
+    struct esp_node_rates rates = {0};
+    int has_name = 0, has_site = 0, has_rates = 0, node;
     espi_json_open_object(&r->json);
     while (espi_json_key(&r->json, &key)) {
         if (espi_json_is(&key, "name"))
@@ -123,6 +132,10 @@ static esp_status read_node(struct reader *r)
             read_overhead(r, &spec.send_s);
         else if (espi_json_is(&key, "recv_s"))
             read_overhead(r, &spec.recv_s);
+        else if (espi_json_is(&key, "hold_s"))
+            has_rates = !read_overhead(r, &rates.hold_s);
+        else if (rate_of(&rates, &key))
+            has_rates = !read_quantity(r, ESPI_BANDWIDTH, rate_of(&rates, &key));
         else
             espi_json_skip(&r->json);
     }
@@ -133,7 +146,10 @@ static esp_status read_node(struct reader *r)
     spec.name = r->name;
     spec.site = has_site ? r->name2 : NULL;
     struct esp_err why;
-    return built(r, esp_builder_add_node(r->builder, &spec, NULL, &why), &why);
+    esp_status st = esp_builder_add_node(r->builder, &spec, &node, &why);
+    if (!st && has_rates)
+        st = esp_builder_set_rates(r->builder, node, &rates, &why);
+    return built(r, st, &why);
 }
 
 /* A node by name; -1 and an error when there is none. */

@@ -5,10 +5,31 @@
 
 #include "base/err.h"
 
+static double per_byte_s(double Bps, double bytes)
+{
+    return Bps > 0 ? bytes / Bps : 0;
+}
+
+double espi_recv_overhead_s(const struct esp_platform *p, int node, double bytes)
+{
+    return fmax(p->recv_s[node], 0) +
+           per_byte_s(p->rates ? p->rates[node].recv_Bps : 0, bytes);
+}
+
+double espi_hold_s(const struct esp_platform *p, int node, double bytes)
+{
+    double send_s = espi_send_overhead_s(p, node, bytes);
+    if (!p->rates)
+        return send_s;
+    return fmax(send_s,
+                p->rates[node].hold_s + per_byte_s(p->rates[node].hold_Bps, bytes));
+}
+
 double espi_send_overhead_s(const struct esp_platform *p, int node, double slice_bytes)
 {
     if (p->send_s[node] != ESP_UNSET)
-        return p->send_s[node];
+        return p->send_s[node] +
+               per_byte_s(p->rates ? p->rates[node].send_Bps : 0, slice_bytes);
     double least = INFINITY;
     for (int k = p->out.start[node]; k < p->out.start[node + 1]; k++)
         least = fmin(least, espi_link_time_s(p, p->out.item[k], slice_bytes));
@@ -27,6 +48,20 @@ static void use(struct filler *f, int resource, double time_s)
 {
     f->r->resource[f->at] = resource;
     f->r->time_s[f->at++] = time_s;
+}
+
+/* The processors, and the interface where it may be what limits. */
+static void use_processors(struct filler *f, int e)
+{
+    const struct esp_platform *p = f->p;
+    int u = p->tail[e], v = p->head[e];
+    if (!espi_is_switch(p, u))
+        use(f, u, f->overhead_s[u]);
+    if (!espi_is_switch(p, v))
+        use(f, v, espi_recv_overhead_s(p, v, f->slice_bytes));
+    if (!espi_is_switch(p, u) && p->rates &&
+        (p->rates[u].hold_s > 0 || p->rates[u].hold_Bps > 0))
+        use(f, f->r->first_recv + u, espi_hold_s(p, u, f->slice_bytes));
 }
 
 /* The ports and the link, by model. */
@@ -52,6 +87,9 @@ static void use_by_model(struct filler *f, int e)
         if (v_port && p->recv_s[v] > 0)
             use(f, f->r->first_recv + v, p->recv_s[v]);
         use(f, f->r->first_link + e, t);
+        break;
+    case ESP_MODEL_HNOW:
+        use_processors(f, e);
         break;
     default:
         use(f, f->r->first_link + e, f->slice_bytes / p->bandwidth_Bps[e]);
@@ -85,7 +123,7 @@ int espi_resources_init(struct espi_resources *r, const struct esp_platform *p,
     if (!r->start || !r->resource || !r->time_s)
         return -1;
     double *overhead_s = NULL;
-    if (p->model == ESP_MODEL_MULTI_PORT) {
+    if (p->model == ESP_MODEL_MULTI_PORT || p->model == ESP_MODEL_HNOW) {
         overhead_s = ESPI_ARENA_NEW(arena, double, p->n_nodes);
         if (!overhead_s)
             return -1;
@@ -100,6 +138,27 @@ int espi_resources_init(struct espi_resources *r, const struct esp_platform *p,
     }
     r->start[p->n_links] = f.at;
     return 0;
+}
+
+double espi_use_time_s(const struct espi_resources *r, const struct esp_platform *p,
+                       int link, int k, double bytes)
+{
+    int owner;
+    espi_resource_kind kind = espi_resource_kind_of(r, r->resource[k], &owner);
+    if (kind == ESPI_CABLE)
+        return bytes / p->shared_Bps[owner];
+    if (p->model == ESP_MODEL_CAPACITY)
+        return bytes / p->bandwidth_Bps[link];
+    if (p->model == ESP_MODEL_HNOW && kind == ESPI_RECV_PORT)
+        return espi_hold_s(p, owner, bytes);
+    if (p->model == ESP_MODEL_HNOW && owner == p->head[link])
+        return espi_recv_overhead_s(p, owner, bytes);
+    if ((p->model == ESP_MODEL_MULTI_PORT || p->model == ESP_MODEL_HNOW) &&
+        kind == ESPI_SEND_PORT)
+        return espi_send_overhead_s(p, owner, bytes);
+    if (p->model == ESP_MODEL_MULTI_PORT && kind == ESPI_RECV_PORT)
+        return p->recv_s[owner];
+    return espi_link_time_s(p, link, bytes);
 }
 
 espi_resource_kind espi_resource_kind_of(const struct espi_resources *r, int resource,
@@ -130,7 +189,10 @@ const char *espi_resource_text(const struct espi_resources *r,
     }
     const char *name =
         kind == ESPI_CABLE ? espi_shared_name(p, owner) : espi_node_name(p, owner);
+    int hnow = p->model == ESP_MODEL_HNOW;
     const char *what = kind == ESPI_CABLE                  ? "the shared cable"
+                       : hnow && kind == ESPI_RECV_PORT    ? "the network interface of"
+                       : hnow                              ? "the processor of"
                        : kind == ESPI_RECV_PORT            ? "the receive port of"
                        : p->model == ESP_MODEL_HALF_DUPLEX ? "the port of"
                                                            : "the send port of";

@@ -7,6 +7,8 @@
  *                of v for the receive overhead if it has one, and the link for its time
  *   capacity     u -> v holds the link for bytes / bandwidth (latency delays, but does
  *                not occupy)
+ *   hnow         u -> v takes the processor of u for T_send and that of v for T_recv, and
+ *                the network interface of u for T_hold if it has one; links do not limit
  *   switches     have no ports; a link between two switches is a resource of its own
  *   cables       a link that shares cables holds each for bytes / bandwidth of the cable
  */
@@ -17,8 +19,8 @@
 #include "platform/platform.h"
 
 typedef enum espi_resource_kind {
-    ESPI_SEND_PORT, /* of a node; the only port in half-duplex */
-    ESPI_RECV_PORT, /* of a node */
+    ESPI_SEND_PORT, /* of a node; the only port in half-duplex; hnow: its processor */
+    ESPI_RECV_PORT, /* of a node; hnow: its network interface */
     ESPI_LINK,      /* the link itself */
     ESPI_CABLE,     /* shared by links */
 } espi_resource_kind;
@@ -44,6 +46,10 @@ static inline void espi_resources_add(const struct espi_resources *r, int link,
         load_s[r->resource[k]] += slices * r->time_s[k];
 }
 
+/* Use k of the link, had it to carry that many bytes. */
+double espi_use_time_s(const struct espi_resources *r, const struct esp_platform *p,
+                       int link, int k, double bytes);
+
 /* What a resource is: its kind, and in *owner the node, link or cable. */
 espi_resource_kind espi_resource_kind_of(const struct espi_resources *r, int resource,
                                          int *owner);
@@ -53,8 +59,15 @@ const char *espi_resource_text(const struct espi_resources *r,
                                const struct esp_platform *p, int resource, char *out,
                                size_t out_size);
 
-/* The send overhead of a node in the multi-port model: its own, or 0.8 of its fastest
- * outgoing link's time where the platform does not say (paper 0); 0 without links. */
+/* The send overhead of a node in the multi-port model, and T_send of hnow: its own, or
+ * 0.8 of its fastest outgoing link's time where the platform does not say (paper 0); 0
+ * without links. */
 double espi_send_overhead_s(const struct esp_platform *p, int node, double slice_bytes);
+
+/* T_recv of the hnow model; 0 where the platform does not say. */
+double espi_recv_overhead_s(const struct esp_platform *p, int node, double bytes);
+
+/* T_hold of the hnow model: at least T_send. */
+double espi_hold_s(const struct esp_platform *p, int node, double bytes);
 
 #endif

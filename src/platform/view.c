@@ -254,6 +254,21 @@ static double overhead_s(const struct esp_platform *p, int node, double slice_by
     return espi_send_overhead_s(p, node, slice_bytes);
 }
 
+/* How long a send over a link keeps its sender, a host, from the next. */
+static double link_hold_s(const struct esp_platform *p, int link, double slice_bytes)
+{
+    switch (p->model) {
+    case ESP_MODEL_CAPACITY:
+        return 0;
+    case ESP_MODEL_MULTI_PORT:
+        return espi_send_overhead_s(p, p->tail[link], slice_bytes);
+    case ESP_MODEL_HNOW:
+        return espi_hold_s(p, p->tail[link], slice_bytes);
+    default:
+        return espi_link_time_s(p, link, slice_bytes);
+    }
+}
+
 struct espi_path_time espi_path_time(const struct esp_platform *p, double slice_bytes,
                                      const int *hops, int n_hops)
 {
@@ -265,10 +280,7 @@ struct espi_path_time espi_path_time(const struct esp_platform *p, double slice_
                    stretch_time_s(p, slice_bytes, hops + first, k - first);
         first = k;
     }
-    if (p->model == ESP_MODEL_MULTI_PORT)
-        t.hold_s = overhead_s(p, p->tail[hops[0]], slice_bytes);
-    else if (p->model != ESP_MODEL_CAPACITY)
-        t.hold_s = espi_link_time_s(p, hops[0], slice_bytes);
+    t.hold_s = link_hold_s(p, hops[0], slice_bytes);
     return t;
 }
 
@@ -277,19 +289,23 @@ struct espi_path_time espi_path_time(const struct esp_platform *p, double slice_
 static int time_sends(struct espi_view *v, struct espi_arena *a)
 {
     const struct esp_platform *p = v->p;
-    int multi = p->model == ESP_MODEL_MULTI_PORT;
+    int by_host = p->model == ESP_MODEL_MULTI_PORT || p->model == ESP_MODEL_HNOW;
+    double *hold_s = ESPI_ARENA_ZNEW(a, double, p->n_hosts);
     v->send_s = ESPI_ARENA_ZNEW(a, double, p->n_hosts);
     v->hold_s = ESPI_ARENA_NEW(a, double, v->g.m);
     v->lag_s = ESPI_ARENA_NEW(a, double, v->g.m);
-    if (!v->send_s || !v->hold_s || !v->lag_s)
+    if (!hold_s || !v->send_s || !v->hold_s || !v->lag_s)
         return -1;
-    for (int h = 0; h < p->n_hosts; h++)
+    for (int h = 0; h < p->n_hosts; h++) {
         v->send_s[h] = overhead_s(p, v->node[h], v->slice_bytes);
+        hold_s[h] = p->model == ESP_MODEL_HNOW
+                        ? espi_hold_s(p, v->node[h], v->slice_bytes)
+                        : v->send_s[h];
+    }
     for (int e = 0; e < v->g.m; e++) {
-        v->hold_s[e] = v->send_s[v->g.tail[e]];
-        v->lag_s[e] = v->hold_s[e] + v->time_s[e];
-        if (!multi && p->model != ESP_MODEL_CAPACITY)
-            v->hold_s[e] = espi_link_time_s(p, v->hops[v->hop_start[e]], v->slice_bytes);
+        v->lag_s[e] = v->send_s[v->g.tail[e]] + v->time_s[e];
+        v->hold_s[e] = by_host ? hold_s[v->g.tail[e]]
+                               : link_hold_s(p, v->hops[v->hop_start[e]], v->slice_bytes);
     }
     return 0;
 }

@@ -22,6 +22,21 @@ static void put_text(FILE *out, const char *key, const char *text)
     espi_json_put_string(out, text);
 }
 
+static void put_rates(const struct esp_platform *p, int i, FILE *out)
+{
+    struct esp_node_rates r = esp_platform_node_rates(p, i);
+    const struct {
+        const char *key;
+        double value;
+    } rates[] = {{"send_Bps", r.send_Bps},
+                 {"recv_Bps", r.recv_Bps},
+                 {"hold_s", r.hold_s},
+                 {"hold_Bps", r.hold_Bps}};
+    for (size_t k = 0; k < sizeof rates / sizeof *rates; k++)
+        if (rates[k].value > 0)
+            put_number(out, rates[k].key, rates[k].value);
+}
+
 static void put_node(const struct esp_platform *p, int i, FILE *out)
 {
     fputs(i ? ",\n    {" : "\n    {", out);
@@ -36,6 +51,7 @@ static void put_node(const struct esp_platform *p, int i, FILE *out)
         put_number(out, "send_s", p->send_s[i]);
     if (p->recv_s[i] != ESP_UNSET)
         put_number(out, "recv_s", p->recv_s[i]);
+    put_rates(p, i, out);
     fputs("}", out);
 }
 

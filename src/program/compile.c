@@ -11,6 +11,7 @@
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/schedule.h"
+#include "program/messages.h"
 #include "program/program.h"
 #include "schedule/order.h"
 #include "schedule/periodic.h"
@@ -173,19 +174,18 @@ static int *stream_lags(struct compiler *c)
     return lag;
 }
 
-/* Counts the steps of all ranks, shifted by one so that placing leaves the starts. */
-static int count_steps(struct compiler *c)
+int espi_program_count_steps(struct espi_program *prog, const int *steps,
+                             struct espi_arena *arena)
 {
-    struct espi_program *prog = c->prog;
     int n = prog->n_ranks;
-    prog->send_start = ESPI_ARENA_ZNEW(c->arena, int, (size_t)n + 2);
-    prog->recv_start = ESPI_ARENA_ZNEW(c->arena, int, (size_t)n + 2);
-    prog->sends = ESPI_ARENA_NEW(c->arena, struct espi_step, prog->n_states);
-    prog->recvs = ESPI_ARENA_NEW(c->arena, struct espi_step, prog->n_states);
+    prog->send_start = ESPI_ARENA_ZNEW(arena, int, (size_t)n + 2);
+    prog->recv_start = ESPI_ARENA_ZNEW(arena, int, (size_t)n + 2);
+    prog->sends = ESPI_ARENA_NEW(arena, struct espi_step, prog->n_states);
+    prog->recvs = ESPI_ARENA_NEW(arena, struct espi_step, prog->n_states);
     if (!prog->send_start || !prog->recv_start || !prog->sends || !prog->recvs)
         return -1;
     for (int s = 0; s < prog->n_streams; s++) {
-        int count = c->round.count[prog->streams[s].tree];
+        int count = steps ? steps[prog->streams[s].tree] : 1;
         prog->send_start[prog->streams[s].from + 2] += count;
         prog->recv_start[prog->streams[s].to + 2] += count;
     }
@@ -196,17 +196,21 @@ static int count_steps(struct compiler *c)
     return 0;
 }
 
-/* Steps are placed in the order of the calls. */
+void espi_program_place_step(struct espi_program *prog, const struct espi_step *step)
+{
+    const struct espi_stream *s = &prog->streams[step->stream];
+    prog->sends[prog->send_start[s->from + 1]++] = *step;
+    prog->recvs[prog->recv_start[s->to + 1]++] = *step;
+    if (step->lag > prog->max_lag)
+        prog->max_lag = step->lag;
+}
+
 static void place_step(struct compiler *c, int stream, int slot, int lag, int place)
 {
     struct espi_program *prog = c->prog;
-    const struct espi_stream *s = &prog->streams[stream];
-    struct espi_step step = {stream, slot, s->first_state + prog->slot_index[slot], lag,
-                             place};
-    prog->sends[prog->send_start[s->from + 1]++] = step;
-    prog->recvs[prog->recv_start[s->to + 1]++] = step;
-    if (lag > prog->max_lag)
-        prog->max_lag = lag;
+    int state = prog->streams[stream].first_state + prog->slot_index[slot];
+    struct espi_step step = {stream, slot, state, lag, place};
+    espi_program_place_step(prog, &step);
 }
 
 /* By slot, then in the order of the edges. */
@@ -214,7 +218,7 @@ static int make_steps(struct compiler *c)
 {
     struct espi_program *prog = c->prog;
     int *lag = stream_lags(c), place = 0;
-    if (!lag || count_steps(c))
+    if (!lag || espi_program_count_steps(c->prog, c->round.count, c->arena))
         return -1;
     for (int slot = 0; slot < prog->slots; slot++) {
         int t = prog->slot_tree[slot];
@@ -226,7 +230,7 @@ static int make_steps(struct compiler *c)
 
 static int make_ordered_steps(struct compiler *c, const struct espi_order *order)
 {
-    if (count_steps(c))
+    if (espi_program_count_steps(c->prog, c->round.count, c->arena))
         return -1;
     c->prog->ordered =
         c->prog->p->model == ESP_MODEL_HALF_DUPLEX ? ESPI_INTERLEAVED : ESPI_ORDERED;
@@ -305,7 +309,8 @@ static int count_kept(struct espi_program *prog, struct espi_arena *arena)
     for (int r = 0; r < prog->n_ranks; r++)
         for (int k = prog->recv_start[r]; k < prog->recv_start[r + 1]; k++)
             if (prog->streams[prog->recvs[k].stream].keeps)
-                prog->expects[r] += espi_slices_of_slot(prog, prog->recvs[k].slot);
+                prog->expects[r] += espi_stream_pieces(prog, prog->recvs[k].stream) *
+                                    espi_slices_of_slot(prog, prog->recvs[k].slot);
     return 0;
 }
 
@@ -314,8 +319,12 @@ static esp_status compile(struct compiler *c, const struct espi_round_options *o
 {
     const struct esp_schedule *s = NULL;
     struct esp_schedule *made = NULL;
-    if (number_ranks(c->prog, c->arena) ||
-        espi_legs_init(&c->legs, c->prog->p, c->plan, c->arena))
+    if (number_ranks(c->prog, c->arena))
+        return espi_err_nomem(err);
+    if (espi_plan_has_steps(c->plan))
+        return espi_compile_messages(c->prog, c->plan, c->arena) ? espi_err_nomem(err)
+                                                                 : ESP_OK;
+    if (espi_legs_init(&c->legs, c->prog->p, c->plan, c->arena))
         return espi_err_nomem(err);
     if (c->unscheduled || !espi_needs_schedule(c->prog->p, c->plan))
         return compile_plain(c, o) ? espi_err_nomem(err) : ESP_OK;

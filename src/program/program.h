@@ -6,7 +6,10 @@
  * carries the slices of one tree from one rank to another; a rank's list of sends says in
  * which order it serves its streams in a round, and its list of receives likewise. The
  * lists stand for all rounds: a step with lag d handles in round j the slice of round
- * j - d. So a program is as long as the plan, however long the message. */
+ * j - d. So a program is as long as the plan, however long the message.
+ *
+ * A plan with steps (esp_plan_set_tree_steps) has one round of one slice a tree, and a
+ * stream carries all slices of its message at once. */
 #ifndef ESPI_PROGRAM_PROGRAM_H
 #define ESPI_PROGRAM_PROGRAM_H
 
@@ -58,6 +61,10 @@ struct espi_program {
     int *slot_part;  /* slot -> part, in the order of the ranks that have one; NULL: one
                         part */
     int *slot_place; /* slot -> how many slots of its part come before it in the round */
+    /* plans with steps, else NULL: stream -> slices that it carries, ascending, and
+     * streams that its sender waits for, as rows */
+    int *piece_start, *pieces;
+    int *need_start, *needs;
     int n_streams, n_states;
     struct espi_stream *streams;
     int *hops;
@@ -94,6 +101,25 @@ static inline int64_t espi_step_slice(const struct espi_program *prog,
     return slice < prog->n_slices ? slice : -1;
 }
 
+/* Moves on to the next of a rank's steps that handles a slice, and gives it; NULL at the
+ * end. */
+static inline const struct espi_step *espi_next_step(const struct espi_program *prog,
+                                                     const struct espi_step *steps,
+                                                     int n_steps, int64_t *round, int *at)
+{
+    for (;;) {
+        if (*at == n_steps) {
+            *at = 0;
+            ++*round;
+        }
+        if (n_steps == 0 || *round >= prog->rounds + prog->max_lag)
+            return NULL;
+        if (espi_step_slice(prog, &steps[*at], *round) >= 0)
+            return &steps[*at];
+        ++*at;
+    }
+}
+
 /* How many slices of the message a slot carries. */
 static inline int64_t espi_slices_of_slot(const struct espi_program *prog, int slot)
 {
@@ -108,10 +134,23 @@ static inline int espi_step_has_data(const struct espi_program *prog,
 {
     const struct espi_stream *s = &prog->streams[step->stream];
     int index = step->state - s->first_state;
+    if (prog->needs) {
+        for (int k = prog->need_start[step->stream];
+             k < prog->need_start[step->stream + 1]; k++)
+            if (!arrived[prog->streams[prog->needs[k]].first_state])
+                return 0;
+        return 1;
+    }
     for (int q = s->source; q >= 0; q = prog->streams[q].also)
         if (arrived[prog->streams[q].first_state + index] <= round - step->lag)
             return 0;
     return 1;
+}
+
+/* How many slices a message of the stream is. */
+static inline int espi_stream_pieces(const struct espi_program *prog, int stream)
+{
+    return prog->pieces ? prog->piece_start[stream + 1] - prog->piece_start[stream] : 1;
 }
 
 /* Byte ranges: they differ by at most one byte and tile the whole. */

@@ -94,30 +94,12 @@ static struct event pop(struct engine *g)
 
 /* ---- cursors over the lists of steps ---- */
 
-/* Moves to the next step that handles a slice; NULL at the end. */
-static const struct espi_step *current(const struct espi_program *prog,
-                                       const struct espi_step *steps, int n_steps,
-                                       int64_t *round, int *at)
-{
-    for (;;) {
-        if (*at == n_steps) {
-            *at = 0;
-            ++*round;
-        }
-        if (n_steps == 0 || *round >= prog->rounds + prog->max_lag)
-            return NULL;
-        if (espi_step_slice(prog, &steps[*at], *round) >= 0)
-            return &steps[*at];
-        ++*at;
-    }
-}
-
 static const struct espi_step *current_send(struct engine *g, int rank)
 {
     const struct espi_program *prog = g->prog;
     int first = prog->send_start[rank];
-    return current(prog, prog->sends + first, prog->send_start[rank + 1] - first,
-                   &g->send_round[rank], &g->send_at[rank]);
+    return espi_next_step(prog, prog->sends + first, prog->send_start[rank + 1] - first,
+                          &g->send_round[rank], &g->send_at[rank]);
 }
 
 /* Can this stream still bring anything? Not once one of its ends has stopped. */
@@ -133,8 +115,8 @@ static const struct espi_step *current_recv(struct engine *g, int rank)
     const struct espi_program *prog = g->prog;
     int first = prog->recv_start[rank], n = prog->recv_start[rank + 1] - first;
     for (;;) {
-        const struct espi_step *step = current(prog, prog->recvs + first, n,
-                                               &g->recv_round[rank], &g->recv_at[rank]);
+        const struct espi_step *step = espi_next_step(
+            prog, prog->recvs + first, n, &g->recv_round[rank], &g->recv_at[rank]);
         if (!step || !dead(g, step->stream))
             return step;
         g->recv_at[rank]++;
@@ -316,7 +298,7 @@ static void arrive(struct engine *g, const struct event *e)
     const struct espi_stream *s = &g->prog->streams[e->stream];
     g->arrived[e->id]++;
     if (s->keeps)
-        espi_scene_keep(g->scene, s->to, e->at_s);
+        espi_scene_keep(g->scene, e->stream, e->at_s);
     if (g->status[s->to] == WAITS_FOR_DATA) {
         g->status[s->to] = RUNNING;
         run_rank(g, s->to);

@@ -186,19 +186,9 @@ static void set_rates(struct engine *g)
 static const struct espi_step *current_step(struct engine *g, int rank)
 {
     const struct espi_program *prog = g->prog;
-    const struct espi_step *steps = prog->sends + prog->send_start[rank];
-    int n = prog->send_start[rank + 1] - prog->send_start[rank];
-    while (n > 0 && g->round[rank] < prog->rounds + prog->max_lag) {
-        if (g->at[rank] == n) {
-            g->at[rank] = 0;
-            g->round[rank]++;
-        } else if (espi_step_slice(prog, &steps[g->at[rank]], g->round[rank]) < 0) {
-            g->at[rank]++;
-        } else {
-            return &steps[g->at[rank]];
-        }
-    }
-    return NULL;
+    int first = prog->send_start[rank];
+    return espi_next_step(prog, prog->sends + first, prog->send_start[rank + 1] - first,
+                          &g->round[rank], &g->at[rank]);
 }
 
 static int can_start(const struct engine *g, int rank, const struct espi_step *step)
@@ -217,7 +207,7 @@ static void start(struct engine *g, int rank, const struct espi_step *step)
         .phase = LATENCY,
         .start_s = g->now_s,
         .begin_s = g->now_s + s->latency_s[stream],
-        .left_bytes = s->slice_bytes,
+        .left_bytes = s->bytes[stream],
         .slice = espi_step_slice(g->prog, step, g->round[rank]),
         .state = step->state,
     };
@@ -227,7 +217,7 @@ static void start(struct engine *g, int rank, const struct espi_step *step)
     s->transfers++;
     if (s->reality->model == ESP_MODEL_MULTI_PORT)
         g->ready_s[rank] =
-            g->now_s + espi_send_overhead_s(s->reality, s->node[rank], s->slice_bytes);
+            g->now_s + espi_send_overhead_s(s->reality, s->node[rank], s->bytes[stream]);
 }
 
 /* Starts everything that can start now. */
@@ -273,7 +263,7 @@ static void end_flow(struct engine *g, int at, int lost)
     if (!lost) {
         g->arrived[g->flows[stream].state]++;
         if (s->keeps)
-            espi_scene_keep(g->scene, s->to, g->now_s);
+            espi_scene_keep(g->scene, stream, g->now_s);
     }
     g->active[at] = g->active[--g->n_active];
 }

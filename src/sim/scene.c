@@ -96,10 +96,11 @@ static int time_streams(struct espi_scene *s)
 {
     const struct espi_program *prog = s->prog;
     double *send_s = overheads(s);
+    s->bytes = ESPI_ARENA_NEW(s->arena, double, prog->n_streams);
     s->latency_s = ESPI_ARENA_NEW(s->arena, double, prog->n_streams);
     s->lag_s = ESPI_ARENA_NEW(s->arena, double, prog->n_streams);
     s->bandwidth_Bps = ESPI_ARENA_NEW(s->arena, double, prog->n_streams);
-    if (!send_s || !s->latency_s || !s->lag_s || !s->bandwidth_Bps)
+    if (!send_s || !s->bytes || !s->latency_s || !s->lag_s || !s->bandwidth_Bps)
         return -1;
     for (int i = 0; i < prog->n_streams; i++) {
         const struct espi_stream *stream = &prog->streams[i];
@@ -109,11 +110,36 @@ static int time_streams(struct espi_scene *s)
             latency_s += s->reality->latency_s[link];
             bandwidth_Bps = fmin(bandwidth_Bps, s->reality->bandwidth_Bps[link]);
         }
-        s->latency_s[i] = send_s[stream->from] + latency_s;
+        int pieces = espi_stream_pieces(prog, i);
+        double overhead_s = send_s[stream->from];
+        s->bytes[i] = pieces * s->slice_bytes;
+        if (pieces > 1 && s->reality->model == ESP_MODEL_MULTI_PORT)
+            overhead_s =
+                espi_send_overhead_s(s->reality, s->node[stream->from], s->bytes[i]);
+        s->latency_s[i] = overhead_s + latency_s;
         s->bandwidth_Bps[i] = bandwidth_Bps;
-        s->lag_s[i] = s->latency_s[i] + s->slice_bytes / bandwidth_Bps;
+        s->lag_s[i] = s->latency_s[i] + s->bytes[i] / bandwidth_Bps;
     }
     return 0;
+}
+
+/* Adds the uses of one link to those of the stream, which start at `first`. */
+static int add_uses(struct espi_scene *s, int stream, int link, int first, int at)
+{
+    const struct espi_resources *r = &s->links;
+    for (int u = r->start[link]; u < r->start[link + 1]; u++) {
+        int x = first;
+        while (x < at && s->use_resource[x] != r->resource[u])
+            x++;
+        if (x == at) {
+            s->use_resource[at] = r->resource[u];
+            s->use_s[at++] = 0;
+        }
+        s->use_s[x] += s->bytes[stream] == s->slice_bytes
+                           ? r->time_s[u]
+                           : espi_use_time_s(r, s->reality, link, u, s->bytes[stream]);
+    }
+    return at;
 }
 
 /* The uses of a stream: those of its links, times of equal resources added up. */
@@ -135,19 +161,8 @@ static int list_uses(struct espi_scene *s)
     int at = 0;
     for (int i = 0; i < prog->n_streams; i++) {
         int first = s->use_start[i] = at;
-        for (int k = 0; k < prog->streams[i].n_hops; k++) {
-            int link = s->hops[prog->streams[i].first_hop + k];
-            for (int u = r->start[link]; u < r->start[link + 1]; u++) {
-                int x = first;
-                while (x < at && s->use_resource[x] != r->resource[u])
-                    x++;
-                if (x == at) {
-                    s->use_resource[at] = r->resource[u];
-                    s->use_s[at++] = 0;
-                }
-                s->use_s[x] += r->time_s[u];
-            }
-        }
+        for (int k = 0; k < prog->streams[i].n_hops; k++)
+            at = add_uses(s, i, s->hops[prog->streams[i].first_hop + k], first, at);
     }
     s->use_start[prog->n_streams] = at;
     return 0;
@@ -307,7 +322,7 @@ double espi_scene_carry_s(const struct espi_scene *s, int stream, double start_s
         return start_s + s->lag_s[stream];
     if (!(bandwidth_at(s, stream, start_s, &until_s) > 0))
         silent = start_s;
-    double at_s = start_s + s->latency_s[stream], left = s->slice_bytes;
+    double at_s = start_s + s->latency_s[stream], left = s->bytes[stream];
     for (;;) {
         until_s = INFINITY;
         double rate = bandwidth_at(s, stream, at_s, &until_s);

@@ -27,7 +27,7 @@ struct espi_scene {
     /* stream -> uses of resources, as rows */
     int *use_start, *use_resource;
     double *use_s;
-    double *latency_s, *lag_s, *bandwidth_Bps; /* of streams */
+    double *bytes, *latency_s, *lag_s, *bandwidth_Bps; /* of messages of streams */
     struct espi_rate *link_rate, *cable_rate;  /* NULL: no changes */
     unsigned char *varies; /* stream: has it a link or cable whose rate changes? */
     /* what comes out */
@@ -53,15 +53,18 @@ double espi_scene_carry_s(const struct espi_scene *scene, int stream, double sta
 /* The factor of a rate at a time, and in *until_s when it changes next. */
 double espi_rate_at(const struct espi_rate *rate, double at_s, double *until_s);
 
-/* Counts a slice that a rank keeps. */
-static inline void espi_scene_keep(struct espi_scene *scene, int rank, double at_s)
+/* Counts what a message brought that is kept. */
+static inline void espi_scene_keep(struct espi_scene *scene, int stream, double at_s)
 {
-    if (++scene->kept[rank] == scene->prog->expects[rank])
+    int rank = scene->prog->streams[stream].to;
+    scene->kept[rank] += espi_stream_pieces(scene->prog, stream);
+    if (scene->kept[rank] == scene->prog->expects[rank])
         scene->delivered_s[rank] = at_s;
 }
 
 esp_status espi_run_exclusive(struct espi_scene *scene, struct esp_err *err);
 esp_status espi_run_fluid(struct espi_scene *scene, struct esp_err *err);
+esp_status espi_run_hnow(struct espi_scene *scene, struct esp_err *err);
 
 /* What a scene that was played says. */
 esp_status espi_sim_report(const struct espi_scene *scene, struct esp_sim_result **out,

@@ -87,6 +87,18 @@ esp_status espi_sim_report(const struct espi_scene *scene, struct esp_sim_result
     return ESP_OK;
 }
 
+static esp_status play(struct espi_scene *scene, struct esp_err *err)
+{
+    int fluid = scene->options->sharing == ESP_SHARING_FLUID;
+    if (scene->reality->model != ESP_MODEL_HNOW)
+        return fluid ? espi_run_fluid(scene, err) : espi_run_exclusive(scene, err);
+    if (fluid)
+        return espi_err(err, ESP_EUNSUPPORTED,
+                        "in the hnow model processors work on one message at a time: "
+                        "there is no fluid sharing");
+    return espi_run_hnow(scene, err);
+}
+
 static esp_status simulate_plain(const struct esp_platform *p,
                                  const struct esp_plan *plan,
                                  const struct esp_sim_options *options,
@@ -101,8 +113,7 @@ static esp_status simulate_plain(const struct esp_platform *p,
     if (!st)
         st = espi_scene_init(&scene, &prog, options, arena, err);
     if (!st)
-        st = options->sharing == ESP_SHARING_FLUID ? espi_run_fluid(&scene, err)
-                                                   : espi_run_exclusive(&scene, err);
+        st = play(&scene, err);
     return st ? st : espi_sim_report(&scene, out, err);
 }
 

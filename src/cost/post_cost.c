@@ -1,0 +1,254 @@
+#include "cost/post_cost.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/heap.h"
+#include "schedule/posts.h"
+
+struct timing {
+    const struct esp_platform *p;
+    struct espi_posts posts;
+    struct espi_resources res;
+    double part_bytes;
+    struct espi_rows sends; /* node -> its posts, in order */
+    int *at;                /* node -> how many of them have started */
+    double *done_s;         /* post -> when its receiver has it; infinite: not known */
+    double *free_s, *load;  /* resources */
+    struct espi_heap next;  /* node -> when its next post can start */
+    /* uses of the post at hand */
+    int n_uses, *use_res;
+    double *use_s;
+    double *cpu_s; /* node: its processor is free (hnow), its last post started */
+    /* hnow */
+    double *hold_s;  /* node: its interface is free */
+    int *inbox;      /* node -> the first post in its buffer, -1 */
+    int *behind;     /* post -> the next one */
+    double *there_s; /* post -> when it is in the buffer */
+};
+
+static double bytes_of(const struct timing *t, int post)
+{
+    return espi_post_pieces(&t->posts, post) * t->part_bytes;
+}
+
+static int timing_init(struct timing *t, const struct esp_plan *plan,
+                       struct espi_arena *a)
+{
+    int n = t->p->n_nodes;
+    if (espi_posts_init(&t->posts, t->p, plan, a) ||
+        espi_resources_init(&t->res, t->p, t->part_bytes, a))
+        return -1;
+    int posts = t->posts.n, most = 1;
+    for (int e = 0; e < t->p->n_links; e++)
+        most = most < t->res.start[e + 1] - t->res.start[e]
+                   ? t->res.start[e + 1] - t->res.start[e]
+                   : most;
+    int *from = ESPI_ARENA_NEW(a, int, posts);
+    t->at = ESPI_ARENA_ZNEW(a, int, n);
+    t->done_s = ESPI_ARENA_NEW(a, double, posts);
+    t->there_s = ESPI_ARENA_NEW(a, double, posts);
+    t->behind = ESPI_ARENA_NEW(a, int, posts);
+    t->inbox = ESPI_ARENA_NEW(a, int, n);
+    t->cpu_s = ESPI_ARENA_ZNEW(a, double, n);
+    t->hold_s = ESPI_ARENA_ZNEW(a, double, n);
+    t->free_s = ESPI_ARENA_ZNEW(a, double, t->res.n);
+    t->load = ESPI_ARENA_ZNEW(a, double, t->res.n);
+    t->use_res = ESPI_ARENA_NEW(a, int, (size_t)most *(size_t)n);
+    t->use_s = ESPI_ARENA_NEW(a, double, (size_t)most *(size_t)n);
+    if (!from || !t->at || !t->done_s || !t->there_s || !t->behind || !t->inbox ||
+        !t->cpu_s || !t->hold_s || !t->free_s || !t->load || !t->use_res || !t->use_s ||
+        espi_heap_init(&t->next, a, n))
+        return -1;
+    for (int i = 0; i < posts; i++) {
+        from[i] = t->posts.post[i].from;
+        t->done_s[i] = INFINITY;
+    }
+    memset(t->inbox, 0xff, (size_t)n * sizeof *t->inbox);
+    return espi_rows_build(&t->sends, n, posts, from, a);
+}
+
+/* ---- what all models share ---- */
+
+/* The node's next post, -1: none. */
+static int next_post(const struct timing *t, int node)
+{
+    int k = t->sends.start[node] + t->at[node];
+    return k < t->sends.start[node + 1] ? t->sends.item[k] : -1;
+}
+
+/* When its sender has what it sends; infinite: not known yet. */
+static double data_s(const struct timing *t, int post)
+{
+    double s = 0;
+    for (int k = t->posts.need_start[post]; k < t->posts.need_start[post + 1]; k++)
+        s = fmax(s, t->done_s[t->posts.needs[k]]);
+    return s;
+}
+
+/* The post's uses of resources, each resource once, into the scratch of t. */
+static void list_uses(struct timing *t, int post)
+{
+    const int *hops = espi_post_hops(&t->posts, post);
+    double bytes = bytes_of(t, post);
+    t->n_uses = 0;
+    for (int h = 0; h < t->posts.post[post].n_hops; h++)
+        for (int k = t->res.start[hops[h]]; k < t->res.start[hops[h] + 1]; k++) {
+            int x = 0;
+            while (x < t->n_uses && t->use_res[x] != t->res.resource[k])
+                x++;
+            if (x == t->n_uses) {
+                t->use_res[t->n_uses] = t->res.resource[k];
+                t->use_s[t->n_uses++] = 0;
+            }
+            t->use_s[x] += espi_use_time_s(&t->res, t->p, hops[h], k, bytes);
+        }
+}
+
+static void set_next(struct timing *t, int node, double at_s)
+{
+    if (isfinite(at_s))
+        espi_heap_set(&t->next, node, at_s);
+    else
+        espi_heap_remove(&t->next, node);
+}
+
+/* ---- resources held side by side ---- */
+
+static double can_start_s(struct timing *t, int node)
+{
+    int post = next_post(t, node);
+    if (post < 0)
+        return INFINITY;
+    double s = fmax(data_s(t, post), t->cpu_s[node]);
+    if (!isfinite(s))
+        return s;
+    list_uses(t, post);
+    for (int k = 0; k < t->n_uses; k++)
+        s = fmax(s, t->free_s[t->use_res[k]]);
+    return s;
+}
+
+static void start(struct timing *t, int node, double at_s)
+{
+    int post = next_post(t, node);
+    const struct espi_post *x = &t->posts.post[post];
+    list_uses(t, post);
+    for (int k = 0; k < t->n_uses; k++) {
+        t->free_s[t->use_res[k]] = at_s + t->use_s[k];
+        t->load[t->use_res[k]] += t->use_s[k];
+    }
+    struct espi_path_time time = espi_path_time(
+        t->p, bytes_of(t, post), espi_post_hops(&t->posts, post), x->n_hops);
+    t->done_s[post] = at_s + time.lag_s;
+    t->cpu_s[node] = at_s; /* the next one starts no earlier */
+    t->at[node]++;
+    set_next(t, node, can_start_s(t, node));
+    set_next(t, x->to, can_start_s(t, x->to));
+}
+
+static void run_exclusive(struct timing *t)
+{
+    for (int v = 0; v < t->p->n_nodes; v++)
+        set_next(t, v, can_start_s(t, v));
+    while (t->next.size > 0) {
+        int node = espi_heap_top(&t->next);
+        double at_s = can_start_s(t, node);
+        if (at_s > t->next.key[node]) /* a resource was taken meanwhile */
+            espi_heap_set(&t->next, node, at_s);
+        else
+            start(t, node, at_s);
+    }
+}
+
+/* ---- processors ---- */
+
+static double can_send_s(const struct timing *t, int node)
+{
+    int post = next_post(t, node);
+    double s = post < 0 ? INFINITY : data_s(t, post);
+    return fmax(s, fmax(t->cpu_s[node], t->hold_s[node]));
+}
+
+static double can_receive_s(const struct timing *t, int node)
+{
+    int post = t->inbox[node];
+    return post < 0 ? INFINITY : fmax(t->there_s[post], t->cpu_s[node]);
+}
+
+static void put_in_buffer(struct timing *t, int node, int post)
+{
+    int *link = &t->inbox[node];
+    while (*link >= 0 && t->there_s[*link] <= t->there_s[post])
+        link = &t->behind[*link];
+    t->behind[post] = *link;
+    *link = post;
+}
+
+static void send(struct timing *t, int node, double at_s)
+{
+    int post = next_post(t, node), to = t->posts.post[post].to;
+    double bytes = bytes_of(t, post);
+    struct espi_path_time time = espi_path_time(
+        t->p, bytes, espi_post_hops(&t->posts, post), t->posts.post[post].n_hops);
+    list_uses(t, post);
+    for (int k = 0; k < t->n_uses; k++)
+        t->load[t->use_res[k]] += t->use_s[k];
+    t->there_s[post] = at_s + fmax(time.lag_s - espi_recv_overhead_s(t->p, to, bytes), 0);
+    t->cpu_s[node] = at_s + espi_send_overhead_s(t->p, node, bytes);
+    t->hold_s[node] = at_s + time.hold_s;
+    t->at[node]++;
+    put_in_buffer(t, to, post);
+    set_next(t, to, fmin(can_send_s(t, to), can_receive_s(t, to)));
+}
+
+static void receive(struct timing *t, int node, double at_s)
+{
+    int post = t->inbox[node];
+    t->inbox[node] = t->behind[post];
+    t->cpu_s[node] = at_s + espi_recv_overhead_s(t->p, node, bytes_of(t, post));
+    t->done_s[post] = t->cpu_s[node];
+}
+
+static void run_processors(struct timing *t)
+{
+    for (int v = 0; v < t->p->n_nodes; v++)
+        set_next(t, v, can_send_s(t, v));
+    while (t->next.size > 0) {
+        int node = espi_heap_top(&t->next);
+        double at_s = t->next.key[node];
+        if (can_send_s(t, node) <= at_s)
+            send(t, node, at_s);
+        else
+            receive(t, node, at_s);
+        set_next(t, node, fmin(can_send_s(t, node), can_receive_s(t, node)));
+    }
+}
+
+esp_status espi_post_cost(const struct esp_platform *p, const struct esp_plan *plan,
+                          double size_bytes, struct espi_arena *arena,
+                          struct espi_cost *out, struct esp_err *err)
+{
+    struct timing t = {.p = p, .part_bytes = size_bytes / plan->n_trees};
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    if (timing_init(&t, plan, arena))
+        return espi_err_nomem(err);
+    if (p->model == ESP_MODEL_HNOW)
+        run_processors(&t);
+    else
+        run_exclusive(&t);
+    struct espi_cost cost = {0};
+    for (int i = 0; i < t.posts.n; i++)
+        cost.makespan_s = fmax(cost.makespan_s, t.done_s[i]);
+    for (int r = 0; r < t.res.n; r++)
+        if (t.load[r] > cost.period_s) {
+            cost.period_s = t.load[r];
+            cost.bottleneck = r;
+        }
+    cost.fill_s = cost.makespan_s;
+    cost.throughput_Bps = cost.period_s > 0 ? size_bytes / cost.period_s : 0;
+    espi_arena_release(arena, mark);
+    *out = cost;
+    return ESP_OK;
+}
