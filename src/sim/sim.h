@@ -28,7 +28,7 @@ struct espi_scene {
     int *use_start, *use_resource;
     double *use_s;
     double *bytes, *latency_s, *lag_s, *bandwidth_Bps; /* of messages of streams */
-    struct espi_rate *link_rate, *cable_rate;  /* NULL: no changes */
+    struct espi_rate *link_rate, *cable_rate;          /* NULL: no changes */
     unsigned char *varies; /* stream: has it a link or cable whose rate changes? */
     /* what comes out */
     double *busy_s;      /* by resource */
