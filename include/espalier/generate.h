@@ -131,11 +131,28 @@ struct esp_hnow_options {
     double fast_send_s, fast_recv_s, slow_send_s, slow_recv_s;
     double end_fast_s, end_mixed_s, end_slow_s; /* end-to-end latency by kinds of nodes */
     double bandwidth_Bps;
+    double fast_Bps, slow_Bps; /* what a send or receive takes a byte; 0: nothing */
+    double wire_Bps;           /* sends follow one another at this rate; 0: at any */
 };
 
 ESP_API void esp_hnow_options_defaults(struct esp_hnow_options *options);
 ESP_API esp_status esp_generate_hnow(const struct esp_hnow_options *options,
                                      struct esp_platform **out, struct esp_err *err);
+
+/* ---- fabric: clusters of hosts with links of their own between the clusters ---- */
+struct esp_fabric_options {
+    int clusters, hosts; /* of each cluster */
+    double inside_Bps, outside_Bps;
+    double latency_s;
+    double spread; /* bandwidths are multiplied by factors from [1/spread, spread] */
+    int switches;  /* hosts hang on switches */
+    int spines;    /* switches that join all hosts, with `switches` */
+    uint64_t seed;
+};
+
+ESP_API void esp_fabric_options_defaults(struct esp_fabric_options *options);
+ESP_API esp_status esp_generate_fabric(const struct esp_fabric_options *options,
+                                       struct esp_platform **out, struct esp_err *err);
 
 #ifdef __cplusplus
 }

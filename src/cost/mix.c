@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 
-/* Row 0, and one for each resource that may be used. */
+/* A row a group, and one for each resource that may be used. */
 static int add_rows(struct espi_mixer *mx, int n_rows, struct espi_arena *arena)
 {
     struct espi_arena_mark mark = espi_arena_mark(arena);
@@ -21,11 +21,12 @@ static int add_rows(struct espi_mixer *mx, int n_rows, struct espi_arena *arena)
     struct espi_lp_vectors period = {.count = 1, .cost = &one, .start = empty};
     espi_lp_add_columns(mx->lp, &period);
     for (int i = 0; i < n_rows; i++) {
-        upper[i] = INFINITY;
+        int is_group = i < mx->n_groups;
+        upper[i] = is_group ? 1.0 / mx->n_groups : INFINITY;
+        lower[i] = is_group ? upper[i] : 0;
         value[i] = 1;
-        start[i + 1] = i;
+        start[i + 1] = start[i] + !is_group;
     }
-    lower[0] = upper[0] = 1;
     struct espi_lp_vectors rows = {.count = n_rows,
                                    .lower = lower,
                                    .upper = upper,
@@ -37,17 +38,19 @@ static int add_rows(struct espi_mixer *mx, int n_rows, struct espi_arena *arena)
     return 0;
 }
 
-esp_status espi_mixer_init(struct espi_mixer *mx, int n_resources,
-                           const unsigned char *used, double unit_s,
-                           struct espi_arena *arena, struct esp_err *err)
+esp_status espi_mixer_init_groups(struct espi_mixer *mx, int n_groups, int n_resources,
+                                  const unsigned char *used, double unit_s,
+                                  struct espi_arena *arena, struct esp_err *err)
 {
-    int n_rows = 1;
-    *mx = (struct espi_mixer){.n_resources = n_resources, .unit_s = unit_s};
+    int n_rows = n_groups;
+    *mx = (struct espi_mixer){
+        .n_groups = n_groups, .n_resources = n_resources, .unit_s = unit_s};
+    mx->group_worth_s = ESPI_ARENA_ZNEW(arena, double, n_groups);
     mx->row = ESPI_ARENA_ZNEW(arena, int, n_resources);
     mx->price = ESPI_ARENA_ZNEW(arena, double, n_resources);
     mx->index = ESPI_ARENA_NEW(arena, int, (size_t)n_resources + 1);
     mx->value = ESPI_ARENA_NEW(arena, double, (size_t)n_resources + 1);
-    if (!mx->row || !mx->price || !mx->index || !mx->value)
+    if (!mx->group_worth_s || !mx->row || !mx->price || !mx->index || !mx->value)
         return espi_err_nomem(err);
     for (int r = 0; r < n_resources; r++)
         if (!used || used[r])
@@ -60,6 +63,13 @@ esp_status espi_mixer_init(struct espi_mixer *mx, int n_resources,
     return st;
 }
 
+esp_status espi_mixer_init(struct espi_mixer *mx, int n_resources,
+                           const unsigned char *used, double unit_s,
+                           struct espi_arena *arena, struct esp_err *err)
+{
+    return espi_mixer_init_groups(mx, 1, n_resources, used, unit_s, arena, err);
+}
+
 void espi_mixer_free(struct espi_mixer *mx)
 {
     espi_lp_free(mx->lp);
@@ -68,8 +78,13 @@ void espi_mixer_free(struct espi_mixer *mx)
 
 void espi_mixer_add(struct espi_mixer *mx, const double *load_s)
 {
+    espi_mixer_add_to(mx, 0, load_s);
+}
+
+void espi_mixer_add_to(struct espi_mixer *mx, int group, const double *load_s)
+{
     int start[2] = {0, 1};
-    mx->index[0] = 0;
+    mx->index[0] = group;
     mx->value[0] = 1;
     for (int r = 0; r < mx->n_resources; r++)
         if (load_s[r] > 0) {
@@ -102,7 +117,9 @@ esp_status espi_mixer_solve(struct espi_mixer *mx, espi_lp_method method,
     }
     for (int r = 0; r < mx->n_resources && sum > 0; r++)
         mx->price[r] /= sum;
-    mx->worth_s = dual[0] * mx->unit_s;
+    for (int i = 0; i < mx->n_groups; i++)
+        mx->group_worth_s[i] = dual[i] * mx->unit_s;
+    mx->worth_s = mx->group_worth_s[0];
     mx->period_s = espi_lp_values(mx->lp)[0] * mx->unit_s;
     mx->share = espi_lp_values(mx->lp) + 1;
     return ESP_OK;

@@ -13,16 +13,18 @@
 
 struct espi_mixer {
     int n_resources, n_columns;
+    int n_groups;       /* of columns, each with shares that sum to 1 / n_groups */
     double unit_s;      /* of loads in the program */
-    struct espi_lp *lp; /* column 0: the period; row 0: the shares sum to 1 */
+    struct espi_lp *lp; /* column 0: the period; first rows: the groups */
     int *row;           /* resource -> row; 0: nobody uses it */
     int *index;         /* scratch */
     double *value;
     /* after a solve: */
     double period_s;
-    double worth_s;      /* a column helps if it costs less than this at the prices */
-    double *price;       /* by resource, sum 1 */
-    const double *share; /* by column; until columns are added */
+    double worth_s;        /* a column helps if it costs less than this at the prices; */
+    double *group_worth_s; /* one of a group if it costs less than this */
+    double *price;         /* by resource, sum 1 */
+    const double *share;   /* by column; until columns are added */
 };
 
 /* used: which resources columns may load; NULL: any. Loads are expected to be of the
@@ -31,6 +33,12 @@ esp_status espi_mixer_init(struct espi_mixer *mx, int n_resources,
                            const unsigned char *used, double unit_s,
                            struct espi_arena *arena, struct esp_err *err);
 void espi_mixer_free(struct espi_mixer *mx);
+
+/* The same for columns in groups. */
+esp_status espi_mixer_init_groups(struct espi_mixer *mx, int n_groups, int n_resources,
+                                  const unsigned char *used, double unit_s,
+                                  struct espi_arena *arena, struct esp_err *err);
+void espi_mixer_add_to(struct espi_mixer *mx, int group, const double *load_s);
 
 /* One more column; its number is how many there were. */
 void espi_mixer_add(struct espi_mixer *mx, const double *load_s);

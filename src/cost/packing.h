@@ -33,7 +33,8 @@ struct espi_packing_tree {
 
 struct espi_packing {
     int n_hosts, n_trees;
-    struct espi_packing_tree *tree; /* fastest first */
+    struct espi_packing_tree *tree; /* fastest first; of all roots: by root */
+    const int *root;                /* tree -> host; NULL: all have the same */
     double rate;   /* slices a second, of all trees; infinite for 1 host */
     double bound;  /* no plan does better */
     double gap;    /* bound / rate - 1 */
@@ -48,5 +49,15 @@ esp_status espi_packing_solve(const struct espi_view *v, int root,
                               const struct espi_packing_options *options,
                               struct espi_arena *arena, struct espi_packing *out,
                               struct esp_err *err);
+
+#define ESPI_PACKING_ALL_GAP 1e-5
+
+/* Packs trees from all hosts, each root's carrying an equal part of the message; rate and
+ * bound are slices of the whole message a second. A gap of 0 is ESPI_PACKING_ALL_GAP.
+ * Every host must reach every other. */
+esp_status espi_packing_solve_all(const struct espi_view *v,
+                                  const struct espi_packing_options *options,
+                                  struct espi_arena *arena, struct espi_packing *out,
+                                  struct esp_err *err);
 
 #endif

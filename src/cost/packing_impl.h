@@ -22,6 +22,7 @@ struct espi_pricer {
     double *use_s;
     int switched;
     double *link_cost;
+    int *path; /* scratch */
     struct espi_arborescence arb;
     int *parent_arc; /* of the last tree: host -> arc into it (inward: out of it) */
     struct espi_digraph turned; /* for trees towards a root, if there are any */

@@ -10,7 +10,7 @@
 static int gather_uses(struct espi_pricer *pr, struct espi_arena *a)
 {
     const struct espi_resources *r = &pr->v->links;
-    int m = pr->v->p->n_links, at = 0;
+    int m = pr->v->p->n_links + pr->v->n_sources, at = 0;
     int *number = ESPI_ARENA_NEW(a, int, r->n);
     pr->resource = ESPI_ARENA_NEW(a, int, r->n);
     pr->use_start = ESPI_ARENA_NEW(a, int, (size_t)m + 1);
@@ -62,9 +62,10 @@ int espi_pricer_init(struct espi_pricer *pr, const struct espi_view *v, int root
 {
     *pr = (struct espi_pricer){.v = v, .root = root};
     pr->switched = v->p->n_hosts < v->p->n_nodes;
-    pr->link_cost = ESPI_ARENA_NEW(arena, double, v->p->n_links);
+    pr->link_cost = ESPI_ARENA_NEW(arena, double, v->p->n_links + v->n_sources);
+    pr->path = ESPI_ARENA_NEW(arena, int, v->p->n_nodes);
     pr->parent_arc = ESPI_ARENA_NEW(arena, int, v->g.n);
-    if (!pr->link_cost || !pr->parent_arc || gather_uses(pr, arena) ||
+    if (!pr->link_cost || !pr->path || !pr->parent_arc || gather_uses(pr, arena) ||
         (pr->switched && init_switched(pr, arena)))
         return -1;
     return espi_arborescence_init(&pr->arb, &v->g, arena);
@@ -73,7 +74,9 @@ int espi_pricer_init(struct espi_pricer *pr, const struct espi_view *v, int root
 static void find_paths(struct espi_pricer *pr)
 {
     const struct espi_view *v = pr->v;
-    for (int h = 0; h < v->g.n; h++) {
+    for (int h = 0; h < v->n_sources; h++)
+        pr->pair_cost[v->g.m - v->n_sources + h] = pr->link_cost[v->p->n_links + h];
+    for (int h = 0; h < v->p->n_hosts; h++) {
         int *last = pr->last_arc + (size_t)h * (size_t)v->p->n_nodes;
         struct espi_dijkstra_query q = {pr->link_cost, &v->node[h], 1, pr->is_switch};
         espi_dijkstra(&pr->dijkstra, &pr->links, &q, pr->distance, last);
@@ -93,7 +96,7 @@ int espi_pricer_init_inward(struct espi_pricer *pr, struct espi_arena *arena)
 
 void espi_pricer_set_prices(struct espi_pricer *pr, const double *price)
 {
-    for (int e = 0; e < pr->v->p->n_links; e++) {
+    for (int e = 0; e < pr->v->p->n_links + pr->v->n_sources; e++) {
         double cost = 0;
         for (int k = pr->use_start[e]; k < pr->use_start[e + 1]; k++)
             cost += price[pr->use_res[k]] * pr->use_s[k];
@@ -127,9 +130,9 @@ static int path_links(const struct espi_pricer *pr, int h, int *hops)
     int arc = pr->parent_arc[h], n = 0;
     if (arc < 0)
         return 0;
-    if (!pr->switched) {
+    if (!pr->switched || arc >= v->g.m - v->n_sources) {
         if (hops)
-            hops[0] = arc;
+            hops[0] = pr->switched ? v->p->n_links + h : arc;
         return 1;
     }
     int from = v->g.tail[arc], stop = v->node[from], to = v->node[v->g.head[arc]];
@@ -149,20 +152,11 @@ static void load_link(const struct espi_pricer *pr, int e, double factor, double
 
 void espi_pricer_loads(const struct espi_pricer *pr, double *load)
 {
-    const struct espi_view *v = pr->v;
     memset(load, 0, (size_t)pr->n_res * sizeof *load);
-    for (int h = 0; h < v->g.n; h++) {
-        int arc = pr->parent_arc[h];
-        if (arc < 0)
-            continue;
-        if (!pr->switched) {
-            load_link(pr, arc, 1, load);
-            continue;
-        }
-        int from = v->g.tail[arc], stop = v->node[from];
-        const int *last = pr->last_arc + (size_t)from * (size_t)v->p->n_nodes;
-        for (int x = v->node[v->g.head[arc]]; x != stop; x = v->p->tail[last[x]])
-            load_link(pr, last[x], 1, load);
+    for (int h = 0; h < pr->v->g.n; h++) {
+        int n = path_links(pr, h, pr->path);
+        for (int k = 0; k < n; k++)
+            load_link(pr, pr->path[k], 1, load);
     }
 }
 
@@ -178,13 +172,9 @@ uint64_t espi_pricer_hash(const struct espi_pricer *pr)
     uint64_t hash = 14695981039346656037u;
     for (int h = 0; h < pr->v->g.n; h++) {
         hash = (hash ^ (uint64_t)(pr->parent_arc[h] + 1)) * 1099511628211u;
-        if (!pr->switched || pr->parent_arc[h] < 0)
-            continue;
-        const struct espi_view *v = pr->v;
-        int arc = pr->parent_arc[h], from = v->g.tail[arc], stop = v->node[from];
-        const int *last = pr->last_arc + (size_t)from * (size_t)v->p->n_nodes;
-        for (int x = v->node[v->g.head[arc]]; x != stop; x = v->p->tail[last[x]])
-            hash = (hash ^ (uint64_t)(last[x] + 7)) * 1099511628211u;
+        int n = pr->switched ? path_links(pr, h, pr->path) : 0;
+        for (int k = 0; k < n; k++)
+            hash = (hash ^ (uint64_t)(pr->path[k] + 7)) * 1099511628211u;
     }
     return hash ^ hash >> 29;
 }

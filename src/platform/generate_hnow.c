@@ -5,10 +5,10 @@
  * T_send and T_recv of a workstation become its send_s and recv_s, T_end of a pair the
  * latency_s of its links. T_end is the whole time of a short message (32 bytes in the
  * paper) and so holds the receiver's T_recv; what a longer message adds is the part of
- * `bandwidth`, which is so large by default (1 TB/s) that times are the paper's. The
- * model is multi-port: a sender is busy for T_send only. The paper prints "T_send (slow
- * node)" twice; the second, 130 us, is taken for T_recv. Fast ones (f0, f1, ...) come
- * first, nothing is random. O(n^2). */
+ * `bandwidth`, which is so large by default (1 TB/s) that times are the paper's; likewise
+ * what it takes of processors and wires, `fast-rate`, `slow-rate` and `wire`, is nothing.
+ * The model is hnow. The paper prints "T_send (slow node)" twice; the second, 130 us, is
+ * taken for T_recv. Fast ones (f0, f1, ...) come first, nothing is random. O(n^2). */
 #include <stdio.h>
 
 #include "platform/generate_common.h"
@@ -24,7 +24,14 @@ static esp_status add_workstation(struct espi_gen *g, const struct esp_hnow_opti
                                  .kind = ESP_NODE_HOST,
                                  .send_s = fast ? o->fast_send_s : o->slow_send_s,
                                  .recv_s = fast ? o->fast_recv_s : o->slow_recv_s};
-    return esp_builder_add_node(g->builder, &spec, NULL, g->err);
+    double Bps = fast ? o->fast_Bps : o->slow_Bps;
+    struct esp_node_rates rates = {
+        .send_Bps = Bps, .recv_Bps = Bps, .hold_Bps = o->wire_Bps};
+    int node;
+    esp_status status = esp_builder_add_node(g->builder, &spec, &node, g->err);
+    if (!status && (Bps > 0 || o->wire_Bps > 0))
+        status = esp_builder_set_rates(g->builder, node, &rates, g->err);
+    return status;
 }
 
 static esp_status draw(struct espi_gen *g, const void *options)
@@ -38,7 +45,7 @@ static esp_status draw(struct espi_gen *g, const void *options)
             "hnow: fast and slow are both 0, but there must be a workstation");
 
     esp_status status = ESP_OK;
-    esp_builder_set_model(g->builder, ESP_MODEL_MULTI_PORT);
+    esp_builder_set_model(g->builder, ESP_MODEL_HNOW);
     for (int i = 0; i < n && status == ESP_OK; i++)
         status = add_workstation(g, o, i);
     for (int u = 0; u < n; u++)

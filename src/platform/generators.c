@@ -127,6 +127,27 @@ static const struct espi_param hnow_params[] = {
          "end-to-end latency of a fast and a slow one"),
     TIME(T, "end-slow", end_slow_s, 450e-6, "end-to-end latency of two slow ones"),
     BPS(T, "bandwidth", bandwidth_Bps, 1e12, "bandwidth of each link"),
+    PARAM(BANDWIDTH, T, "fast-rate", fast_Bps, 0, 0, 1e15,
+          "bytes a second that a fast one sends or receives (0: any number)"),
+    PARAM(BANDWIDTH, T, "slow-rate", slow_Bps, 0, 0, 1e15,
+          "bytes a second that a slow one sends or receives (0: any number)"),
+    PARAM(BANDWIDTH, T, "wire", wire_Bps, 0, 0, 1e15,
+          "rate at which the sends of a workstation follow one another (0: any)"),
+#undef T
+};
+
+static const struct espi_param fabric_params[] = {
+#define T esp_fabric_options
+    PARAM(INT, T, "clusters", clusters, 8, 1, 10000, "number of clusters"),
+    PARAM(INT, T, "hosts", hosts, 8, 1, 10000, "hosts of each cluster"),
+    BPS(T, "inside", inside_Bps, 300e9, "bandwidth of a link within a cluster"),
+    BPS(T, "outside", outside_Bps, 25e9, "bandwidth of a host to other clusters"),
+    TIME(T, "latency", latency_s, 2e-6, "latency of each link"),
+    PARAM(DOUBLE, T, "spread", spread, 1, 1, 1e6,
+          "multiply bandwidths by factors from [1/spread, spread]"),
+    FLAG(T, "switches", switches, "hosts hang on switches, not on one another"),
+    PARAM(INT, T, "spines", spines, 2, 1, 1000, "with switches: those that join all"),
+    SEED(T),
 #undef T
 };
 
@@ -192,6 +213,7 @@ GENERATOR(tiers)
 GENERATOR(sites)
 GENERATOR(matrix)
 GENERATOR(hnow)
+GENERATOR(fabric)
 
 #define ENTRY(name_, presets_, n_presets_, summary_)                                     \
     {                                                                                    \
@@ -208,6 +230,7 @@ static const struct espi_generator generators[] = {
           "sites of clusters of hosts, with shared WAN cables"),
     ENTRY(matrix, NULL, 0, "every pair with its own latency and bandwidth"),
     ENTRY(hnow, NULL, 0, "fast and slow workstations with send and receive overheads"),
+    ENTRY(fabric, NULL, 0, "clusters of hosts as accelerators are wired"),
     ENTRY(hub, NULL, 0, "preferential attachment: a few nodes have most of the links"),
     ENTRY(complete, NULL, 0, "every node linked with every other"),
 };

@@ -233,8 +233,7 @@ esp_status esp_platform_check_root(const struct esp_platform *p, int root,
 /* What sends cost where links are turned round: no overhead of a receive is none. */
 static double reversed_send_s(const struct esp_platform *p, int node)
 {
-    if (p->recv_s[node] == ESP_UNSET &&
-        (p->model == ESP_MODEL_MULTI_PORT || p->model == ESP_MODEL_HNOW) &&
+    if (p->recv_s[node] == ESP_UNSET && p->model == ESP_MODEL_MULTI_PORT &&
         p->send_s[node] != ESP_UNSET)
         return 0;
     return p->recv_s[node];

@@ -10,10 +10,30 @@ static double per_byte_s(double Bps, double bytes)
     return Bps > 0 ? bytes / Bps : 0;
 }
 
+/* 0.8 of the time of the fastest of the node's links, 0 if there is none. */
+static double standard_s(const struct esp_platform *p, const struct espi_rows *links,
+                         int node, double bytes)
+{
+    double least = INFINITY;
+    for (int k = links->start[node]; k < links->start[node + 1]; k++)
+        least = fmin(least, espi_link_time_s(p, links->item[k], bytes));
+    return isfinite(least) ? 0.8 * least : 0;
+}
+
+double espi_send_overhead_s(const struct esp_platform *p, int node, double slice_bytes)
+{
+    if (p->send_s[node] != ESP_UNSET)
+        return p->send_s[node] +
+               per_byte_s(p->rates ? p->rates[node].send_Bps : 0, slice_bytes);
+    return standard_s(p, &p->out, node, slice_bytes);
+}
+
 double espi_recv_overhead_s(const struct esp_platform *p, int node, double bytes)
 {
-    return fmax(p->recv_s[node], 0) +
-           per_byte_s(p->rates ? p->rates[node].recv_Bps : 0, bytes);
+    if (p->recv_s[node] != ESP_UNSET)
+        return p->recv_s[node] +
+               per_byte_s(p->rates ? p->rates[node].recv_Bps : 0, bytes);
+    return standard_s(p, &p->in, node, bytes);
 }
 
 double espi_hold_s(const struct esp_platform *p, int node, double bytes)
@@ -25,22 +45,12 @@ double espi_hold_s(const struct esp_platform *p, int node, double bytes)
                 p->rates[node].hold_s + per_byte_s(p->rates[node].hold_Bps, bytes));
 }
 
-double espi_send_overhead_s(const struct esp_platform *p, int node, double slice_bytes)
-{
-    if (p->send_s[node] != ESP_UNSET)
-        return p->send_s[node] +
-               per_byte_s(p->rates ? p->rates[node].send_Bps : 0, slice_bytes);
-    double least = INFINITY;
-    for (int k = p->out.start[node]; k < p->out.start[node + 1]; k++)
-        least = fmin(least, espi_link_time_s(p, p->out.item[k], slice_bytes));
-    return isfinite(least) ? 0.8 * least : 0;
-}
-
 struct filler {
     struct espi_resources *r;
     const struct esp_platform *p;
     double slice_bytes;
-    const double *overhead_s; /* of nodes, multi-port only */
+    const double *overhead_s; /* of nodes, multi-port and hnow only */
+    const double *recv_s;     /* hnow only */
     int at;
 };
 
@@ -58,7 +68,7 @@ static void use_processors(struct filler *f, int e)
     if (!espi_is_switch(p, u))
         use(f, u, f->overhead_s[u]);
     if (!espi_is_switch(p, v))
-        use(f, v, espi_recv_overhead_s(p, v, f->slice_bytes));
+        use(f, v, f->recv_s[v]);
     if (!espi_is_switch(p, u) && p->rates &&
         (p->rates[u].hold_s > 0 || p->rates[u].hold_Bps > 0))
         use(f, f->r->first_recv + u, espi_hold_s(p, u, f->slice_bytes));
@@ -122,15 +132,18 @@ int espi_resources_init(struct espi_resources *r, const struct esp_platform *p,
     r->time_s = ESPI_ARENA_NEW(arena, double, most);
     if (!r->start || !r->resource || !r->time_s)
         return -1;
-    double *overhead_s = NULL;
+    double *overhead_s = NULL, *recv_s = NULL;
     if (p->model == ESP_MODEL_MULTI_PORT || p->model == ESP_MODEL_HNOW) {
         overhead_s = ESPI_ARENA_NEW(arena, double, p->n_nodes);
-        if (!overhead_s)
+        recv_s = ESPI_ARENA_NEW(arena, double, p->n_nodes);
+        if (!overhead_s || !recv_s)
             return -1;
-        for (int u = 0; u < p->n_nodes; u++)
+        for (int u = 0; u < p->n_nodes; u++) {
             overhead_s[u] = espi_send_overhead_s(p, u, slice_bytes);
+            recv_s[u] = espi_recv_overhead_s(p, u, slice_bytes);
+        }
     }
-    struct filler f = {r, p, slice_bytes, overhead_s, 0};
+    struct filler f = {r, p, slice_bytes, overhead_s, recv_s, 0};
     for (int e = 0; e < p->n_links; e++) {
         r->start[e] = f.at;
         use_by_model(&f, e);

@@ -64,7 +64,8 @@ const char *espi_resource_text(const struct espi_resources *r,
  * without links. */
 double espi_send_overhead_s(const struct esp_platform *p, int node, double slice_bytes);
 
-/* T_recv of the hnow model; 0 where the platform does not say. */
+/* T_recv of the hnow model: the node's own, or 0.8 of its fastest incoming link's time.
+ */
 double espi_recv_overhead_s(const struct esp_platform *p, int node, double bytes);
 
 /* T_hold of the hnow model: at least T_send. */

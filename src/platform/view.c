@@ -330,3 +330,68 @@ esp_status espi_view_init(struct espi_view *v, const struct esp_platform *p,
         st = espi_err_nomem(err);
     return st;
 }
+
+/* ---- a source for all hosts ---- */
+
+/* Rows of uses with n more, each of one use of a resource of its own. */
+static int add_uses(const int *start, const int *resource, const double *time_s, int m,
+                    int n, int first_resource, struct espi_arena *a, int **start_out,
+                    int **resource_out, double **time_out)
+{
+    int old = start[m];
+    *start_out = ESPI_ARENA_NEW(a, int, (size_t)m + (size_t)n + 1);
+    *resource_out = ESPI_ARENA_NEW(a, int, (size_t)old + (size_t)n);
+    *time_out = ESPI_ARENA_NEW(a, double, (size_t)old + (size_t)n);
+    if (!*start_out || !*resource_out || !*time_out)
+        return -1;
+    memcpy(*start_out, start, ((size_t)m + 1) * sizeof *start);
+    memcpy(*resource_out, resource, (size_t)old * sizeof *resource);
+    memcpy(*time_out, time_s, (size_t)old * sizeof *time_s);
+    for (int h = 0; h < n; h++) {
+        (*start_out)[m + h + 1] = old + h + 1;
+        (*resource_out)[old + h] = first_resource + h;
+    }
+    return 0;
+}
+
+int espi_view_add_source(const struct espi_view *v, double use_s,
+                         struct espi_arena *arena, struct espi_view *out)
+{
+    struct espi_view x = *v;
+    int n = v->g.n, m = v->g.m, links = v->p->n_links, switched = n < v->p->n_nodes;
+    int *tail = ESPI_ARENA_NEW(arena, int, (size_t)m + (size_t)n);
+    int *head = ESPI_ARENA_NEW(arena, int, (size_t)m + (size_t)n);
+    if (!tail || !head ||
+        add_uses(v->links.start, v->links.resource, v->links.time_s, links, n, v->links.n,
+                 arena, &x.links.start, &x.links.resource, &x.links.time_s))
+        return -1;
+    x.use_start = x.links.start;
+    x.use_resource = x.links.resource;
+    x.use_s = x.links.time_s;
+    if (switched && add_uses(v->use_start, v->use_resource, v->use_s, m, n, v->links.n,
+                             arena, &x.use_start, &x.use_resource, &x.use_s))
+        return -1;
+    memcpy(tail, v->g.tail, (size_t)m * sizeof *tail);
+    memcpy(head, v->g.head, (size_t)m * sizeof *head);
+    for (int h = 0; h < n; h++) {
+        tail[m + h] = n;
+        head[m + h] = h;
+    }
+    if (espi_digraph_init(&x.g, n + 1, m + n, tail, head, arena))
+        return -1;
+    x.links.n += n;
+    x.n_sources = n;
+    espi_view_set_source(&x, use_s);
+    *out = x;
+    return 0;
+}
+
+void espi_view_set_source(struct espi_view *v, double use_s)
+{
+    int n = v->n_sources, links = v->links.start[v->p->n_links + n];
+    int uses = v->use_start[v->g.m];
+    for (int h = 1; h <= n; h++) {
+        v->links.time_s[links - h] = use_s;
+        v->use_s[uses - h] = use_s;
+    }
+}

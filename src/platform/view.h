@@ -27,6 +27,10 @@ struct espi_view {
     int *use_start, *use_resource;
     double *use_s;
     double *send_s; /* host -> multi-port send overhead; 0 in the other models */
+    /* Views with a source (espi_view_add_source), else 0: the last host of g stands for
+     * all hosts, its arc to host h is the last but n_sources - 1 - h of g and, as a link,
+     * number n_links + h, which uses a resource of its own. */
+    int n_sources;
 };
 
 /* How long a send over a path of links holds its sender, and when the slice arrives after
@@ -37,6 +41,15 @@ struct espi_path_time {
 
 struct espi_path_time espi_path_time(const struct esp_platform *p, double slice_bytes,
                                      const int *hops, int n_hops);
+
+/* A copy of the view with a source that has an arc to every host, and no times but those
+ * of resources: using an arc takes use_s of a resource of the arc's own. For the solvers
+ * of packings only. -1 when out of memory. */
+int espi_view_add_source(const struct espi_view *v, double use_s,
+                         struct espi_arena *arena, struct espi_view *out);
+
+/* Changes that time. */
+void espi_view_set_source(struct espi_view *v, double use_s);
 
 /* Memory from the arena; the platform must outlive the view. */
 esp_status espi_view_init(struct espi_view *v, const struct esp_platform *p,

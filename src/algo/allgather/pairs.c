@@ -11,6 +11,13 @@ static int has_overheads(const struct esp_platform *p)
     return p->model == ESP_MODEL_HNOW || p->model == ESP_MODEL_MULTI_PORT;
 }
 
+/* Receives cost nothing in the multi-port model unless the node says so. */
+static double recv_s_of(const struct esp_platform *p, int node, double bytes)
+{
+    return p->model == ESP_MODEL_HNOW ? espi_recv_overhead_s(p, node, bytes)
+                                      : fmax(p->recv_s[node], 0);
+}
+
 /* ---- the pairs ---- */
 
 /* Latency and time a byte of the cheapest paths: what each arc adds, one after the
@@ -81,8 +88,8 @@ static int find_overheads(struct espi_pairs *t, const struct espi_task *task,
         int v = task->view->node[h];
         set_affine(t->send[h], bytes, espi_hold_s(p, v, bytes), longer,
                    espi_hold_s(p, v, longer));
-        set_affine(t->recv[h], bytes, espi_recv_overhead_s(p, v, bytes), longer,
-                   espi_recv_overhead_s(p, v, longer));
+        set_affine(t->recv[h], bytes, recv_s_of(p, v, bytes), longer,
+                   recv_s_of(p, v, longer));
     }
     if (p->model == ESP_MODEL_MULTI_PORT) /* the link's time comes after the overhead */
         for (int i = 0; i < t->n; i++)
@@ -131,7 +138,7 @@ static struct speed speed_of(const struct espi_task *task, int host, double byte
     struct speed s = {0, 0, host};
     if (has_overheads(task->p)) {
         s.send_s = espi_hold_s(task->p, v->node[host], bytes);
-        s.recv_s = espi_recv_overhead_s(task->p, v->node[host], bytes);
+        s.recv_s = recv_s_of(task->p, v->node[host], bytes);
         return s;
     }
     int first = v->g.out.start[host], last = v->g.out.start[host + 1];
