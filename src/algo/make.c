@@ -236,15 +236,13 @@ static esp_status make_parts(const struct esp_platform *p,
     return st;
 }
 
-/* What `auto` means where it makes no plans itself. A reduce-scatter takes a plan for
- * each host, which must not last, and a message is soon cut too small for many trees
- * each. */
+/* What `auto` means where it makes no plans itself. */
 static const char *standard_algo(const struct esp_request *r)
 {
-    return espi_op_has_paths(r->op)         ? "scatter"
-           : r->op == ESP_OP_REDUCE_SCATTER ? "prune-degree"
-           : r->targets                     ? "steiner-cg"
-                                            : "auto";
+    return espi_op_has_parts(r->op)   ? "auto-allgather"
+           : espi_op_has_paths(r->op) ? "scatter"
+           : r->targets               ? "steiner-cg"
+                                      : "auto";
 }
 
 static esp_status make(const struct esp_platform *p, const struct esp_request *asked,

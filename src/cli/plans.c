@@ -11,8 +11,9 @@
 #include "cost/op_bound.h"
 #include "plan/ops.h"
 
-const char *const cli_op_names[] = {"bcast",  "multicast", "scatter",        "gather",
-                                    "reduce", "allreduce", "reduce-scatter", NULL};
+const char *const cli_op_names[] = {"bcast",     "multicast",      "scatter",
+                                    "gather",    "reduce",         "allreduce",
+                                    "allgather", "reduce-scatter", NULL};
 
 static int first_host(const struct esp_platform *p)
 {

@@ -31,6 +31,22 @@ static esp_status bound_bcast(const struct espi_op_bound_task *t,
     return ESP_OK;
 }
 
+static esp_status bound_all(const struct espi_op_bound_task *t, struct espi_arena *arena,
+                            struct espi_op_bound *out, struct esp_err *err)
+{
+    struct espi_packing_options options = {.time_limit_s = t->time_limit_s};
+    struct espi_packing packing;
+    struct espi_view view;
+    esp_status st = espi_view_init(&view, t->p, t->slice_bytes, arena, err);
+    if (!st)
+        st = espi_packing_solve_all(&view, &options, arena, &packing, err);
+    if (st || !isfinite(packing.bound))
+        return st;
+    out->throughput_Bps = packing.bound * t->slice_bytes;
+    out->exact = packing.rate >= packing.bound * (1 - TIGHT);
+    return ESP_OK;
+}
+
 /* A slice for each target a period. */
 static esp_status bound_scatter(const struct espi_net *net, struct espi_arena *arena,
                                 struct espi_op_bound *out, struct esp_err *err)
@@ -80,8 +96,9 @@ static esp_status bound_outward(const struct espi_op_bound_task *t,
     struct espi_arena arena;
     int all = t->op == ESP_OP_BCAST || (t->op == ESP_OP_MULTICAST && !t->targets);
     espi_arena_init(&arena);
-    esp_status st =
-        all ? bound_bcast(t, &arena, out, err) : bound_some(t, &arena, out, err);
+    esp_status st = t->op == ESP_OP_ALLGATHER ? bound_all(t, &arena, out, err)
+                    : all                     ? bound_bcast(t, &arena, out, err)
+                                              : bound_some(t, &arena, out, err);
     espi_arena_done(&arena);
     /* one port for both directions: there may be no schedule for the loads */
     out->exact &= t->p->model != ESP_MODEL_HALF_DUPLEX;
@@ -133,9 +150,11 @@ static esp_status bound_op(const struct espi_op_bound_task *t, struct espi_op_bo
     case ESP_OP_BCAST:
     case ESP_OP_MULTICAST:
     case ESP_OP_SCATTER:
+    case ESP_OP_ALLGATHER:
         return bound_outward(t, out, err);
     case ESP_OP_GATHER:
     case ESP_OP_REDUCE:
+    case ESP_OP_REDUCE_SCATTER:
         return bound_inward(t, out, err);
     case ESP_OP_ALLREDUCE:
         return bound_pairs(t, out, err);

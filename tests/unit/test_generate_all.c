@@ -36,7 +36,7 @@ static void each(void (*check)(const struct espi_generator *g, union options *o)
 {
     int count;
     const struct espi_generator *all = espi_generators(&count);
-    assert_int_equal(count, 7);
+    assert_int_equal(count, 8);
     for (int i = 0; i < count; i++) {
         union options o;
         espi_generator_defaults(&all[i], &o);
@@ -121,7 +121,7 @@ static void seeded(const struct espi_generator *g, union options *o)
     struct esp_platform *a, *b;
     if (!espi_param_find(g, "seed"))
         return;
-    if (!strcmp(g->name, "sites"))
+    if (espi_param_find(g, "spread"))
         set(g, o, "spread", 3);
     for (int seed = 0; seed < 20; seed++) {
         set(g, o, "seed", seed);
@@ -155,13 +155,13 @@ static void golden(const struct espi_generator *g, union options *o)
     } expected[] = {
         {"random", 0x6fce46d9d54dcacd},   {"tiers", 0xe01194eb6f78872d},
         {"sites", 0xbb8b67895623288e},    {"matrix", 0x4dcc1ffeb7f20773},
-        {"hnow", 0x66c07ddabea77bae},     {"hub", 0x53fd9a96b8a8f898},
-        {"complete", 0xdc6b29f8d4f340d7},
+        {"hnow", 0x29677c2252a5c959},     {"hub", 0x53fd9a96b8a8f898},
+        {"complete", 0xdc6b29f8d4f340d7}, {"fabric", 0x0048d5d0e5801336},
     };
     const struct espi_param *seed = espi_param_find(g, "seed");
     if (seed)
         espi_param_set(seed, o, 7);
-    if (!strcmp(g->name, "sites"))
+    if (espi_param_find(g, "spread"))
         set(g, o, "spread", 3);
     struct esp_platform *p = run(g, o);
     uint64_t hash = platform_hash(p);

@@ -1,0 +1,131 @@
+/* The allgather that finishes first, by the length of the message.
+ *
+ * Makes the plans of all other algorithms and takes the one whose finish is earliest: by
+ * the judge of the request if there is one, else as estimated (cost/post_cost.h for plans
+ * of messages). Trees from all roots are tried where that takes little time, with a few
+ * sizes of slices; since their estimate leaves out how trees wait for one another, they
+ * must be better by a quarter unless there is a judge.
+ * Model: any. Guarantee: never later than any of the others, by that measure.
+ * Complexity: that of all of them. */
+#include <math.h>
+#include <string.h>
+
+#include "algo/algo.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "cost/cost.h"
+#include "plan/ops.h"
+
+static const double MARGIN = 1.25;      /* of trees that are pipelined */
+static const double TREES_WORK = 1.5e6; /* hosts * arcs: more takes seconds */
+static const double TREES_BUDGET_S = 1;
+
+struct choice {
+    const struct espi_task *task;
+    struct esp_plan *best;
+    double best_s;
+};
+
+static void take(struct esp_plan *to, struct esp_plan *from)
+{
+    struct esp_plan old = *to;
+    *to = *from;
+    *from = old;
+}
+
+/* When the plan would be through. */
+static double finish_s(const struct choice *c, const struct esp_plan *plan)
+{
+    const struct esp_request *r = c->task->request;
+    struct espi_cost cost;
+    if (r->judge)
+        return r->judge(r->judge_arg, c->task->p, plan);
+    if (espi_plan_cost(c->task->p, plan, plan->size_bytes, plan->slice_bytes,
+                       c->task->arena, &cost, NULL))
+        return NAN;
+    return cost.makespan_s * (espi_plan_has_steps(plan) ? 1 : MARGIN);
+}
+
+static void consider(struct choice *c, struct esp_plan *plan)
+{
+    double s = finish_s(c, plan);
+    if (s < c->best_s) {
+        c->best_s = s;
+        take(c->best, plan);
+    }
+}
+
+/* Trees are good for slices of other sizes too. */
+static void consider_slices(struct choice *c, struct esp_plan *plan)
+{
+    double part = plan->size_bytes / c->task->view->g.n, least_s = INFINITY, best = part;
+    for (int pieces = 1; pieces <= 64 && part / pieces >= 1; pieces *= 4) {
+        plan->slice_bytes = part / pieces;
+        double s = finish_s(c, plan);
+        if (s < least_s) {
+            least_s = s;
+            best = plan->slice_bytes;
+        }
+    }
+    plan->slice_bytes = best;
+    consider(c, plan);
+}
+
+static int is_tried(const struct espi_algo *algo, const struct espi_task *task)
+{
+    const struct espi_digraph *g = &task->view->g;
+    if (algo->op != ESP_OP_ALLGATHER || !strcmp(algo->name, "auto-allgather") ||
+        !espi_algo_applies(algo, task->p))
+        return 0;
+    return strcmp(algo->name, "all-roots") != 0 || (double)g->n * g->m <= TREES_WORK;
+}
+
+static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
+                           const char *name, struct esp_err *err)
+{
+    struct espi_task task = *c->task;
+    struct esp_request request = *task.request;
+    struct esp_plan *plan = NULL;
+    double part = request.size_bytes / task.view->g.n;
+    struct espi_arena_mark mark = espi_arena_mark(task.arena);
+    if (request.budget_s == 0)
+        request.budget_s = TREES_BUDGET_S;
+    task.request = &request;
+    espi_algo_standard(algo, task.option);
+    esp_status st = esp_plan_create(ESP_OP_ALLGATHER, request.root, name, &plan, err);
+    if (!st)
+        st = espi_algo_run(algo, &task, fmin(part, fmax(part / 4, 65536)), plan, err);
+    if (!st && espi_plan_has_steps(plan))
+        consider(c, plan);
+    else if (!st)
+        consider_slices(c, plan);
+    esp_plan_free(plan);
+    espi_arena_release(task.arena, mark);
+    return st == ESP_EUNSUPPORTED ? ESP_OK : st;
+}
+
+static esp_status run(const struct espi_task *task, struct esp_plan *plan,
+                      struct esp_err *err)
+{
+    struct choice c = {task, plan, INFINITY};
+    int count;
+    const struct espi_algo *const *algos = espi_algos(&count);
+    esp_status st = ESP_OK;
+    for (int i = 0; i < count && !st; i++)
+        if (is_tried(algos[i], task))
+            st = try_algo(&c, algos[i], algos[i]->name, err);
+    if (!st && !isfinite(c.best_s))
+        st = espi_err(err, ESP_EUNSUPPORTED, "no allgather finishes on this platform");
+    return st;
+}
+
+const struct espi_algo espi_algo_auto_allgather = {
+    .name = "auto-allgather",
+    .family = "allgather",
+    .op = ESP_OP_ALLGATHER,
+    .models = ESPI_ALL_MODELS,
+    .paper = "this project",
+    .complexity = "that of all others",
+    .summary = "of all allgathers the one that finishes first",
+    .run = run,
+};
