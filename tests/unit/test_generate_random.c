@@ -317,7 +317,7 @@ static void test_hnow(void **state)
     assert_int_equal(esp_generate_hnow(&o, &p, NULL), ESP_OK);
     assert_int_equal(esp_platform_node_count(p), 7);
     assert_int_equal(esp_platform_link_count(p), 42);
-    assert_int_equal(esp_platform_model(p), ESP_MODEL_MULTI_PORT);
+    assert_int_equal(esp_platform_model(p), ESP_MODEL_HNOW);
     int f0 = esp_platform_find_node(p, "f0"), f3 = esp_platform_find_node(p, "f3");
     int s0 = esp_platform_find_node(p, "s0"), s2 = esp_platform_find_node(p, "s2");
     assert_int_equal(f0, 0);

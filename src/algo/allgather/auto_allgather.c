@@ -8,6 +8,7 @@
  * Model: any. Guarantee: never later than any of the others, by that measure.
  * Complexity: that of all of them. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "algo/algo.h"
@@ -80,8 +81,9 @@ static int is_tried(const struct espi_algo *algo, const struct espi_task *task)
     return strcmp(algo->name, "all-roots") != 0 || (double)g->n * g->m <= TREES_WORK;
 }
 
+/* The algorithm with its first option as given, if it has one of words. */
 static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
-                           const char *name, struct esp_err *err)
+                           const char *name, int first_option, struct esp_err *err)
 {
     struct espi_task task = *c->task;
     struct esp_request request = *task.request;
@@ -92,6 +94,8 @@ static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
         request.budget_s = TREES_BUDGET_S;
     task.request = &request;
     espi_algo_standard(algo, task.option);
+    if (first_option >= 0)
+        task.option[0] = first_option;
     esp_status st = esp_plan_create(ESP_OP_ALLGATHER, request.root, name, &plan, err);
     if (!st)
         st = espi_algo_run(algo, &task, fmin(part, fmax(part / 4, 65536)), plan, err);
@@ -104,6 +108,25 @@ static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
     return st == ESP_EUNSUPPORTED ? ESP_OK : st;
 }
 
+/* All words of the first option, where it is one of words. */
+static esp_status try_all(struct choice *c, const struct espi_algo *algo,
+                          struct esp_err *err)
+{
+    const char *word = algo->options ? algo->options[0].choices : NULL;
+    esp_status st = ESP_OK;
+    if (!word)
+        return try_algo(c, algo, algo->name, -1, err);
+    for (int i = 0; *word && !st; i++) {
+        int n = (int)strcspn(word, "|");
+        char name[128];
+        snprintf(name, sizeof name, "%s:%s=%.*s", algo->name, algo->options[0].name, n,
+                 word);
+        st = try_algo(c, algo, name, i, err);
+        word += n + (word[n] == '|');
+    }
+    return st;
+}
+
 static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                       struct esp_err *err)
 {
@@ -113,7 +136,7 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     esp_status st = ESP_OK;
     for (int i = 0; i < count && !st; i++)
         if (is_tried(algos[i], task))
-            st = try_algo(&c, algos[i], algos[i]->name, err);
+            st = try_all(&c, algos[i], err);
     if (!st && !isfinite(c.best_s))
         st = espi_err(err, ESP_EUNSUPPORTED, "no allgather finishes on this platform");
     return st;
