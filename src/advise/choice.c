@@ -38,6 +38,9 @@ static const char *const natives[] = {"binomial", "chain"};
 /* For scatters and gathers. */
 static const char *const ours_of_parts[] = {"scatter-spread:rounds=1", "scatter-tree",
                                             "scatter-tree:tree=ecef"};
+/* For allgathers, and up to how many hosts it stays quick. */
+static const char *const ours_for_all[] = {"spread:rounds=1"};
+enum { MANY_HOSTS = 96 };
 static const char *const natives_of_parts[] = {"scatter-tree:tree=flat",
                                                "scatter-tree:tree=binomial"};
 
@@ -138,6 +141,11 @@ static esp_status try_ours(struct search *s, const struct espi_choice_options *o
         return try_algo(s, options->algo);
     if (espi_op_has_paths(s->op))
         return try_algos(s, ours_of_parts, sizeof ours_of_parts / sizeof *ours_of_parts);
+    if (s->op == ESP_OP_ALLGATHER)
+        return s->p->n_hosts > MANY_HOSTS
+                   ? ESP_OK
+                   : try_algos(s, ours_for_all,
+                               sizeof ours_for_all / sizeof *ours_for_all);
     return try_algos(s, ours, sizeof ours / sizeof *ours);
 }
 
