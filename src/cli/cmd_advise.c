@@ -78,7 +78,7 @@ static int listen_to(struct service *s, int i)
 
 static void listen_all(struct service *s, int wait_ms)
 {
-    if (poll(s->peers, (nfds_t)s->n_peers, wait_ms) <= 0)
+    if (!s->peers || poll(s->peers, (nfds_t)s->n_peers, wait_ms) <= 0)
         return;
     for (int i = s->n_peers - 1; i > 0; i--)
         if (s->peers[i].revents && listen_to(s, i) < 0)
