@@ -36,6 +36,8 @@ struct split {
     double y_y;
     double *r; /* Cholesky factor: column j at r + j * cap */
     double *column, *alpha;
+    double *forward; /* half-solved weights: the first n_forward are still right */
+    int n_forward;
 };
 
 static int split_support(struct split *s, const double *y, struct espi_arena *a)
@@ -86,7 +88,10 @@ static int split_init(struct split *s, const double *y, struct espi_arena *a)
     s->r = ESPI_ARENA_NEW(a, double, cap *cap);
     s->column = ESPI_ARENA_NEW(a, double, cap);
     s->alpha = ESPI_ARENA_NEW(a, double, cap);
-    return s->choice && s->w && s->share && s->r && s->column && s->alpha ? 0 : -1;
+    s->forward = ESPI_ARENA_NEW(a, double, cap);
+    return s->choice && s->w && s->share && s->r && s->column && s->alpha && s->forward
+               ? 0
+               : -1;
 }
 
 /* The cheapest tree for the given costs, which may be negative: every tree has one arc
@@ -159,6 +164,7 @@ static void drop_tree(struct split *s, int d)
     int *spare = s->choice[d];
     size_t ld = (size_t)s->cap;
     s->k--;
+    s->n_forward = s->n_forward < d ? s->n_forward : d;
     for (int j = d; j < s->k; j++) {
         s->choice[j] = s->choice[j + 1];
         s->w[j] = s->w[j + 1];
@@ -183,10 +189,12 @@ static void affine_weights(struct split *s)
 {
     size_t ld = (size_t)s->cap;
     double sum = 0, *u = s->alpha;
-    for (int j = 0; j < s->k; j++) {
+    for (int j = s->n_forward; j < s->k; j++) {
         const double *rj = s->r + (size_t)j * ld;
-        u[j] = (1 - dot(rj, u, j)) / rj[j];
+        s->forward[j] = (1 - dot(rj, s->forward, j)) / rj[j];
     }
+    s->n_forward = s->k;
+    memcpy(u, s->forward, (size_t)s->k * sizeof *u);
     for (int j = s->k - 1; j >= 0; j--) {
         const double *rj = s->r + (size_t)j * ld;
         u[j] /= rj[j];
