@@ -25,6 +25,7 @@ struct choice {
     const struct espi_task *task;
     struct esp_plan *best;
     double best_s;
+    esp_status failed; /* out of memory on the way */
 };
 
 static void take(struct esp_plan *to, struct esp_plan *from)
@@ -35,14 +36,17 @@ static void take(struct esp_plan *to, struct esp_plan *from)
 }
 
 /* When the plan would be through. */
-static double finish_s(const struct choice *c, const struct esp_plan *plan)
+static double finish_s(struct choice *c, const struct esp_plan *plan)
 {
     const struct esp_request *r = c->task->request;
     struct espi_cost cost;
     if (r->judge)
         return r->judge(r->judge_arg, c->task->p, plan);
-    if (espi_plan_cost(c->task->p, plan, plan->size_bytes, plan->slice_bytes,
-                       c->task->arena, &cost, NULL))
+    esp_status st = espi_plan_cost(c->task->p, plan, plan->size_bytes, plan->slice_bytes,
+                                   c->task->arena, &cost, NULL);
+    if (st == ESP_ENOMEM)
+        c->failed = st;
+    if (st)
         return NAN;
     return cost.makespan_s * (espi_plan_has_steps(plan) ? 1 : MARGIN);
 }
@@ -103,6 +107,8 @@ static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
         consider(c, plan);
     else if (!st)
         consider_slices(c, plan);
+    if (!st && c->failed)
+        st = espi_err_nomem(err);
     esp_plan_free(plan);
     espi_arena_release(task.arena, mark);
     return st == ESP_EUNSUPPORTED ? ESP_OK : st;
@@ -130,7 +136,7 @@ static esp_status try_all(struct choice *c, const struct espi_algo *algo,
 static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                       struct esp_err *err)
 {
-    struct choice c = {task, plan, INFINITY};
+    struct choice c = {.task = task, .best = plan, .best_s = INFINITY};
     int count;
     const struct espi_algo *const *algos = espi_algos(&count);
     esp_status st = ESP_OK;
