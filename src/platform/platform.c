@@ -344,7 +344,8 @@ static int same_rates(const struct esp_platform *a, const struct esp_platform *b
     for (int i = 0; (a->rates || b->rates) && i < a->n_nodes; i++) {
         struct esp_node_rates x = esp_platform_node_rates(a, i),
                               y = esp_platform_node_rates(b, i);
-        if (memcmp(&x, &y, sizeof x) != 0)
+        if (x.send_Bps != y.send_Bps || x.recv_Bps != y.recv_Bps ||
+            x.hold_s != y.hold_s || x.hold_Bps != y.hold_Bps)
             return 0;
     }
     return 1;
