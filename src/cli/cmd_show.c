@@ -255,8 +255,7 @@ const struct command cli_command_show = {
             {.name = "compare",
              .kind = CLI_STRING,
              .value = "NAME,...",
-             .fallback = "flat,chain,binomial,hierarchical,ecef,mateescu,prune-degree,"
-                         "grow,refine,mtp,auto",
+             .fallback = "flat,binomial,hierarchical,ecef,grow,refine,mtp,auto",
              .help = "Pages: the algorithms to compare over message sizes, or none."},
             CLI_ENDS_OPTIONS,
             CLI_SIZE_OPTION,

@@ -66,7 +66,7 @@ static void *address(void *at)
     (address(from), address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),         \
      PMPI_Comm_f2c(*comm))
 
-_Static_assert(sizeof(MPI_Fint) == sizeof(int), "counts need no conversion");
+_Static_assert(_Generic((MPI_Fint)0, int : 1, default : 0), "counts need no conversion");
 
 static int allgatherv(void *from, MPI_Fint from_count, MPI_Datatype from_type, void *to,
                       MPI_Fint *counts, MPI_Fint *at, MPI_Datatype to_type, MPI_Comm comm)
