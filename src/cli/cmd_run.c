@@ -201,16 +201,20 @@ static int run_run(const struct cli_args *args)
                          "--mpi mpich",
                          espi_quote(quoted, sizeof quoted, args->words[0]));
     int code = set_all(args);
+    if (code == CLI_OK)
+        code = cli_run_plan(args, made);
     if (code != CLI_OK)
         return code;
     snprintf(name, sizeof name, "libespalier-%s.so", cli_mpi_names[mpi]);
-    if (cli_find_part("src/mpi", name, shim))
+    if (cli_find_part("src/mpi", name, shim)) {
+        if (*made)
+            unlink(made);
         return cli_error(CLI_FAILED,
                          "libespalier-%s.so is not there: it is built where mpicc.%s is "
                          "installed",
                          cli_mpi_names[mpi], cli_mpi_names[mpi]);
-    code = cli_run_plan(args, made);
-    if (code == CLI_OK && *made)
+    }
+    if (*made)
         code = set("ESPALIER_PLAN", made);
     const char *algo = cli_text(args, "algo");
     if (code == CLI_OK && *made)
