@@ -6,6 +6,7 @@
 #include <espalier/espalier.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,19 @@ static inline void bench_stop_if(esp_status status, const struct esp_err *err)
 {
     if (status)
         bench_stop(err->text);
+}
+
+/* [--json] [PLATFORMS]: how many platforms of each kind to try. */
+static inline int bench_platforms(int argc, char **argv, int standard, int *json)
+{
+    *json = argc > 1 && !strcmp(argv[1], "--json");
+    int platforms = argc > 1 + *json ? atoi(argv[1 + *json]) : standard;
+    if (platforms < 1 || argc > 2 + *json) {
+        fprintf(stderr, "usage: %s [--json] [PLATFORMS]\n",
+                program_invocation_short_name);
+        exit(2);
+    }
+    return platforms;
 }
 
 static inline struct esp_platform *bench_tiers(const char *preset, uint64_t seed)

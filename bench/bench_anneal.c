@@ -3,13 +3,12 @@
  * kind; 10 unless told otherwise) Figures are the finish of one message in one piece over
  * the bound, which is the later of the longest shortest path and of the optimal
  * throughput: 1 cannot always be reached. Times are processor seconds. */
-#include <espalier/espalier.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "algo/anneal/anneal.h"
 #include "cost/packing.h"
 #include "graph/dijkstra.h"
@@ -28,21 +27,6 @@ enum {
     N_ANNEALERS = sizeof annealers / sizeof *annealers,
 };
 
-static double cpu_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void stop_if(esp_status status, const struct esp_err *err)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "bench_anneal: %s\n", err->text);
-    exit(1);
-}
-
 /* ---- platforms ---- */
 
 /* The paper's: bandwidths from 0.1 to 10 Mbit/s. */
@@ -56,7 +40,7 @@ static struct esp_platform *make_matrix(int nodes, uint64_t seed)
     o.bandwidth_min_Bps = 0.1e6 / 8;
     o.bandwidth_max_Bps = 10e6 / 8;
     o.seed = seed;
-    stop_if(esp_generate_matrix(&o, &p, &err), &err);
+    bench_stop_if(esp_generate_matrix(&o, &p, &err), &err);
     return p;
 }
 
@@ -66,11 +50,11 @@ static struct esp_platform *make_sites(int nodes, uint64_t seed)
     struct esp_platform *p = NULL;
     struct esp_err err;
     esp_sites_options_defaults(&o);
-    stop_if(esp_sites_options_preset(&o, "teragrid", &err), &err);
+    bench_stop_if(esp_sites_options_preset(&o, "teragrid", &err), &err);
     o.hosts = nodes / (o.sites * o.clusters);
     o.spread = 2;
     o.seed = seed;
-    stop_if(esp_generate_sites(&o, &p, &err), &err);
+    bench_stop_if(esp_generate_sites(&o, &p, &err), &err);
     return p;
 }
 
@@ -79,21 +63,21 @@ static struct esp_platform *make_multi_port(int nodes, uint64_t seed)
     struct esp_platform *p = make_matrix(nodes, seed), *out = NULL;
     struct esp_builder *b = NULL;
     struct esp_err err;
-    stop_if(esp_builder_create(&b, &err), &err);
+    bench_stop_if(esp_builder_create(&b, &err), &err);
     esp_builder_set_model(b, ESP_MODEL_MULTI_PORT);
     for (int i = 0; i < nodes; i++) {
         char name[16];
         snprintf(name, sizeof name, "n%d", i);
         struct esp_node_spec spec = {name, NULL, ESP_NODE_HOST, 0.1, ESP_UNSET};
-        stop_if(esp_builder_add_node(b, &spec, NULL, &err), &err);
+        bench_stop_if(esp_builder_add_node(b, &spec, NULL, &err), &err);
     }
     for (int e = 0; e < esp_platform_link_count(p); e++)
-        stop_if(esp_builder_add_link(b, esp_platform_link_from(p, e),
-                                     esp_platform_link_to(p, e),
-                                     esp_platform_link_latency_s(p, e),
-                                     esp_platform_link_bandwidth_Bps(p, e), NULL, &err),
-                &err);
-    stop_if(esp_builder_build(b, &out, &err), &err);
+        bench_stop_if(esp_builder_add_link(
+                          b, esp_platform_link_from(p, e), esp_platform_link_to(p, e),
+                          esp_platform_link_latency_s(p, e),
+                          esp_platform_link_bandwidth_Bps(p, e), NULL, &err),
+                      &err);
+    bench_stop_if(esp_builder_build(b, &out, &err), &err);
     esp_builder_free(b);
     esp_platform_free(p);
     return out;
@@ -137,8 +121,8 @@ static double bound_s(const struct esp_platform *p)
     double longest_s = 0;
     int root = 0;
     espi_arena_init(&arena);
-    stop_if(espi_view_init(&v, p, SIZE_BYTES, &arena, &err), &err);
-    stop_if(espi_packing_solve(&v, 0, &any, &arena, &packing, &err), &err);
+    bench_stop_if(espi_view_init(&v, p, SIZE_BYTES, &arena, &err), &err);
+    bench_stop_if(espi_packing_solve(&v, 0, &any, &arena, &packing, &err), &err);
     double *distance_s = ESPI_ARENA_NEW(&arena, double, v.g.n);
     int *last = ESPI_ARENA_NEW(&arena, int, v.g.n);
     struct espi_dijkstra_query query = {v.lag_s, &root, 1, NULL};
@@ -162,9 +146,9 @@ static struct mean plan_with(const struct esp_platform *p, const char *algo,
     request.algo = algo;
     request.size_bytes = SIZE_BYTES;
     request.slice_bytes = 0;
-    double began_s = cpu_s();
-    stop_if(esp_plan_make(p, &request, &plan, &err), &err);
-    struct mean m = {plan->makespan_s / least_s, cpu_s() - began_s};
+    double began_s = bench_cpu_s();
+    bench_stop_if(esp_plan_make(p, &request, &plan, &err), &err);
+    struct mean m = {plan->makespan_s / least_s, bench_cpu_s() - began_s};
     esp_plan_free(plan);
     return m;
 }
@@ -186,7 +170,7 @@ static double speed(const struct esp_platform *p, enum espi_anneal_objective obj
     struct esp_err err;
     int hosts[1024];
     espi_arena_init(&arena);
-    stop_if(espi_view_init(&v, p, SIZE_BYTES / 16, &arena, &err), &err);
+    bench_stop_if(espi_view_init(&v, p, SIZE_BYTES / 16, &arena, &err), &err);
     for (int h = 0; h < v.g.n; h++)
         hosts[h] = h;
     espi_anneal_budget_start(&budget, 1e6, 0);
@@ -196,11 +180,11 @@ static double speed(const struct esp_platform *p, enum espi_anneal_objective obj
     net.count = 16;
     if (espi_annealer_init(&a, &net, &espi_cooling_own, 1, &budget, &arena))
         exit(1);
-    double began_s = cpu_s();
+    double began_s = bench_cpu_s();
     while (budget.evaluations < budget.limit)
         if (espi_anneal_tree_draw(&a.tree, 0, &a.rng) || espi_anneal_basic(&a, NULL))
             exit(1);
-    double rate = budget.evaluations / (cpu_s() - began_s);
+    double rate = budget.evaluations / (bench_cpu_s() - began_s);
     espi_arena_done(&arena);
     return rate;
 }
@@ -279,12 +263,7 @@ static void print_json(const struct kind *kind, const struct result *r, int last
 
 int main(int argc, char **argv)
 {
-    int json = argc > 1 && !strcmp(argv[1], "--json");
-    int platforms = argc > 1 + json ? atoi(argv[1 + json]) : 10;
-    if (platforms < 1 || argc > 2 + json) {
-        fprintf(stderr, "usage: bench_anneal [--json] [PLATFORMS]\n");
-        return 2;
-    }
+    int json, platforms = bench_platforms(argc, argv, 10, &json);
     if (json)
         puts("[");
     for (int i = 0; i < N_KINDS; i++) {

@@ -177,12 +177,7 @@ static void print_json(const struct kind *kind, const struct result *r, int last
 int main(int argc, char **argv)
 {
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
-    int json = argc > 1 && !strcmp(argv[1], "--json");
-    int platforms = argc > 1 + json ? atoi(argv[1 + json]) : 20;
-    if (platforms < 1 || argc > 2 + json) {
-        fprintf(stderr, "usage: bench_refine [--json] [PLATFORMS]\n");
-        return 2;
-    }
+    int json, platforms = bench_platforms(argc, argv, 20, &json);
     if (json)
         puts("[");
     for (int i = 0; i < N_KINDS; i++) {

@@ -100,6 +100,12 @@ static int change_for(struct change *c, double load_Bps, double seconds)
     return code;
 }
 
+#define FOR_POSITIONAL                                                                   \
+    {                                                                                    \
+        .name = "FOR", .kind = CLI_STRING, .optional = true, .repeated = true,           \
+        .help = "The words 'for SECONDS'."                                               \
+    }
+
 /* ---- load ---- */
 
 static int check_load(const struct change *c, double load_Bps)
@@ -165,11 +171,7 @@ const struct command cli_testbed_load = {
         (const struct cli_positional[]){
             {.name = "LINK", .kind = CLI_STRING, .help = LINK_HELP},
             {.name = "RATE", .kind = CLI_STRING, .help = "What the load takes: 10Mbps."},
-            {.name = "FOR",
-             .kind = CLI_STRING,
-             .optional = true,
-             .repeated = true,
-             .help = "The words 'for SECONDS'."},
+            FOR_POSITIONAL,
             {0}},
     .options = (const struct cli_option[]){CLI_BED_OPTION, {0}},
     .examples =
@@ -212,13 +214,7 @@ const struct command cli_testbed_cut = {
             NULL},
     .positionals =
         (const struct cli_positional[]){
-            {.name = "LINK", .kind = CLI_STRING, .help = LINK_HELP},
-            {.name = "FOR",
-             .kind = CLI_STRING,
-             .optional = true,
-             .repeated = true,
-             .help = "The words 'for SECONDS'."},
-            {0}},
+            {.name = "LINK", .kind = CLI_STRING, .help = LINK_HELP}, FOR_POSITIONAL, {0}},
     .options = (const struct cli_option[]){CLI_BED_OPTION, {0}},
     .examples =
         (const struct cli_example[]){

@@ -60,34 +60,38 @@ static int reserve(struct espi_helpline *line)
     return 0;
 }
 
+/* The request that a message is started with; NULL when out of memory. */
+static struct espi_request *next_request(struct espi_helpline *line)
+{
+    return reserve(line) ? NULL : &line->requests[line->n_requests];
+}
+
+/* Keeps what was started, unless it was not. */
+static int keep(struct espi_helpline *line, int code, struct espi_errand errand)
+{
+    if (!code)
+        line->errands[line->n_requests++] = errand;
+    return code;
+}
+
 int espi_helpline_send(struct espi_helpline *line, int peer, int channel,
                        const void *from, size_t bytes, struct espi_errand errand)
 {
     const struct espi_transport *t = line->transport;
-    struct espi_request *request;
-    int code = reserve(line);
-    if (code)
-        return code;
-    request = &line->requests[line->n_requests];
-    code = t->send(t->self, peer, channel, from, bytes, request);
-    if (!code)
-        line->errands[line->n_requests++] = errand;
-    return code;
+    struct espi_request *request = next_request(line);
+    if (!request)
+        return ESPI_HELPLINE_NOMEM;
+    return keep(line, t->send(t->self, peer, channel, from, bytes, request), errand);
 }
 
 int espi_helpline_recv(struct espi_helpline *line, int peer, int channel, void *to,
                        size_t bytes, struct espi_errand errand)
 {
     const struct espi_transport *t = line->transport;
-    struct espi_request *request;
-    int code = reserve(line);
-    if (code)
-        return code;
-    request = &line->requests[line->n_requests];
-    code = t->recv(t->self, peer, channel, to, bytes, request);
-    if (!code)
-        line->errands[line->n_requests++] = errand;
-    return code;
+    struct espi_request *request = next_request(line);
+    if (!request)
+        return ESPI_HELPLINE_NOMEM;
+    return keep(line, t->recv(t->self, peer, channel, to, bytes, request), errand);
 }
 
 /* Sends from a buffer that goes when it has arrived. */

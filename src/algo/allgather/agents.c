@@ -265,3 +265,29 @@ esp_status espi_agents_scatter(const struct espi_agents *a, int first_step,
         }
     return st;
 }
+
+/* ---- plans ---- */
+
+const struct espi_algo_option espi_agents_options[] = {
+    {"agents", NULL, 0, 0, 1e6, "number of agents (0: the best of all numbers)"},
+    {0},
+};
+
+esp_status espi_agents_plan(const struct espi_task *task, espi_estimate *estimate,
+                            esp_status (*serve)(const struct espi_agents *a,
+                                                struct espi_exchange *x,
+                                                struct esp_err *err),
+                            struct esp_plan *plan, struct esp_err *err)
+{
+    struct espi_agents a;
+    struct espi_exchange x;
+    if (espi_agents_init(&a, task))
+        return espi_err_nomem(err);
+    espi_agents_choose(&a, (int)task->option[0], estimate);
+    esp_status st = espi_exchange_init(&x, task, err);
+    if (!st)
+        st = espi_agents_gather(&a, &x, err);
+    if (!st)
+        st = serve(&a, &x, err);
+    return st ? st : espi_exchange_plan(&x, plan, err);
+}

@@ -69,4 +69,15 @@ esp_status espi_agents_exchange(const struct espi_agents *a, espi_share share,
 esp_status espi_agents_scatter(const struct espi_agents *a, int first_step,
                                struct espi_exchange *x, struct esp_err *err);
 
+/* The number of agents. */
+extern const struct espi_algo_option espi_agents_options[];
+
+/* The whole plan: the number of agents asked for, or the one that is best by the
+ * estimate; the clients' parts are gathered, and `serve` adds the messages after that. */
+esp_status espi_agents_plan(const struct espi_task *task, espi_estimate *estimate,
+                            esp_status (*serve)(const struct espi_agents *a,
+                                                struct espi_exchange *x,
+                                                struct esp_err *err),
+                            struct esp_plan *plan, struct esp_err *err);
+
 #endif

@@ -26,28 +26,18 @@ void espi_gather_broadcast_estimate(struct espi_agents *a, struct espi_stages *o
     *out = s;
 }
 
+static esp_status serve(const struct espi_agents *a, struct espi_exchange *x,
+                        struct esp_err *err)
+{
+    esp_status st = espi_agents_exchange(a, ESPI_SHARE_ALL, 1, x, err);
+    return st ? st : espi_agents_scatter(a, a->m, x, err);
+}
+
 static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                       struct esp_err *err)
 {
-    struct espi_agents a;
-    struct espi_exchange x;
-    if (espi_agents_init(&a, task))
-        return espi_err_nomem(err);
-    espi_agents_choose(&a, (int)task->option[0], espi_gather_broadcast_estimate);
-    esp_status st = espi_exchange_init(&x, task, err);
-    if (!st)
-        st = espi_agents_gather(&a, &x, err);
-    if (!st)
-        st = espi_agents_exchange(&a, ESPI_SHARE_ALL, 1, &x, err);
-    if (!st)
-        st = espi_agents_scatter(&a, a.m, &x, err);
-    return st ? st : espi_exchange_plan(&x, plan, err);
+    return espi_agents_plan(task, espi_gather_broadcast_estimate, serve, plan, err);
 }
-
-static const struct espi_algo_option options[] = {
-    {"agents", NULL, 0, 0, 1e6, "number of agents (0: the best of all numbers)"},
-    {0},
-};
 
 const struct espi_algo espi_algo_gather_broadcast = {
     .name = "gather-broadcast",
@@ -57,6 +47,6 @@ const struct espi_algo espi_algo_gather_broadcast = {
     .paper = "Wu, Yeh 2000",
     .complexity = "O(n^3)",
     .summary = "fast hosts collect from slow ones, exchange, and serve them",
-    .options = options,
+    .options = espi_agents_options,
     .run = run,
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "algo/algo.h"
+#include "algo/congestion.h"
 #include "base/err.h"
 #include "graph/arborescence.h"
 
@@ -25,9 +26,8 @@ static const struct espi_algo_option options[] = {
 struct spread {
     const struct espi_view *v;
     struct espi_arborescence work;
-    int *tree, *best;       /* root * hosts + host -> arc into the host, -1 */
-    double *weight;         /* of arcs */
-    double *load_s, *price; /* of resources */
+    int *tree, *best; /* root * hosts + host -> arc into the host, -1 */
+    struct espi_congestion roads;
 };
 
 static int init(struct spread *s, const struct espi_task *task)
@@ -37,43 +37,17 @@ static int init(struct spread *s, const struct espi_task *task)
     *s = (struct spread){.v = task->view};
     s->tree = ESPI_ARENA_NEW(a, int, n *n);
     s->best = ESPI_ARENA_NEW(a, int, n *n);
-    s->weight = ESPI_ARENA_NEW(a, double, s->v->g.m);
-    s->load_s = ESPI_ARENA_ZNEW(a, double, s->v->links.n);
-    s->price = ESPI_ARENA_NEW(a, double, s->v->links.n);
-    return s->tree && s->best && s->weight && s->load_s && s->price &&
+    return s->tree && s->best && !espi_congestion_init(&s->roads, s->v, a) &&
                    !espi_arborescence_init(&s->work, &s->v->g, a)
                ? 0
                : -1;
-}
-
-static double most_loaded_s(const struct spread *s)
-{
-    double most_s = 0;
-    for (int r = 0; r < s->v->links.n; r++)
-        most_s = fmax(most_s, s->load_s[r]);
-    return most_s;
-}
-
-/* What is loaded like the most loaded is some hundred times as dear as what is idle. */
-static void set_prices(struct spread *s)
-{
-    double most_s = most_loaded_s(s);
-    for (int r = 0; r < s->v->links.n; r++) {
-        double x = most_s > 0 ? 1 + s->load_s[r] / most_s : 1, y = x * x * x * x;
-        s->price[r] = y * y;
-    }
-    for (int e = 0; e < s->v->g.m; e++) {
-        s->weight[e] = 0;
-        for (int k = s->v->use_start[e]; k < s->v->use_start[e + 1]; k++)
-            s->weight[e] += s->v->use_s[k] * s->price[s->v->use_resource[k]];
-    }
 }
 
 static void load_tree(struct spread *s, const int *tree, double sign)
 {
     for (int h = 0; h < s->v->g.n; h++)
         if (tree[h] >= 0)
-            espi_load_arc(s->v, tree[h], sign, s->load_s);
+            espi_load_arc(s->v, tree[h], sign, s->roads.load_s);
 }
 
 static esp_status find_tree(struct spread *s, int root, int again, struct esp_err *err)
@@ -81,8 +55,8 @@ static esp_status find_tree(struct spread *s, int root, int again, struct esp_er
     int *tree = s->tree + (size_t)root * (size_t)s->v->g.n;
     if (again)
         load_tree(s, tree, -1);
-    set_prices(s);
-    if (espi_arborescence(&s->work, root, s->weight, tree, NULL))
+    espi_congestion_price(&s->roads);
+    if (espi_arborescence(&s->work, root, s->roads.weight, tree, NULL))
         return espi_err(err, ESP_EUNSUPPORTED, "not every host reaches every other");
     load_tree(s, tree, 1);
     return ESP_OK;
@@ -100,9 +74,9 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     for (int round = 0; round < (int)task->option[0] && !st; round++) {
         for (int root = 0; root < n && !st; root++)
             st = find_tree(&s, root, round > 0, err);
-        if (st || most_loaded_s(&s) >= least_s)
+        if (st || espi_congestion_most_s(&s.roads) >= least_s)
             continue;
-        least_s = most_loaded_s(&s);
+        least_s = espi_congestion_most_s(&s.roads);
         memcpy(s.best, s.tree, (size_t)n * (size_t)n * sizeof *s.best);
     }
     for (int root = 0; root < n && !st; root++) {

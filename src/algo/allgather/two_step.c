@@ -40,30 +40,20 @@ void espi_two_step_estimate(struct espi_agents *a, struct espi_stages *out)
     *out = s;
 }
 
+static esp_status serve(const struct espi_agents *a, struct espi_exchange *x,
+                        struct esp_err *err)
+{
+    esp_status st = espi_agents_exchange(a, ESPI_SHARE_OWN, 1, x, err);
+    if (!st)
+        st = espi_agents_exchange(a, ESPI_SHARE_THEIRS, a->m, x, err);
+    return st ? st : espi_agents_scatter(a, 2 * a->m - 1, x, err);
+}
+
 static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                       struct esp_err *err)
 {
-    struct espi_agents a;
-    struct espi_exchange x;
-    if (espi_agents_init(&a, task))
-        return espi_err_nomem(err);
-    espi_agents_choose(&a, (int)task->option[0], espi_two_step_estimate);
-    esp_status st = espi_exchange_init(&x, task, err);
-    if (!st)
-        st = espi_agents_gather(&a, &x, err);
-    if (!st)
-        st = espi_agents_exchange(&a, ESPI_SHARE_OWN, 1, &x, err);
-    if (!st)
-        st = espi_agents_exchange(&a, ESPI_SHARE_THEIRS, a.m, &x, err);
-    if (!st)
-        st = espi_agents_scatter(&a, 2 * a.m - 1, &x, err);
-    return st ? st : espi_exchange_plan(&x, plan, err);
+    return espi_agents_plan(task, espi_two_step_estimate, serve, plan, err);
 }
-
-static const struct espi_algo_option options[] = {
-    {"agents", NULL, 0, 0, 1e6, "number of agents (0: the best of all numbers)"},
-    {0},
-};
 
 const struct espi_algo espi_algo_two_step = {
     .name = "two-step",
@@ -73,6 +63,6 @@ const struct espi_algo espi_algo_two_step = {
     .paper = "Wu, Yeh 2000",
     .complexity = "O(n^3)",
     .summary = "as gather-broadcast, but the agents' own parts go first",
-    .options = options,
+    .options = espi_agents_options,
     .run = run,
 };

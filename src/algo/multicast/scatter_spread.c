@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/congestion.h"
 #include "algo/multicast/branches.h"
 #include "base/err.h"
 #include "graph/dijkstra.h"
@@ -31,8 +32,8 @@ struct spread {
     int *targets, n_targets;
     int *path, *best; /* target * hosts + host -> arc into the host on its path, or -1 */
     int *last_arc;
-    double *distance, *weight; /* of hosts, of arcs */
-    double *load_s, *price;    /* of resources */
+    double *distance; /* of hosts */
+    struct espi_congestion roads;
 };
 
 static int init(struct spread *s, const struct espi_task *task)
@@ -45,11 +46,9 @@ static int init(struct spread *s, const struct espi_task *task)
     s->best = ESPI_ARENA_NEW(a, int, n *n);
     s->last_arc = ESPI_ARENA_NEW(a, int, n);
     s->distance = ESPI_ARENA_NEW(a, double, n);
-    s->weight = ESPI_ARENA_NEW(a, double, s->v->g.m);
-    s->load_s = ESPI_ARENA_ZNEW(a, double, s->v->links.n);
-    s->price = ESPI_ARENA_NEW(a, double, s->v->links.n);
     if (!s->targets || !s->path || !s->best || !s->last_arc || !s->distance ||
-        !s->weight || !s->load_s || !s->price || espi_dijkstra_init(&s->work, (int)n, a))
+        espi_congestion_init(&s->roads, s->v, a) ||
+        espi_dijkstra_init(&s->work, (int)n, a))
         return -1;
     memset(s->path, 0xff, n * n * sizeof *s->path);
     s->n_targets = espi_task_targets(task, s->targets);
@@ -61,44 +60,21 @@ static int *path_of(const struct spread *s, int *paths, int target)
     return paths + (size_t)target * (size_t)s->v->g.n;
 }
 
-static double most_loaded_s(const struct spread *s)
-{
-    double most_s = 0;
-    for (int r = 0; r < s->v->links.n; r++)
-        most_s = fmax(most_s, s->load_s[r]);
-    return most_s;
-}
-
-/* What is loaded like the most loaded is some hundred times as dear as what is idle. */
-static void set_prices(struct spread *s)
-{
-    double most_s = most_loaded_s(s);
-    for (int r = 0; r < s->v->links.n; r++) {
-        double x = most_s > 0 ? 1 + s->load_s[r] / most_s : 1;
-        s->price[r] = x * x * x * x * x * x * x * x;
-    }
-    for (int e = 0; e < s->v->g.m; e++) {
-        s->weight[e] = 0;
-        for (int k = s->v->use_start[e]; k < s->v->use_start[e + 1]; k++)
-            s->weight[e] += s->v->use_s[k] * s->price[s->v->use_resource[k]];
-    }
-}
-
 static void load_path(struct spread *s, int target, double sign)
 {
     const int *into = path_of(s, s->path, target);
     for (int h = s->targets[target]; h != s->task->root; h = s->v->g.tail[into[h]])
-        espi_load_arc(s->v, into[h], sign, s->load_s);
+        espi_load_arc(s->v, into[h], sign, s->roads.load_s);
 }
 
 static void find_path(struct spread *s, int target)
 {
     const struct espi_digraph *g = &s->v->g;
-    struct espi_dijkstra_query q = {s->weight, &s->task->root, 1, NULL};
+    struct espi_dijkstra_query q = {s->roads.weight, &s->task->root, 1, NULL};
     int *into = path_of(s, s->path, target), goal = s->targets[target];
     if (into[goal] >= 0)
         load_path(s, target, -1);
-    set_prices(s);
+    espi_congestion_price(&s->roads);
     espi_dijkstra_start(&s->work, g, &q, s->distance, s->last_arc);
     espi_dijkstra_reach(&s->work, g, &q, goal, s->distance, s->last_arc);
     for (int h = goal; h != s->task->root; h = g->tail[s->last_arc[h]])
@@ -118,9 +94,9 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     for (int round = 0; round < (int)task->option[0]; round++) {
         for (int t = 0; t < s.n_targets; t++)
             find_path(&s, t);
-        if (most_loaded_s(&s) >= least_s)
+        if (espi_congestion_most_s(&s.roads) >= least_s)
             continue;
-        least_s = most_loaded_s(&s);
+        least_s = espi_congestion_most_s(&s.roads);
         memcpy(s.best, s.path, bytes);
     }
     for (int t = 0; t < s.n_targets && !st; t++)

@@ -1,0 +1,21 @@
+/* What a broadcast that ran tells of the network: who was late, and which link held it
+ * up.
+ */
+#ifndef ESPI_ADVISE_INQUEST_H
+#define ESPI_ADVISE_INQUEST_H
+
+#include "advise/advisor.h"
+#include "advise/belief.h"
+
+/* A broadcast of which the reports are in. */
+struct espi_told_call {
+    double bytes, slices;
+    int window;                        /* slices under way at once on one way */
+    const struct espi_report *reports; /* by node; magic 0: none */
+};
+
+/* Tells the belief what the call shows of it. ESP_ENOMEM is the only failure. */
+esp_status espi_inquest(struct espi_belief *belief, const struct espi_told_call *call,
+                        double now_s, struct esp_err *err);
+
+#endif
