@@ -303,7 +303,7 @@ static void begin_plans(const struct head *head, struct files *files)
     PMPI_Comm_group(MPI_COMM_WORLD, &espi_job.world);
     espi_job.plans = 1;
     espi_job.nonblocking = vote(espi_progress_begin() == 0);
-    espi_adopt(MPI_COMM_WORLD);
+    espi_comms_take_world();
     espi_say(ESPI_LOG_INFO, "%d ranks, mode %s, network: %s", espi_job.n,
              espi_job.settings.mode == ESPI_MODE_FORCE ? "force" : "auto",
              espi_job.net ? espi_job.settings.platform : "all links equal");

@@ -25,23 +25,23 @@ uint64_t espi_parts(const struct espi_call *call, uint64_t part)
 
 void espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm)
 {
-    int inter = 1;
+    int inter = 1, counted = espi_job.settings.stats[0] != '\0';
     *call = (struct espi_call){.op = op, .root = root, .comm = comm};
-    if (espi_job.settings.stats[0])
+    if (counted)
         call->start_s = espi_now_s();
     if (comm == MPI_COMM_NULL || root < 0)
         return;
-    if (espi_job.plans && (call->c = espi_comm_of(comm))) {
+    call->c = espi_job.plans ? espi_comm_of(comm) : NULL;
+    if (call->c && call->c->size) {
         call->known = 1;
         call->rank = call->c->rank;
         call->size = call->c->size;
-        if (root >= call->size)
-            call->c = NULL;
-    } else if (espi_job.settings.stats[0] && !PMPI_Comm_test_inter(comm, &inter) &&
-               !inter) {
+    } else if (call->c || (counted && !PMPI_Comm_test_inter(comm, &inter) && !inter)) {
         call->known =
             !PMPI_Comm_rank(comm, &call->rank) && !PMPI_Comm_size(comm, &call->size);
     }
+    if (call->c && (root >= call->size || call->c->whose == ESPI_NATIVE))
+        call->c = NULL;
 }
 
 int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part)
@@ -57,6 +57,10 @@ int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_pa
         (__builtin_mul_overflow(largest_part, (uint64_t)parts, &program_bytes) ||
          program_bytes > (uint64_t)INT64_MAX / 2))
         return 0;
+    if (!espi_comm_ask(call->c, call->comm)) {
+        call->c = NULL;
+        return 0;
+    }
     struct espi_entry *e =
         espi_decide(call->c, call->op, call->root, bytes, program_bytes);
     if (!e)

@@ -1,8 +1,14 @@
 /* Communicators that are ours. Each has a twin with the same ranks in which our messages
- * travel, so that they cannot meet the user's. It is made when the user's communicator
- * is, by all of its ranks, at a moment at which the standard lets MPI synchronise them;
- * never inside a broadcast. What we know hangs on the communicator as an attribute, and
- * goes with it. */
+ * travel, so that they cannot meet the user's. What we know hangs on the communicator as
+ * an attribute, and goes with it.
+ *
+ * A twin is made by all ranks together. At first this happens when the user's
+ * communicator is made, a moment at which the standard lets MPI synchronise the ranks, so
+ * that no collective waits for it. That doubles what a communicator costs, and programs
+ * that make them by the thousand seldom use them for long messages: from then on only the
+ * first call that needs a twin makes it. MPI_COMM_WORLD has a number of those that are
+ * made at once, and a communicator gets what its parent has left; all ranks of the parent
+ * count alike, since all take part in what is made of it. */
 #include <pthread.h>
 #include <string.h>
 
@@ -11,12 +17,18 @@
 
 /* MPI libraries run out of communicators at about two thousand: leave most to the user.
  */
-enum { TWINS_MAX = 512 };
+enum { TWINS_MAX = 512, AT_ONCE = 16 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct espi_comm *all;
 static int n_twins;
 static int ending; /* MPI_Finalize has begun: twins are left to it */
+_Thread_local int espi_making;
+
+/* Stand for communicators for whose record there was no memory: others may not know yet,
+ * or know. */
+static struct espi_comm poor = {.whose = ESPI_UNASKED};
+static struct espi_comm lost = {.whose = ESPI_NATIVE};
 
 static void list_add(struct espi_comm *c)
 {
@@ -26,7 +38,6 @@ static void list_add(struct espi_comm *c)
     if (all)
         all->link = &c->next;
     all = c;
-    n_twins++;
     pthread_mutex_unlock(&lock);
 }
 
@@ -36,23 +47,32 @@ static void list_remove(struct espi_comm *c)
     *c->link = c->next;
     if (c->next)
         c->next->link = c->link;
-    n_twins--;
+    n_twins -= c->whose == ESPI_OURS;
     pthread_mutex_unlock(&lock);
 }
 
-static int may_have_more(void)
+/* A place among the twins; 0: there is none left. */
+static int take_place(void)
 {
     pthread_mutex_lock(&lock);
     int yes = n_twins < TWINS_MAX;
+    n_twins += yes;
     pthread_mutex_unlock(&lock);
     return yes;
+}
+
+static void give_place_back(void)
+{
+    pthread_mutex_lock(&lock);
+    n_twins--;
+    pthread_mutex_unlock(&lock);
 }
 
 static void free_comm(struct espi_comm *c)
 {
     if (!c)
         return;
-    for (int i = 0; i < ESPI_CACHE; i++) {
+    for (int i = 0; c->cache && i < ESPI_CACHE; i++) {
         espi_choice_done(&c->cache[i].choice);
         espi_arena_done(&c->cache[i].arena);
         espi_free(c->cache[i].helper);
@@ -60,6 +80,7 @@ static void free_comm(struct espi_comm *c)
     for (int i = 0; i < c->n_advised; i++)
         esp_plan_free(c->advised[i].plan);
     espi_team_done(&c->team);
+    espi_free(c->cache);
     espi_free(c->node);
     espi_free(c);
 }
@@ -118,47 +139,66 @@ static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)comm;
     (void)keyval;
     (void)extra;
+    if (c == &lost)
+        return MPI_SUCCESS;
     list_remove(c);
     espi_help_end(c, !ending);
     if (is_held(c))
         return MPI_SUCCESS;
-    if (!ending)
+    if (!ending && c->whose == ESPI_OURS)
         PMPI_Comm_free(&c->twin);
     free_comm(c);
     return MPI_SUCCESS;
 }
 
-int espi_comms_begin(void)
+/* ---- what we know of one ---- */
+
+/* Can it be ours? Every rank sees the same. */
+static int is_candidate(MPI_Comm comm, int *size)
 {
-    return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &espi_job.keyval,
-                                   NULL);
+    int inter;
+    return !PMPI_Comm_test_inter(comm, &inter) && !inter && !PMPI_Comm_size(comm, size) &&
+           *size >= 2;
 }
 
-/* The world's twin is freed while that is allowed; those of communicators that the user
- * has not freed go the way of these. */
-void espi_comms_end(void)
+/* A record of it, hung on it. */
+static struct espi_comm *note(MPI_Comm comm, int size)
 {
-    bury();
-    if (espi_comm_of(MPI_COMM_WORLD))
-        PMPI_Comm_delete_attr(MPI_COMM_WORLD, espi_job.keyval);
-    ending = 1;
-    while (all)
-        PMPI_Comm_delete_attr(all->user, espi_job.keyval);
-    PMPI_Comm_free_keyval(&espi_job.keyval);
+    struct espi_comm *c = espi_calloc(1, sizeof *c);
+    if (!c)
+        return &poor;
+    c->user = comm;
+    c->twin = MPI_COMM_NULL;
+    c->size = size;
+    PMPI_Comm_rank(comm, &c->rank);
+    list_add(c);
+    if (PMPI_Comm_set_attr(comm, espi_job.keyval, c) == MPI_SUCCESS)
+        return c;
+    list_remove(c);
+    espi_free(c);
+    return &poor;
+}
+
+/* The record that hangs on it, if there is one. */
+static struct espi_comm *record_of(MPI_Comm comm)
+{
+    struct espi_comm *c;
+    int found;
+    return PMPI_Comm_get_attr(comm, espi_job.keyval, &c, &found) || !found ? NULL : c;
 }
 
 struct espi_comm *espi_comm_of(MPI_Comm comm)
 {
-    struct espi_comm *c;
-    int found;
-    if (PMPI_Comm_get_attr(comm, espi_job.keyval, &c, &found) || !found)
-        return NULL;
-    return c;
+    struct espi_comm *c = record_of(comm);
+    int size;
+    if (c || !is_candidate(comm, &size))
+        return c;
+    return note(comm, size);
 }
 
 /* ---- making one ours ---- */
 
-/* The nodes of the ranks; -1 when one is not of our world, or without memory. */
+/* The nodes of the ranks; -1: without memory. */
 static int find_ranks(struct espi_comm *c, MPI_Group group)
 {
     int *ranks = ESPI_NEW(int, c->size), *world = ESPI_NEW(int, c->size);
@@ -167,11 +207,9 @@ static int find_ranks(struct espi_comm *c, MPI_Group group)
         ranks[i] = i;
     if (!bad)
         bad = PMPI_Group_translate_ranks(group, c->size, ranks, espi_job.world, world);
-    for (int i = 0; i < c->size && !bad; i++) {
-        bad = world[i] == MPI_UNDEFINED;
-        if (!bad && espi_job.node)
+    for (int i = 0; i < c->size && !bad; i++)
+        if (espi_job.node)
             ranks[i] = espi_job.node[world[i]];
-    }
     espi_free(world);
     if (bad)
         espi_free(ranks);
@@ -180,21 +218,15 @@ static int find_ranks(struct espi_comm *c, MPI_Group group)
     return bad ? -1 : 0;
 }
 
-static struct espi_comm *new_comm(MPI_Comm comm, int size, MPI_Group group)
+/* All that this rank needs; 0: it has it. */
+static int prepare(struct espi_comm *c, MPI_Group group)
 {
-    struct espi_comm *c = espi_calloc(1, sizeof *c);
-    if (!c)
-        return NULL;
-    c->user = comm;
-    c->twin = MPI_COMM_NULL;
-    c->size = size;
-    PMPI_Comm_rank(comm, &c->rank);
-    for (int i = 0; i < ESPI_CACHE; i++)
+    if (c == &poor)
+        return -1;
+    c->cache = espi_calloc(ESPI_CACHE, sizeof *c->cache);
+    for (int i = 0; c->cache && i < ESPI_CACHE; i++)
         c->cache[i].size_class = -1;
-    if (find_ranks(c, group) == 0)
-        return c;
-    free_comm(c);
-    return NULL;
+    return !c->cache || find_ranks(c, group) || !take_place() ? -1 : 0;
 }
 
 /* Are all for it? */
@@ -206,21 +238,14 @@ static int vote(MPI_Comm comm, int yes)
     return all_say;
 }
 
-/* How the user's communicator was made, where the twin is better made likewise: Open MPI
- * waits for ever when some threads make communicators of groups while others use the
- * usual ways. */
-struct origin {
-    MPI_Comm parent; /* MPI_COMM_NULL: of no account */
-    int tag;
-};
-
-/* Not by MPI_Comm_dup, which would call the user's functions that copy attributes. */
-static MPI_Comm make_twin(MPI_Comm comm, MPI_Group group, const struct origin *origin)
+/* Not by MPI_Comm_dup, which would call the user's functions that copy attributes. And of
+ * a group where the user's was: Open MPI waits for ever when some threads make
+ * communicators so while others use the usual ways. */
+static MPI_Comm make_twin(MPI_Comm comm, MPI_Group group, int by_group)
 {
     MPI_Comm twin = MPI_COMM_NULL;
-    int code = origin->parent == MPI_COMM_NULL
-                   ? PMPI_Comm_create(comm, group, &twin)
-                   : PMPI_Comm_create_group(origin->parent, group, origin->tag, &twin);
+    int code = by_group ? PMPI_Comm_create_group(comm, group, 0, &twin)
+                        : PMPI_Comm_create(comm, group, &twin);
     if (code || twin == MPI_COMM_NULL)
         return MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(twin, MPI_ERRORS_RETURN);
@@ -228,30 +253,19 @@ static MPI_Comm make_twin(MPI_Comm comm, MPI_Group group, const struct origin *o
 }
 
 /* The twin is made before anybody knows whether all can use it: one vote is enough. */
-static void try_to_adopt(MPI_Comm comm, int size, MPI_Group group,
-                         const struct origin *origin)
+static int try_to_take(struct espi_comm *c, MPI_Comm comm, MPI_Group group)
 {
-    struct espi_comm *c = may_have_more() ? new_comm(comm, size, group) : NULL;
-    MPI_Comm twin = make_twin(comm, group, origin);
-    if (vote(comm, c && twin != MPI_COMM_NULL) && c) {
+    int ready = prepare(c, group) == 0;
+    MPI_Comm twin = make_twin(comm, group, c->by_group);
+    if (vote(comm, ready && twin != MPI_COMM_NULL) && ready) {
         c->twin = twin;
-        list_add(c);
-        if (PMPI_Comm_set_attr(comm, espi_job.keyval, c) == MPI_SUCCESS)
-            return;
-        list_remove(c); /* not ours on this rank: nothing must be on any */
+        return 1;
     }
     if (twin != MPI_COMM_NULL)
         PMPI_Comm_free(&twin);
-    free_comm(c);
-}
-
-/* Is it worth a vote? Every rank sees the same. */
-static int is_candidate(MPI_Comm comm, int *size)
-{
-    int inter;
-    if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) || inter)
-        return 0;
-    return !PMPI_Comm_size(comm, size) && *size >= 2 && !espi_comm_of(comm);
+    if (ready)
+        give_place_back();
+    return 0;
 }
 
 /* Is everyone of our world? Then everyone has voted like us to be here. */
@@ -268,34 +282,90 @@ static int is_of_world(MPI_Group group)
     return size == common;
 }
 
-static void adopt(MPI_Comm comm, const struct origin *origin)
+static int take(struct espi_comm *c, MPI_Comm comm)
 {
     MPI_Errhandler handler;
     MPI_Group group;
-    int size;
-    if (!espi_job.plans)
-        return;
-    bury();
-    if (!is_candidate(comm, &size) || PMPI_Comm_group(comm, &group))
-        return;
+    int taken = 0;
+    if (PMPI_Comm_group(comm, &group))
+        return 0;
     if (is_of_world(group) && !PMPI_Comm_get_errhandler(comm, &handler)) {
         /* What goes wrong here is not the user's business. */
         PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        try_to_adopt(comm, size, group, origin);
+        taken = try_to_take(c, comm, group);
         PMPI_Comm_set_errhandler(comm, handler);
         PMPI_Errhandler_free(&handler);
     }
     PMPI_Group_free(&group);
+    return taken;
 }
 
-void espi_adopt(MPI_Comm comm)
+int espi_comm_ask(struct espi_comm *c, MPI_Comm comm)
 {
-    struct origin origin = {MPI_COMM_NULL, 0};
-    adopt(comm, &origin);
+    if (c->whose != ESPI_UNASKED)
+        return c->whose == ESPI_OURS;
+    bury();
+    int taken = take(c, comm);
+    if (c == &poor)
+        PMPI_Comm_set_attr(comm, espi_job.keyval, &lost);
+    else
+        c->whose = taken ? ESPI_OURS : ESPI_NATIVE;
+    return taken;
 }
 
-void espi_adopt_group(MPI_Comm comm, MPI_Comm parent, int tag)
+/* ---- communicators come and go ---- */
+
+void espi_comm_made(MPI_Comm parent, MPI_Comm fresh)
 {
-    struct origin origin = {parent, tag};
-    adopt(comm, &origin);
+    struct espi_comm *from, *c;
+    int size;
+    if (!espi_job.plans || espi_making)
+        return;
+    bury();
+    from = record_of(parent);
+    if (!from || from->at_once <= 0)
+        return;
+    from->at_once--;
+    if (fresh == MPI_COMM_NULL || !is_candidate(fresh, &size) || record_of(fresh))
+        return;
+    c = note(fresh, size);
+    if (espi_comm_ask(c, fresh))
+        c->at_once = from->at_once;
+}
+
+void espi_comm_made_of_group(MPI_Comm fresh)
+{
+    int size;
+    if (!espi_job.plans || espi_making || fresh == MPI_COMM_NULL)
+        return;
+    bury();
+    struct espi_comm *c = is_candidate(fresh, &size) ? note(fresh, size) : &poor;
+    if (c != &poor)
+        c->by_group = 1;
+}
+
+int espi_comms_begin(void)
+{
+    return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &espi_job.keyval,
+                                   NULL);
+}
+
+void espi_comms_take_world(void)
+{
+    struct espi_comm *c = espi_comm_of(MPI_COMM_WORLD);
+    if (espi_comm_ask(c, MPI_COMM_WORLD))
+        c->at_once = AT_ONCE;
+}
+
+/* The world's twin is freed while that is allowed; those of communicators that the user
+ * has not freed go the way of these. */
+void espi_comms_end(void)
+{
+    bury();
+    if (record_of(MPI_COMM_WORLD))
+        PMPI_Comm_delete_attr(MPI_COMM_WORLD, espi_job.keyval);
+    ending = 1;
+    while (all)
+        PMPI_Comm_delete_attr(all->user, espi_job.keyval);
+    PMPI_Comm_free_keyval(&espi_job.keyval);
 }

@@ -26,10 +26,16 @@ static function *behind(const char *name)
 }
 
 /* Newly made communicators, when the call went well. */
-static void adopt_fortran(const int *code, const MPI_Fint *fresh)
+static void made(const int *code, const MPI_Fint *parent, const MPI_Fint *fresh)
 {
     if (*code == MPI_SUCCESS)
-        espi_adopt(PMPI_Comm_f2c(*fresh));
+        espi_comm_made(PMPI_Comm_f2c(*parent), PMPI_Comm_f2c(*fresh));
+}
+
+static void made_of_group(const int *code, const MPI_Fint *fresh)
+{
+    if (*code == MPI_SUCCESS)
+        espi_comm_made_of_group(PMPI_Comm_f2c(*fresh));
 }
 
 #define T1  void *a1
@@ -70,21 +76,24 @@ static void adopt_fortran(const int *code, const MPI_Fint *fresh)
         int own = MPI_SUCCESS, *code = ierror ? ierror : &own;                           \
         if (!next)                                                                       \
             next = (void (*)(T##n, int *))behind(#symbol);                               \
+        espi_making++;                                                                   \
         next(A##n, code);                                                                \
+        espi_making--;                                                                   \
         then;                                                                            \
     }
 
-#define MAKER(name, NAME, n)                                                             \
-    HOOK(mpi_##name##_, n, adopt_fortran(code, a##n))                                    \
-    HOOK(mpi_##name##_f08_, n, adopt_fortran(code, a##n))                                \
+#define ANY_MAKER(name, NAME, n, then)                                                   \
+    HOOK(mpi_##name##_, n, then)                                                         \
+    HOOK(mpi_##name##_f08_, n, then)                                                     \
     SPELLINGS(name, NAME, T##n)
+#define MAKER(name, NAME, n) ANY_MAKER(name, NAME, n, made(code, a1, a##n))
 
 MAKER(comm_dup, COMM_DUP, 2)
 MAKER(comm_dup_with_info, COMM_DUP_WITH_INFO, 3)
 MAKER(comm_split, COMM_SPLIT, 4)
 MAKER(comm_split_type, COMM_SPLIT_TYPE, 5)
 MAKER(comm_create, COMM_CREATE, 3)
-MAKER(comm_create_group, COMM_CREATE_GROUP, 4)
+ANY_MAKER(comm_create_group, COMM_CREATE_GROUP, 4, made_of_group(code, a4))
 MAKER(cart_create, CART_CREATE, 6)
 MAKER(cart_sub, CART_SUB, 3)
 MAKER(graph_create, GRAPH_CREATE, 6)

@@ -250,6 +250,8 @@ int espi_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_
 {
     struct espi_call call;
     espi_call_open(&call, ESP_OP_BCAST, root, comm);
+    if (call.c && call.c->whose != ESPI_OURS)
+        call.c = NULL; /* this call must not wait for the others' answer */
     uint64_t bytes = call.known && espi_job.nonblocking ? espi_bytes(count, type) : 0;
     int way = espi_call_decide(&call, bytes, 0);
     if (way > 0 && !has_few_streams(call.entry))

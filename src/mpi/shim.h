@@ -80,9 +80,21 @@ struct espi_advised {
     struct esp_plan *plan;
 };
 
+/* Is a communicator ours? All its ranks know the same. */
+enum espi_whose {
+    ESPI_UNASKED, /* until a call needs to know */
+    ESPI_OURS,
+    ESPI_NATIVE,
+};
+
 struct espi_comm {
-    MPI_Comm user, twin;
+    enum espi_whose whose;
+    int by_group; /* made by MPI_Comm_create_group */
+    int at_once;  /* so many communicators made of it are asked when they are made */
+    MPI_Comm user;
     int size, rank;
+    /* of one that is ours */
+    MPI_Comm twin;
     int *node; /* rank -> node of the network, or NULL */
     int has_team;
     int no_team; /* it cannot be made: all is native */
@@ -92,7 +104,7 @@ struct espi_comm {
     int is_gone;            /* the user has freed it */
     struct espi_help *help; /* or NULL: none yet */
     uint64_t clock;
-    struct espi_entry cache[ESPI_CACHE];
+    struct espi_entry *cache;
     int stale;             /* there is new advice: broadcasts are to be decided anew */
     uint64_t epoch, calls; /* of the advice, and broadcasts by plans under it */
     struct espi_advised advised[ESPI_ADVISED];
@@ -101,21 +113,28 @@ struct espi_comm {
     struct espi_comm *next, **link;             /* list of all */
 };
 
-/* Makes the communicator ours, if it can be; collective over it. Does nothing to one that
- * is already, to MPI_COMM_NULL and to intercommunicators. */
-void espi_adopt(MPI_Comm comm);
-/* The same, of one made by MPI_Comm_create_group. */
-void espi_adopt_group(MPI_Comm comm, MPI_Comm parent, int tag);
+/* A communicator has been made of another, by all ranks of that: MPI_COMM_NULL where this
+ * rank is not in it. The first few become ours at once, if they can be. */
+void espi_comm_made(MPI_Comm parent, MPI_Comm fresh);
+/* The same by MPI_Comm_create_group, which not all ranks of the other have called. */
+void espi_comm_made_of_group(MPI_Comm fresh);
+/* Calls of ours that make communicators by other calls of ours count once. */
+extern _Thread_local int espi_making;
 
-/* What we know of it, NULL: it is not ours. */
+/* What we know of it; NULL: it cannot be ours. */
 struct espi_comm *espi_comm_of(MPI_Comm comm);
+
+/* Asks all ranks, if nobody has yet; collective then, over the communicator. Is it ours?
+ */
+int espi_comm_ask(struct espi_comm *c, MPI_Comm comm);
 
 /* Calls under way keep it, also when the user frees it. */
 void espi_comm_hold(struct espi_comm *c);
 void espi_comm_release(struct espi_comm *c);
 
-/* The keyval, and at the end all that hangs on it. */
+/* The keyval and MPI_COMM_WORLD, and at the end all that hangs on it. */
 int espi_comms_begin(void);
+void espi_comms_take_world(void);
 void espi_comms_end(void);
 
 /* ---- decisions ---- */
