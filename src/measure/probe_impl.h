@@ -9,8 +9,8 @@
 
 enum { ESPI_PROBE_AT_ONCE = 16 };
 
-#define ESPI_PROBE_NEAR_S 0.15 /* how long a transfer within a site lasts */
-#define ESPI_PROBE_FAR_S  0.5  /* and one between sites */
+#define ESPI_PROBE_NEAR_S 0.2 /* how long a transfer within a site lasts */
+#define ESPI_PROBE_FAR_S  0.5 /* and one between sites */
 
 struct espi_probing {
     const struct espi_prober *prober;

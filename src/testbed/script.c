@@ -4,11 +4,14 @@
 #include <string.h>
 
 /* The burst must exceed the largest packet that the interface is given, or each is cut
- * up in software first; and what two milliseconds may send, or a timer that comes late
- * costs rate. */
-#define GSO_BYTES   16384
-#define BURST_BYTES 20000
-#define BURST_S     2e-3
+ * up in software first, by what a timer that comes late would have sent: an idle virtual
+ * machine is woken up to 10 ms late when its host is busy, and what the bucket cannot
+ * hold meanwhile is lost to the rate. So that a link which was idle does not give all of
+ * that away at once, the bucket is emptied little faster than the rate. */
+#define GSO_BYTES  16384
+#define PEAK_BYTES 20000
+#define BURST_S    10e-3
+#define PEAK_RATE  1.2
 
 /* ---- names ---- */
 
@@ -196,9 +199,9 @@ void espi_script_rate(FILE *out, const struct espi_grid *g, const char *verb, in
         return;
     }
     /* No connection may lose a packet to a full queue, or rates are not shared evenly. */
-    fprintf(out, "tbf rate %.0fbit burst %.0f limit %.0f\n", 8 * wire_Bps,
-            fmax(BURST_BYTES, BURST_S * wire_Bps),
-            (double)g->window_bytes * (g->n_hosts + 1));
+    fprintf(out, "tbf rate %.0fbit burst %.0f peakrate %.0fbit mtu %d limit %.0f\n",
+            8 * wire_Bps, PEAK_BYTES + BURST_S * wire_Bps, PEAK_RATE * 8 * wire_Bps,
+            PEAK_BYTES, (double)g->window_bytes * (g->n_hosts + 1));
 }
 
 void espi_script_rates(FILE *out, const struct espi_grid *g, int box)

@@ -178,13 +178,14 @@ static double middle_rate(const struct arrival *at, size_t n)
     return middle;
 }
 
-/* Without the beginning, when not all are under way, and the end, when some are gone;
- * where few chunks arrived, of all of them. */
+/* Without the beginning, when not all are under way and links that were idle let more
+ * through than they do in the long run, and the end, when some are gone; where few chunks
+ * arrived, of all of them. */
 static double steady_rate(const struct in_flow *f, double seconds)
 {
     size_t first = 0, end = f->n;
     double start_s = f->arrivals[0].at_s;
-    while (first < f->n && f->arrivals[first].at_s < start_s + 0.25 * seconds)
+    while (first < f->n && f->arrivals[first].at_s < start_s + 0.5 * seconds)
         first++;
     while (end > first && f->arrivals[end - 1].at_s > start_s + seconds)
         end--;
