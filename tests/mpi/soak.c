@@ -1,7 +1,7 @@
-/* Random broadcasts: communicators that come and go, roots, sizes from nothing to
- * SOAK_MAX bytes, datatypes that differ between ranks, SOAK_THREADS threads at once; each
- * byte is looked at. SOAK_CALLS broadcasts in all, from the seed SOAK_SEED. All ranks
- * draw the same lots, but for how each describes its data. */
+/* Random collectives, all that the shim takes: communicators that come and go, roots,
+ * sizes from nothing to SOAK_MAX bytes, datatypes that differ between ranks, SOAK_THREADS
+ * threads at once; each byte is looked at. SOAK_CALLS calls in all, from the seed
+ * SOAK_SEED. All ranks draw the same lots, but for how each describes its data. */
 #include <pthread.h>
 #include <stdint.h>
 
@@ -14,7 +14,6 @@ struct soaker {
     uint64_t own;  /* of this rank alone */
     MPI_Comm comm[COMMS];
     long calls, bad;
-    double bytes;
 };
 
 static long most_bytes;
@@ -43,49 +42,324 @@ static long draw_size(uint64_t *state)
     return size > most_bytes ? most_bytes : size;
 }
 
-/* How this rank describes n bytes; gives the room that they take. */
-static size_t describe(struct soaker *s, long n, MPI_Datatype *type, int *count,
-                       long *stride)
+/* One call as all its ranks know it. */
+struct call {
+    MPI_Comm comm;
+    int rank, size, root;
+    long n; /* bytes */
+    unsigned seed;
+};
+
+/* How this rank describes n bytes; several such parts lie a step apart. */
+struct shape {
+    MPI_Datatype type;
+    int count;
+    long n, stride, step;
+};
+
+/* many: by elements of a byte each, of which there may be more or fewer. */
+static struct shape describe(struct soaker *s, long n, int many)
 {
     long how = below(&s->own, 4);
-    *stride = 1;
-    *count = 1;
+    struct shape shape = {.count = 1, .n = n, .stride = 1, .step = n};
+    if (many && how > 0)
+        how = 3;
     if (how == 0 || n < 8) {
-        MPI_Type_dup(MPI_BYTE, type);
-        *count = (int)n;
+        MPI_Type_dup(MPI_BYTE, &shape.type);
+        shape.count = (int)n;
     } else if (how == 1) {
-        MPI_Type_contiguous((int)n, MPI_CHAR, type);
+        MPI_Type_contiguous((int)n, MPI_CHAR, &shape.type);
     } else if (how == 2) {
-        *stride = 3;
-        MPI_Type_vector((int)n, 1, 3, MPI_BYTE, type);
+        shape.stride = 3;
+        shape.step = 3 * n - 2;
+        MPI_Type_vector((int)n, 1, 3, MPI_BYTE, &shape.type);
     } else {
-        *stride = 2;
-        MPI_Type_create_resized(MPI_BYTE, 0, 2, type);
-        *count = (int)n;
+        shape.stride = 2;
+        shape.step = 2 * n;
+        MPI_Type_create_resized(MPI_BYTE, 0, 2, &shape.type);
+        shape.count = (int)n;
     }
-    MPI_Type_commit(type);
-    return (size_t)(n * *stride) + 1;
+    MPI_Type_commit(&shape.type);
+    return shape;
 }
 
-static void broadcast(struct soaker *s, MPI_Comm comm)
+static unsigned char *room_for(const struct shape *shape, long parts)
 {
-    int rank, size, count;
-    MPI_Datatype type;
-    long n = draw_size(&s->lots), stride;
-    unsigned seed = (unsigned)draw(&s->lots);
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    int root = (int)below(&s->lots, size);
-    size_t room = describe(s, n, &type, &count, &stride);
-    unsigned char *data = check_alloc(room);
-    for (long i = 0; rank == root && i < n; i++)
-        data[i * stride] = check_byte(seed, (size_t)i);
-    s->bad += MPI_Bcast(data, count, type, root, comm) != MPI_SUCCESS;
-    for (long i = 0; i < n; i++)
-        s->bad += data[i * stride] != check_byte(seed, (size_t)i);
-    s->bytes += (double)n;
-    MPI_Type_free(&type);
+    return check_alloc((size_t)(parts * shape->step) + 4);
+}
+
+static void put(const struct shape *shape, unsigned char *at, unsigned seed)
+{
+    for (long i = 0; i < shape->n; i++)
+        at[i * shape->stride] = check_byte(seed, (size_t)i);
+}
+
+/* The wrong bytes of a part, and those between its bytes that are not as they were. */
+static long wrong(const struct shape *shape, const unsigned char *at, unsigned seed)
+{
+    long bad = 0;
+    for (long i = 0; i < shape->n; i++)
+        bad += at[i * shape->stride] != check_byte(seed, (size_t)i);
+    for (long i = 1; i < shape->n && shape->stride > 1; i++)
+        bad += at[i * shape->stride - 1] != 0;
+    return bad;
+}
+
+static unsigned seed_of(const struct call *c, int part)
+{
+    return c->seed + 7919 * (unsigned)part;
+}
+
+/* ---- broadcasts ---- */
+
+static long broadcast(struct soaker *s, const struct call *c)
+{
+    struct shape shape = describe(s, c->n, 0);
+    unsigned char *data = room_for(&shape, 1);
+    if (c->rank == c->root)
+        put(&shape, data, c->seed);
+    long bad = MPI_Bcast(data, shape.count, shape.type, c->root, c->comm) != MPI_SUCCESS;
+    bad += wrong(&shape, data, c->seed);
+    MPI_Type_free(&shape.type);
     free(data);
+    return bad;
+}
+
+/* Several under way, perhaps with another call of the communicator behind them, awaited
+ * in any order. */
+static long broadcasts_under_way(struct soaker *s, const struct call *c)
+{
+    enum { MOST = 3 };
+    struct shape shape[MOST];
+    unsigned char *data[MOST];
+    MPI_Request request[MOST];
+    long bad = 0, n = 1 + below(&s->lots, MOST), also = below(&s->lots, 2);
+    for (int k = 0; k < n; k++) {
+        int root = (c->root + k) % c->size;
+        shape[k] = describe(s, c->n >> k, 0);
+        data[k] = room_for(&shape[k], 1);
+        if (c->rank == root)
+            put(&shape[k], data[k], seed_of(c, k));
+        bad += MPI_Ibcast(data[k], shape[k].count, shape[k].type, root, c->comm,
+                          &request[k]) != MPI_SUCCESS;
+        MPI_Type_free(&shape[k].type);
+    }
+    if (also)
+        bad += broadcast(s, c);
+    for (long k = below(&s->own, n), left = n; left > 0; left--, k = (k + 1) % n)
+        bad += MPI_Wait(&request[k], MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    for (int k = 0; k < n; k++) {
+        bad += wrong(&shape[k], data[k], seed_of(c, k));
+        free(data[k]);
+    }
+    return bad;
+}
+
+/* ---- parts ---- */
+
+static long scatter(struct soaker *s, const struct call *c)
+{
+    int is_root = c->rank == c->root, in_place = is_root && below(&s->own, 2);
+    struct shape whole = describe(s, c->n / c->size, 0), own = describe(s, whole.n, 0);
+    unsigned char *from = is_root ? room_for(&whole, c->size) : NULL;
+    unsigned char *to = room_for(&own, 1);
+    for (int r = 0; is_root && r < c->size; r++)
+        put(&whole, from + r * whole.step, seed_of(c, r));
+    long bad = MPI_Scatter(from, whole.count, whole.type, in_place ? MPI_IN_PLACE : to,
+                           own.count, own.type, c->root, c->comm) != MPI_SUCCESS;
+    if (!in_place)
+        bad += wrong(&own, to, seed_of(c, c->rank));
+    MPI_Type_free(&whole.type);
+    MPI_Type_free(&own.type);
+    free(from);
+    free(to);
+    return bad;
+}
+
+static long gather(struct soaker *s, const struct call *c)
+{
+    int is_root = c->rank == c->root, in_place = is_root && below(&s->own, 2);
+    struct shape own = describe(s, c->n / c->size, 0), whole = describe(s, own.n, 0);
+    unsigned char *to = is_root ? room_for(&whole, c->size) : NULL;
+    unsigned char *from = room_for(&own, 1);
+    put(&own, from, seed_of(c, c->rank));
+    if (in_place)
+        put(&whole, to + c->rank * whole.step, seed_of(c, c->rank));
+    long bad = MPI_Gather(in_place ? MPI_IN_PLACE : from, own.count, own.type, to,
+                          whole.count, whole.type, c->root, c->comm) != MPI_SUCCESS;
+    for (int r = 0; is_root && r < c->size; r++)
+        bad += wrong(&whole, to + r * whole.step, seed_of(c, r));
+    MPI_Type_free(&whole.type);
+    MPI_Type_free(&own.type);
+    free(from);
+    free(to);
+    return bad;
+}
+
+static long allgather(struct soaker *s, const struct call *c)
+{
+    int in_place = (int)below(&s->lots, 2);
+    struct shape own = describe(s, c->n / c->size, 0), whole = describe(s, own.n, 0);
+    unsigned char *from = room_for(&own, 1), *to = room_for(&whole, c->size);
+    put(&own, from, seed_of(c, c->rank));
+    if (in_place)
+        put(&whole, to + c->rank * whole.step, seed_of(c, c->rank));
+    long bad = MPI_Allgather(in_place ? MPI_IN_PLACE : from, own.count, own.type, to,
+                             whole.count, whole.type, c->comm) != MPI_SUCCESS;
+    for (int r = 0; r < c->size; r++)
+        bad += wrong(&whole, to + r * whole.step, seed_of(c, r));
+    MPI_Type_free(&whole.type);
+    MPI_Type_free(&own.type);
+    free(from);
+    free(to);
+    return bad;
+}
+
+/* Parts of different sizes, some of none, laid out from the last rank to the first. */
+struct unequal {
+    int *count, *at;
+    long largest, all;
+};
+
+static struct unequal draw_parts(struct soaker *s, const struct call *c)
+{
+    struct unequal u = {.count = check_alloc((size_t)c->size * sizeof *u.count),
+                        .at = check_alloc((size_t)c->size * sizeof *u.at)};
+    for (int r = 0; r < c->size; r++) {
+        long most = 2 * c->n / c->size;
+        u.count[r] = (int)(below(&s->lots, 4) ? below(&s->lots, most + 1) : 0);
+        u.largest = u.count[r] > u.largest ? u.count[r] : u.largest;
+    }
+    for (int r = c->size - 1; r >= 0; r--) {
+        u.at[r] = (int)u.all;
+        u.all += u.count[r] + r % 2;
+    }
+    return u;
+}
+
+static long check_parts(const struct call *c, const struct unequal *u,
+                        const struct shape *whole, const unsigned char *to)
+{
+    long bad = 0;
+    for (int r = 0; r < c->size; r++) {
+        struct shape part = *whole;
+        part.n = u->count[r];
+        bad += wrong(&part, to + u->at[r] * whole->stride, seed_of(c, r));
+    }
+    return bad;
+}
+
+static long allgatherv(struct soaker *s, const struct call *c)
+{
+    struct unequal u = draw_parts(s, c);
+    int in_place = (int)below(&s->lots, 2);
+    struct shape own = describe(s, u.count[c->rank], 0), whole = describe(s, u.all, 1);
+    unsigned char *from = room_for(&own, 1), *to = room_for(&whole, 1);
+    struct shape mine = whole;
+    mine.n = own.n;
+    put(&own, from, seed_of(c, c->rank));
+    if (in_place)
+        put(&mine, to + u.at[c->rank] * whole.stride, seed_of(c, c->rank));
+    long bad = MPI_Allgatherv(in_place ? MPI_IN_PLACE : from, own.count, own.type, to,
+                              u.count, u.at, whole.type, c->comm) != MPI_SUCCESS;
+    bad += check_parts(c, &u, &whole, to);
+    MPI_Type_free(&whole.type);
+    MPI_Type_free(&own.type);
+    free(from);
+    free(to);
+    free(u.count);
+    free(u.at);
+    return bad;
+}
+
+/* ---- reductions ---- */
+
+/* Element i of a rank, small enough for sums of doubles to be exact. */
+static long value(unsigned seed, int rank, long i)
+{
+    return check_byte(seed + 31 * (unsigned)rank, (size_t)i);
+}
+
+/* All that is the same in every kind of reduction: MPI_INT is summed, MPI_DOUBLE too,
+ * bytes are combined by exclusive or, and of MPI_LONG the largest is wanted. */
+struct kind {
+    MPI_Datatype type;
+    MPI_Op op;
+    size_t bytes;
+};
+
+static struct kind kind_of(long which)
+{
+    return which == 0   ? (struct kind){MPI_INT, MPI_SUM, sizeof(int)}
+           : which == 1 ? (struct kind){MPI_DOUBLE, MPI_SUM, sizeof(double)}
+           : which == 2 ? (struct kind){MPI_UNSIGNED_CHAR, MPI_BXOR, 1}
+                        : (struct kind){MPI_LONG, MPI_MAX, sizeof(long)};
+}
+
+static void set_element(const struct kind *k, void *at, long i, long v)
+{
+    if (k->type == MPI_INT)
+        ((int *)at)[i] = (int)v;
+    else if (k->type == MPI_DOUBLE)
+        ((double *)at)[i] = (double)v;
+    else if (k->type == MPI_UNSIGNED_CHAR)
+        ((unsigned char *)at)[i] = (unsigned char)v;
+    else
+        ((long *)at)[i] = v;
+}
+
+static long combined(const struct kind *k, const struct call *c, long i)
+{
+    long sum = 0;
+    for (int r = 0; r < c->size; r++) {
+        long v = value(c->seed, r, i);
+        sum = k->op == MPI_SUM    ? sum + v
+              : k->op == MPI_BXOR ? sum ^ v
+              : sum > v           ? sum
+                                  : v;
+    }
+    return sum;
+}
+
+static long reduce(struct soaker *s, const struct call *c)
+{
+    struct kind k = kind_of(below(&s->lots, 4));
+    int all = (int)below(&s->lots, 2), in_place = (int)below(&s->lots, 2);
+    long n = c->n / (long)k.bytes, bad;
+    int wanted = all || c->rank == c->root;
+    unsigned char *from = check_alloc((size_t)n * k.bytes);
+    unsigned char *to = check_alloc((size_t)n * k.bytes);
+    unsigned char *expected = check_alloc((size_t)n * k.bytes);
+    in_place = in_place && wanted;
+    for (long i = 0; i < n; i++)
+        set_element(&k, in_place ? to : from, i, value(c->seed, c->rank, i));
+    for (long i = 0; i < n && wanted; i++)
+        set_element(&k, expected, i, combined(&k, c, i));
+    if (all)
+        bad = MPI_Allreduce(in_place ? MPI_IN_PLACE : from, to, (int)n, k.type, k.op,
+                            c->comm);
+    else
+        bad = MPI_Reduce(in_place ? MPI_IN_PLACE : from, to, (int)n, k.type, k.op,
+                         c->root, c->comm);
+    bad = bad != MPI_SUCCESS;
+    bad += wanted && memcmp(to, expected, (size_t)n * k.bytes) != 0;
+    free(from);
+    free(to);
+    free(expected);
+    return bad;
+}
+
+static void one_call(struct soaker *s, MPI_Comm comm)
+{
+    static long (*const ways[])(struct soaker *, const struct call *) = {
+        broadcast, broadcasts_under_way, scatter, gather,
+        allgather, allgatherv,           reduce,  reduce};
+    struct call c = {.comm = comm, .n = draw_size(&s->lots)};
+    c.seed = (unsigned)draw(&s->lots);
+    MPI_Comm_rank(comm, &c.rank);
+    MPI_Comm_size(comm, &c.size);
+    c.root = (int)below(&s->lots, c.size);
+    s->bad += ways[below(&s->lots, sizeof ways / sizeof *ways)](s, &c);
 }
 
 /* Replaces a communicator by another one of the same thread. The lots of a split's halves
@@ -112,7 +386,7 @@ static void *soak(void *arg)
             renew(s);
         MPI_Comm comm = s->comm[below(&s->lots, COMMS)];
         uint64_t before = s->lots;
-        broadcast(s, comm == MPI_COMM_NULL ? s->comm[0] : comm);
+        one_call(s, comm == MPI_COMM_NULL ? s->comm[0] : comm);
         s->lots = before; /* halves of different sizes draw different roots */
         draw(&s->lots);
     }
