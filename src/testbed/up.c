@@ -163,8 +163,9 @@ static void run_delay_line(const struct espi_bed *bed, const char *program, int 
         dup2(out, 2) < 0 || dup2(ready, 1) < 0)
         _exit(1);
     setsid();
-    close(bed->lock); /* lives on when the making is over */
-    close(ready);
+    /* It lives on when the making is over, and must hold on to nothing of the caller's: a
+     * pipe somebody reads to its end, a lock. */
+    close_range(STDERR_FILENO + 1, ~0U, 0);
     espi_folder_path(bed, "delays", delays);
     execl(program, program, delays, (char *)NULL);
     _exit(1);
