@@ -27,12 +27,17 @@ static MPI_Count count_of(const struct task *t, int rank)
     return t->counts->count ? t->counts->count[rank] : t->counts->large_count[rank];
 }
 
+/* Elements in front of a rank's part. */
+static MPI_Count place_of(const struct task *t, int rank)
+{
+    if (!t->counts)
+        return rank * t->count;
+    return t->counts->at ? t->counts->at[rank] : t->counts->large_at[rank];
+}
+
 static void *user_part(const struct task *t, int rank)
 {
-    MPI_Count at = !t->counts      ? rank * t->count
-                   : t->counts->at ? t->counts->at[rank]
-                                   : t->counts->large_at[rank];
-    return t->to + at * t->extent;
+    return t->to + place_of(t, rank) * t->extent;
 }
 
 static int native(const struct task *t, MPI_Comm comm)
@@ -138,6 +143,21 @@ static int ours(struct task *t)
     return placed ? placed : code;
 }
 
+/* Would the library refuse it? Where it looks for the own part, gaps do not count. */
+static int is_wrong(const struct task *t)
+{
+    MPI_Count own = count_of(t, t->call->rank);
+    if (t->to == MPI_IN_PLACE ||
+        (!t->counts && espi_is_nowhere(t->to, t->count, t->type)))
+        return 1;
+    if (t->from == MPI_IN_PLACE)
+        return 0;
+    return espi_is_nowhere(t->from, t->from_count, t->from_type) ||
+           (t->from_count > 0 && own > 0 && t->from_type == t->type &&
+            espi_is_alias(t->call, t->from, t->to + place_of(t, t->call->rank) * t->size,
+                          own));
+}
+
 static int allgather(struct task *t, MPI_Comm comm)
 {
     struct espi_call call;
@@ -146,6 +166,8 @@ static int allgather(struct task *t, MPI_Comm comm)
     espi_call_open(&call, ESP_OP_ALLGATHER, 0, comm);
     uint64_t all = measure(t, &largest);
     int way = espi_call_decide(&call, all, largest);
+    if (way > 0 && is_wrong(t))
+        way = 0;
     int code = way > 0 ? ours(t) : way < 0 ? MPI_ERR_NO_MEM : native(t, comm);
     espi_free(t->packed);
     espi_free(t->blocks);

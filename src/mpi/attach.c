@@ -290,13 +290,25 @@ static void forget_network(void)
     espi_job.node = NULL;
 }
 
+/* Do all ranks run on one? Then the library, which knows its memory, has no equal. */
+static int is_one_machine(void)
+{
+    for (int r = 1; r < espi_job.n; r++)
+        if (!espi_job.node || espi_job.node[r] != espi_job.node[0])
+            return 0;
+    return 1;
+}
+
 static void begin_plans(const struct head *head, struct files *files)
 {
     struct esp_err err = {.text = ""};
     esp_status st = espi_job.n > 1 ? prepare(head, files, &err) : ESP_OK;
-    if (st || espi_job.n < 2 || espi_comms_begin()) {
+    int alone = head->settings.mode == ESPI_MODE_AUTO && !st && is_one_machine();
+    if (st || espi_job.n < 2 || alone || espi_comms_begin()) {
         if (st)
             give_up(&espi_job.settings, err.text);
+        else if (alone)
+            espi_say(ESPI_LOG_INFO, "all ranks are on one machine: all runs natively");
         forget_network();
         return;
     }

@@ -40,6 +40,8 @@ static int ours(const struct espi_call *call, void *buffer, MPI_Count count,
 int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     struct espi_call call;
+    if (espi_is_short(count, type))
+        return native(buffer, count, type, root, comm);
     espi_call_open(&call, ESP_OP_BCAST, root, comm);
     int way = espi_call_decide(&call, call.known ? espi_bytes(count, type) : 0, 0);
     int code = way > 0   ? ours(&call, buffer, count, type)

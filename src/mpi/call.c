@@ -1,5 +1,8 @@
 /* What all collectives share: whose a call is, the run of our program, and what is noted
  * of it. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "mpi/shim.h"
 
 uint64_t espi_bytes(MPI_Count count, MPI_Datatype type)
@@ -11,6 +14,37 @@ uint64_t espi_bytes(MPI_Count count, MPI_Datatype type)
         bytes > (uint64_t)INT64_MAX / 2)
         return 0;
     return bytes;
+}
+
+int espi_is_nowhere(const void *at, MPI_Count count, MPI_Datatype type)
+{
+    MPI_Count size;
+    return at == MPI_IN_PLACE || (!at && count > 0 && !PMPI_Type_size_x(type, &size) &&
+                                  espi_is_flat(type, size));
+}
+
+/* MPICH looks in all collectives, Open MPI in some; both may be told not to. */
+int espi_is_alias(const struct espi_call *call, const void *a, const void *b,
+                  MPI_Count count)
+{
+    if (a != b)
+        return 0;
+#ifdef MPICH_VERSION
+    const char *asked = getenv("MPIR_CVAR_COLL_ALIAS_CHECK");
+    (void)call;
+    return count > 0 && (!asked || strcmp(asked, "1") == 0);
+#else
+    const char *asked = getenv("OMPI_MCA_mpi_param_check");
+    return (call->op == ESP_OP_REDUCE || (call->op == ESP_OP_ALLREDUCE && count > 1)) &&
+           (!asked || strcmp(asked, "1") == 0);
+#endif
+}
+
+int espi_is_short(MPI_Count count, MPI_Datatype type)
+{
+    const struct espi_settings *s = &espi_job.settings;
+    return s->mode != ESPI_MODE_FORCE && !s->stats[0] &&
+           (double)espi_bytes(count, type) < s->min_bytes;
 }
 
 uint64_t espi_parts(const struct espi_call *call, uint64_t part)

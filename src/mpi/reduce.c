@@ -114,15 +114,29 @@ static uint64_t measure(struct task *t)
     return bytes > (uint64_t)INT64_MAX / 2 ? 0 : bytes;
 }
 
+/* Would the library refuse it? from: the user's; wanted: this rank gets the result. */
+static int is_wrong(const struct task *t, const void *from, int wanted)
+{
+    if (espi_is_nowhere(t->from, t->count, t->type) || (from == MPI_IN_PLACE && !wanted))
+        return 1;
+    return wanted && (espi_is_nowhere(t->to, t->count, t->type) ||
+                      espi_is_alias(t->call, from, t->to, t->count));
+}
+
 int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, MPI_Op op,
                 int root, MPI_Comm comm)
 {
     struct espi_call call;
     struct task t = {.call = &call, .count = count, .type = type, .op = op};
+    if (espi_is_short(count, type))
+        return native_reduce(from, to, count, type, op, root, comm);
     espi_call_open(&call, ESP_OP_REDUCE, root, comm);
+    int wanted = call.rank == root;
     t.from = from == MPI_IN_PLACE ? to : from;
-    t.to = call.rank == root ? to : NULL;
+    t.to = wanted ? to : NULL;
     int way = espi_call_decide(&call, measure(&t), 0);
+    if (way > 0 && is_wrong(&t, from, wanted))
+        way = 0;
     int code = way > 0   ? ours(&t)
                : way < 0 ? MPI_ERR_NO_MEM
                          : native_reduce(from, to, count, type, op, root, comm);
@@ -134,9 +148,13 @@ int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype typ
 {
     struct espi_call call;
     struct task t = {.call = &call, .to = to, .count = count, .type = type, .op = op};
+    if (espi_is_short(count, type))
+        return native_allreduce(from, to, count, type, op, comm);
     espi_call_open(&call, ESP_OP_ALLREDUCE, 0, comm);
     t.from = from == MPI_IN_PLACE ? to : from;
     int way = espi_call_decide(&call, measure(&t), 0);
+    if (way > 0 && is_wrong(&t, from, 1))
+        way = 0;
     int code = way > 0   ? ours(&t)
                : way < 0 ? MPI_ERR_NO_MEM
                          : native_allreduce(from, to, count, type, op, comm);

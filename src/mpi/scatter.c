@@ -112,6 +112,23 @@ static void clear(struct task *t)
     espi_free(t->blocks);
 }
 
+/* Would the library refuse it? Where it looks for the root's part, gaps do not count. */
+static int is_wrong(const struct task *t)
+{
+    const struct side *own = t->own, *whole = t->whole;
+    int root = t->call->root;
+    if (t->call->rank != root)
+        return espi_is_nowhere(own->at, own->count, own->type);
+    if (espi_is_nowhere(whole->at, whole->count, whole->type))
+        return 1;
+    if (own->at == MPI_IN_PLACE)
+        return 0;
+    return espi_is_nowhere(own->at, own->count, own->type) ||
+           (own->type == whole->type && own->count == whole->count &&
+            espi_is_alias(t->call, own->at, (char *)whole->at + (uint64_t)root * t->part,
+                          own->count));
+}
+
 /* ---- scatter ---- */
 
 static int pack_whole(const struct task *t)
@@ -159,6 +176,8 @@ int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type,
         t.part = call.rank == root ? espi_bytes(from_count, from_type)
                                    : espi_bytes(to_count, to_type);
     int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
+    if (way > 0 && is_wrong(&t))
+        way = 0;
     int code = way > 0   ? scatter(&t)
                : way < 0 ? MPI_ERR_NO_MEM
                          : native_scatter(&whole, &own, root, comm);
@@ -215,6 +234,8 @@ int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, 
         t.part = call.rank == root ? espi_bytes(to_count, to_type)
                                    : espi_bytes(from_count, from_type);
     int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
+    if (way > 0 && is_wrong(&t))
+        way = 0;
     int code = way > 0   ? gather(&t)
                : way < 0 ? MPI_ERR_NO_MEM
                          : native_gather(&own, &whole, root, comm);

@@ -244,6 +244,20 @@ int espi_call_close(const struct espi_call *call, int ours, int code);
 /* The bytes of so many elements; 0: none, or the arguments are wrong. */
 uint64_t espi_bytes(MPI_Count count, MPI_Datatype type);
 
+/* ---- arguments that the library refuses before it does anything ----
+ * A call with such arguments is the library's, which tells the user of it; on this rank
+ * alone, since the others would wait for it in the library, too. */
+
+/* Is there no data: MPI_IN_PLACE, or no memory for elements without gaps? */
+int espi_is_nowhere(const void *at, MPI_Count count, MPI_Datatype type);
+/* Does the library see that the two, of so many elements, are the same? */
+int espi_is_alias(const struct espi_call *call, const void *a, const void *b,
+                  MPI_Count count);
+
+/* Is so little the library's without a further look, and without a note? Every rank finds
+ * the same. */
+int espi_is_short(MPI_Count count, MPI_Datatype type);
+
 /* The bytes of the parts of all ranks but the root, each of so many; 0: too many. */
 uint64_t espi_parts(const struct espi_call *call, uint64_t part);
 

@@ -57,6 +57,48 @@ static void wrong_length(MPI_Comm comm, int root_count, int count)
     called = 0;
 }
 
+/* What the library says of a wrong call ours say, too. Where it finds nothing wrong it
+ * does not matter. */
+static void same(int theirs, int ours)
+{
+    int wanted, got;
+    if (theirs != MPI_SUCCESS) {
+        MPI_Error_class(theirs, &wanted);
+        MPI_Error_class(ours, &got);
+        CHECK(got == wanted && called == 2);
+    }
+    called = 0;
+}
+
+#define SAME(call) same(P##call, call)
+
+/* Every rank does it. */
+static void wrong_places(MPI_Comm comm)
+{
+    enum { N = 4, MOST = 16 };
+    int a[N * MOST] = {0}, b[N * MOST] = {0}, counts[MOST], at[MOST], rank;
+    MPI_Comm_rank(comm, &rank);
+    for (int r = 0; r < MOST; r++) {
+        counts[r] = N;
+        at[r] = N * r;
+    }
+    SAME(MPI_Allreduce(a, a, N, MPI_INT, MPI_SUM, comm));
+    SAME(MPI_Allreduce(a, MPI_IN_PLACE, N, MPI_INT, MPI_SUM, comm));
+    SAME(MPI_Allgather(a + N * rank, N, MPI_INT, a, N, MPI_INT, comm));
+    SAME(MPI_Allgatherv(a + N * rank, N, MPI_INT, a, counts, at, MPI_INT, comm));
+    if (rank == 0) /* the others would wait for it */
+        SAME(MPI_Reduce(a, a, N, MPI_INT, MPI_SUM, 0, comm));
+#ifdef MPICH_VERSION /* Open MPI does not look */
+    SAME(MPI_Allreduce(a, NULL, N, MPI_INT, MPI_SUM, comm));
+    if (rank == 0) {
+        SAME(MPI_Gather(a, N, MPI_INT, a, N, MPI_INT, 0, comm));
+        SAME(MPI_Scatter(a, N, MPI_INT, a, N, MPI_INT, 0, comm));
+    }
+#endif
+    CHECK(MPI_Allreduce(a, b, N, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+    CHECK(called == 0);
+}
+
 static int is_forced(void)
 {
     const char *mode = getenv("ESPALIER_MODE");
@@ -80,6 +122,7 @@ int main(int argc, char **argv)
     right(comm);
     wrong_arguments(MPI_COMM_WORLD);
     right(MPI_COMM_WORLD);
+    wrong_places(comm);
     if (is_forced()) { /* the libraries themselves do not all find it */
         wrong_length(comm, 1, 10);
         right(comm);
