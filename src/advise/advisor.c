@@ -134,16 +134,16 @@ static void push(double *values, int *n, double value)
     values[(*n)++] = value;
 }
 
-static int is_sane(const struct espi_advisor *a, const struct espi_report *r)
+int espi_report_is_sane(const struct esp_platform *net, const struct espi_report *r)
 {
-    int nodes = a->net->n_nodes;
+    int nodes = net->n_nodes;
     if (r->magic != ESPI_REPORT_MAGIC || r->version != ESPI_REPORT_VERSION)
         return 0;
     if (r->node < 0 || r->node >= nodes || r->root < 0 || r->root >= nodes ||
         r->parent < -1 || r->parent >= nodes || r->n < 2 || r->n > 1 << 24)
         return 0;
-    if (espi_is_switch(a->net, r->node) || espi_is_switch(a->net, r->root) ||
-        (r->parent >= 0 && espi_is_switch(a->net, r->parent)))
+    if (espi_is_switch(net, r->node) || espi_is_switch(net, r->root) ||
+        (r->parent >= 0 && espi_is_switch(net, r->parent)))
         return 0;
     return r->bytes > 0 && r->bytes < UINT64_C(1) << 50 && r->slices >= 1 &&
            r->slices < 1e12 && r->receive_s >= 0 && r->receive_s < 1e6 &&
@@ -185,7 +185,7 @@ static esp_status learn(struct espi_advisor *a, double now_s, struct esp_err *er
 esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *report,
                              double now_s, struct esp_err *err)
 {
-    if (!is_sane(a, report))
+    if (!espi_report_is_sane(a->net, report))
         return ESP_OK;
     if (report->node == report->root)
         note_call(a, report, now_s);
@@ -224,6 +224,27 @@ double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,
                            double *error)
 {
     return espi_belief_factor(&a->belief, a->belief.group[link], now_s, error);
+}
+
+int espi_advisor_rates(const struct espi_advisor *a, double now_s, struct espi_rate *out,
+                       int max)
+{
+    int n = 0;
+    for (int g = 0; g < a->belief.n_groups; g++) {
+        const struct espi_fate *fate = &a->belief.fate[g];
+        struct espi_forecast f;
+        if (!fate->series || espi_series_next(fate->series, &f) || n++ >= max)
+            continue;
+        struct espi_rate *rate = &out[n - 1];
+        *rate = (struct espi_rate){.group = g,
+                                   .first_link = fate->first_link,
+                                   .n_links = fate->n_links,
+                                   .heard_s = fate->heard_s,
+                                   .samples = f.samples,
+                                   .method = f.method};
+        rate->factor = espi_belief_factor(&a->belief, g, now_s, &rate->error);
+    }
+    return n;
 }
 
 /* ---- plans ---- */
@@ -490,4 +511,21 @@ esp_status espi_advisor_plan(struct espi_advisor *a, double now_s,
         return espi_err(err, ESP_EUNSUPPORTED, "the platform has no host");
     double bytes = ldexp(1, IDLE_FIRST + turn % (IDLE_LAST - IDLE_FIRST + 1));
     return espi_advisor_plan_for(a, root, bytes, now_s, out, err);
+}
+
+esp_status espi_advisor_expect(struct espi_advisor *a, const struct esp_plan *plan,
+                               double bytes, double now_s, double *out_s,
+                               struct esp_err *err)
+{
+    struct contest c = {.a = a, .bytes = bytes, .err = err};
+    struct esp_plan sized = *plan;
+    struct esp_platform *believed = NULL;
+    sized.size_bytes = bytes;
+    espi_arena_init(&c.arena);
+    esp_status st = espi_belief_scaled(&a->belief, now_s, &believed, err);
+    if (!st)
+        st = finish_in(&c, believed, &sized, out_s);
+    esp_platform_free(believed);
+    espi_arena_done(&c.arena);
+    return st;
 }

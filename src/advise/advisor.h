@@ -109,6 +109,28 @@ void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
 double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,
                            double *error);
 
+/* What is believed of a group of links of which something was heard. */
+struct espi_rate {
+    int group, first_link, n_links;
+    double factor, error; /* of the bandwidth that the platform says */
+    double heard_s;
+    long samples;
+    const char *method; /* the predictor that spoke */
+};
+
+/* Those groups, up to max of them; gives how many there are. */
+int espi_advisor_rates(const struct espi_advisor *a, double now_s, struct espi_rate *out,
+                       int max);
+
+/* When a message of so many bytes would be everywhere by a plan for the network, as that
+ * is believed to be. */
+esp_status espi_advisor_expect(struct espi_advisor *a, const struct esp_plan *plan,
+                               double bytes, double now_s, double *out_s,
+                               struct esp_err *err);
+
+/* Could a rank of a program on this network have seen that? */
+int espi_report_is_sane(const struct esp_platform *net, const struct espi_report *r);
+
 /* The power of two that holds the bytes. */
 static inline int espi_size_class(uint64_t bytes)
 {

@@ -53,6 +53,10 @@ esp_status espi_belief_init(struct espi_belief *b, const struct esp_platform *ne
     }
     espi_free(number);
     b->fate = espi_calloc((size_t)b->n_groups + 1, sizeof *b->fate);
+    for (int e = net->n_links - 1; e >= 0 && b->fate; e--) {
+        b->fate[b->group[e]].first_link = e;
+        b->fate[b->group[e]].n_links++;
+    }
     b->fixed = net->n_hosts < net->n_nodes;
     esp_status st = b->fate ? ESP_OK : espi_err_nomem(err);
     if (!st && b->fixed)
@@ -218,8 +222,8 @@ static esp_status build_ways(const struct espi_belief *b, const double *factor,
     return st;
 }
 
-esp_status espi_belief_platform(const struct espi_belief *b, double now_s,
-                                const double *lots, struct esp_platform **out,
+static esp_status make_platform(const struct espi_belief *b, double now_s,
+                                const double *lots, int ways, struct esp_platform **out,
                                 struct esp_err *err)
 {
     const struct esp_platform *net = b->net;
@@ -228,12 +232,25 @@ esp_status espi_belief_platform(const struct espi_belief *b, double now_s,
     esp_status st = factor && cable ? ESP_OK : espi_err_nomem(err);
     if (!st) {
         set_factors(b, now_s, lots, factor, cable);
-        st = b->fixed ? build_ways(b, factor, cable, out, err)
-                      : espi_platform_scaled(net, factor, cable, out, err);
+        st = ways ? build_ways(b, factor, cable, out, err)
+                  : espi_platform_scaled(net, factor, cable, out, err);
     }
     espi_free(factor);
     espi_free(cable);
     return st;
+}
+
+esp_status espi_belief_platform(const struct espi_belief *b, double now_s,
+                                const double *lots, struct esp_platform **out,
+                                struct esp_err *err)
+{
+    return make_platform(b, now_s, lots, b->fixed, out, err);
+}
+
+esp_status espi_belief_scaled(const struct espi_belief *b, double now_s,
+                              struct esp_platform **out, struct esp_err *err)
+{
+    return make_platform(b, now_s, NULL, 0, out, err);
 }
 
 int espi_belief_links(const struct espi_belief *b, const struct espi_view *v, int arc,

@@ -18,6 +18,7 @@ struct espi_belief {
     struct espi_fate {
         struct espi_series *series; /* NULL: nothing heard yet */
         double heard_s;
+        int first_link, n_links;
     } * fate;
     double forget_s;
     /* With switches: the way between each two hosts, which the network chooses and load
@@ -38,6 +39,10 @@ esp_status espi_belief_hear(struct espi_belief *b, int group, double factor, dou
 /* The factor expected, from 0.01 to 1, and the error to reckon with. */
 double espi_belief_factor(const struct espi_belief *b, int group, double now_s,
                           double *error);
+
+/* The network itself, its links and cables as fast as believed. */
+esp_status espi_belief_scaled(const struct espi_belief *b, double now_s,
+                              struct esp_platform **out, struct esp_err *err);
 
 /* The links that a transfer over an arc of a view of the believed platform passes. */
 int espi_belief_links(const struct espi_belief *b, const struct espi_view *v, int arc,

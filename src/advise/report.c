@@ -43,8 +43,8 @@ static int connect_now(const char *folder)
     return -1;
 }
 
-void espi_report_send(struct espi_reporter *r, const char *folder,
-                      const struct espi_report *report)
+static void send_message(struct espi_reporter *r, const char *folder, const void *message,
+                         size_t size)
 {
     if (r->fd < 0) {
         double now_s = espi_now_s();
@@ -55,10 +55,22 @@ void espi_report_send(struct espi_reporter *r, const char *folder,
     }
     if (r->fd < 0)
         return;
-    ssize_t sent = send(r->fd, report, sizeof *report, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t sent = send(r->fd, message, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR &&
         errno != ENOBUFS)
         espi_reporter_done(r);
+}
+
+void espi_report_send(struct espi_reporter *r, const char *folder,
+                      const struct espi_report *report)
+{
+    send_message(r, folder, report, sizeof *report);
+}
+
+void espi_outcome_send(struct espi_reporter *r, const char *folder,
+                       const struct espi_outcome *outcome)
+{
+    send_message(r, folder, outcome, sizeof *outcome);
 }
 
 void espi_reporter_done(struct espi_reporter *r)
@@ -220,16 +232,44 @@ int espi_advice_accept(int fd)
     return -1;
 }
 
-int espi_advice_receive(int fd, struct espi_report *report)
+enum espi_news espi_advice_receive(int fd, struct espi_report *report,
+                                   struct espi_outcome *outcome)
 {
-    struct espi_report r;
-    ssize_t n = recv(fd, &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
+    union {
+        struct espi_report report;
+        struct espi_outcome outcome;
+    } got;
+    ssize_t n = recv(fd, &got, sizeof got, MSG_DONTWAIT | MSG_TRUNC);
     if (n < 0)
-        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -1;
-    if (n != sizeof r)
-        return -1;
-    *report = r;
-    return 1;
+        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? ESPI_NEWS_NONE
+                                                                         : ESPI_NEWS_END;
+    if (n == sizeof got.report) {
+        *report = got.report;
+        return ESPI_NEWS_REPORT;
+    }
+    if (n == sizeof got.outcome) {
+        *outcome = got.outcome;
+        return ESPI_NEWS_OUTCOME;
+    }
+    return ESPI_NEWS_END;
+}
+
+_Static_assert(sizeof(struct espi_report) != sizeof(struct espi_outcome),
+               "messages are told apart by their size");
+
+static int is_time(double seconds)
+{
+    return seconds >= 0 && seconds < 1e6;
+}
+
+int espi_outcome_is_sane(const struct esp_platform *net, const struct espi_outcome *o)
+{
+    return o->magic == ESPI_OUTCOME_MAGIC && o->version == ESPI_OUTCOME_VERSION &&
+           o->op >= 0 && o->op < ESP_OP_COUNT && o->root >= -1 &&
+           o->root < esp_platform_node_count(net) && o->ranks >= 1 &&
+           o->ranks <= 1 << 24 && o->bytes > 0 && o->bytes < UINT64_C(1) << 50 &&
+           is_time(o->total_s) && is_time(o->ours_s) && is_time(o->native_s) &&
+           memchr(o->algo, '\0', sizeof o->algo);
 }
 
 void espi_advice_clean(const char *folder)
@@ -238,7 +278,8 @@ void espi_advice_clean(const char *folder)
     struct dirent *entry;
     while (dir && (entry = readdir(dir)))
         if (strncmp(entry->d_name, "plan-", 5) == 0 ||
-            strcmp(entry->d_name, SOCKET_NAME) == 0)
+            strcmp(entry->d_name, SOCKET_NAME) == 0 ||
+            strcmp(entry->d_name, ESPI_LIVE_NAME) == 0)
             unlinkat(dirfd(dir), entry->d_name, 0);
     if (dir)
         closedir(dir);

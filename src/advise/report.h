@@ -10,6 +10,30 @@
 /* The longest plan that is published: what travels with a broadcast. */
 enum { ESPI_ADVICE_MAX = 32768 };
 
+/* What the root's rank (without a root: rank 0) tells of any collective of which it was
+ * decided whether a plan runs it or the MPI library. */
+struct espi_outcome {
+    uint32_t magic, version;
+    int32_t op;       /* esp_op */
+    int32_t root;     /* node; -1: not known */
+    int32_t ranks;    /* of the communicator */
+    int32_t ours;     /* by a plan? */
+    uint64_t call;    /* its number in reports; 0: it has none */
+    uint64_t bytes;   /* of the message as plans count it */
+    uint64_t skipped; /* calls before it that nothing was told of */
+    double total_s;   /* of the call at that rank */
+    double at_s;      /* when it ended, on the clock of the machine */
+    /* predicted when it was decided, for the largest message of the class; 0: not */
+    double ours_s, native_s;
+    char algo[48]; /* of the plan; ended by a 0 */
+};
+
+#define ESPI_OUTCOME_MAGIC   UINT32_C(0x6573706f)
+#define ESPI_OUTCOME_VERSION 1
+
+/* Could it be true of a program on this network? */
+int espi_outcome_is_sane(const struct esp_platform *net, const struct espi_outcome *o);
+
 /* ---- the ranks' side ---- */
 
 struct espi_reporter {
@@ -20,6 +44,8 @@ struct espi_reporter {
 /* Tells the advisor; a report that cannot be delivered at once is lost. */
 void espi_report_send(struct espi_reporter *r, const char *folder,
                       const struct espi_report *report);
+void espi_outcome_send(struct espi_reporter *r, const char *folder,
+                       const struct espi_outcome *outcome);
 void espi_reporter_done(struct espi_reporter *r);
 
 /* What a file of the advisor looked like when it was read last. */
@@ -42,12 +68,25 @@ esp_status espi_advice_listen(char *folder, int *fd, struct esp_err *err);
 /* A connection of a process of our own user; -1: none, others are turned away. */
 int espi_advice_accept(int fd);
 
-/* The next report of a connection: 1; 0: none yet; -1: it is closed or nonsense came. */
-int espi_advice_receive(int fd, struct espi_report *report);
+/* What a connection brings. */
+enum espi_news {
+    ESPI_NEWS_END = -1,
+    ESPI_NEWS_NONE,
+    ESPI_NEWS_REPORT,
+    ESPI_NEWS_OUTCOME
+};
+
+/* The next message of a connection, put where it belongs. ESPI_NEWS_NONE: none yet;
+ * ESPI_NEWS_END: it is closed or nonsense came. */
+enum espi_news espi_advice_receive(int fd, struct espi_report *report,
+                                   struct espi_outcome *outcome);
 
 /* Publishes a plan: the file appears whole or not at all. */
 esp_status espi_advice_write(const char *folder, const struct esp_platform *net,
                              const struct espi_advice *advice, struct esp_err *err);
+
+/* The file in the folder that says where the advisor's page is. */
+#define ESPI_LIVE_NAME "live.url"
 
 /* Removes what the advisor left in the folder, and the folder. */
 void espi_advice_clean(const char *folder);

@@ -41,6 +41,7 @@ struct espi_algo {
     esp_op op;
     unsigned models;   /* ESPI_MODEL_BIT of those it is meant for */
     int whole_message; /* it looks at the time of the whole message, not of a slice */
+    int by_slice;      /* its trees are the same for however many slices of a size */
     int max_hosts;     /* 0: any number */
     const char *paper; /* where it comes from */
     const char *complexity;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/command.h"
+#include "cli/live.h"
 #include "cli/platforms.h"
 
 #include <espalier/simulate.h>
@@ -32,6 +33,7 @@ struct service {
     int to_plan;      /* sizes to look at before the next rest */
     double planned_s; /* when the last was */
     bool verbose;
+    struct cli_live live;
 };
 
 static volatile sig_atomic_t stopped;
@@ -67,13 +69,22 @@ static void part(struct service *s, int i)
 static int listen_to(struct service *s, int i)
 {
     struct espi_report report;
-    int got;
+    struct espi_outcome outcome;
+    enum espi_news news;
 
-    while ((got = espi_advice_receive(s->peers[i].fd, &report)) > 0) {
-        espi_advisor_hear(s->advisor, &report, espi_now_s(), NULL);
+    while ((news = espi_advice_receive(s->peers[i].fd, &report, &outcome)) > 0) {
+        double now_s = espi_now_s();
+        if (news == ESPI_NEWS_OUTCOME) {
+            if (s->live.ledger)
+                espi_ledger_outcome(s->live.ledger, &outcome, now_s);
+            continue;
+        }
+        if (s->live.ledger)
+            espi_ledger_report(s->live.ledger, s->advisor, &report, now_s);
+        espi_advisor_hear(s->advisor, &report, now_s, NULL);
         s->to_plan = 3; /* the size predicted, its half and its double */
     }
-    return got;
+    return news;
 }
 
 static void listen_all(struct service *s, int wait_ms)
@@ -106,6 +117,9 @@ static void renew(struct service *s)
         esp_platform_free(fresh);
         return;
     }
+    if (s->live.ledger &&
+        espi_ledger_set_network(s->live.ledger, fresh, espi_now_s(), NULL))
+        cli_live_close(&s->live); /* it has still the old one, which goes */
     esp_platform_free(s->p);
     s->p = fresh;
     s->to_plan = 3;
@@ -138,8 +152,11 @@ static void plan_one(struct service *s)
         s->to_plan--;
     if (espi_advisor_plan(s->advisor, now_s, &advice, NULL))
         return;
-    if (advice.is_new && !espi_advice_write(s->folder, s->p, &advice, NULL))
+    if (advice.is_new && !espi_advice_write(s->folder, s->p, &advice, NULL)) {
         tell(s, &advice);
+        if (s->live.ledger)
+            espi_ledger_publish(s->live.ledger, &advice, espi_now_s());
+    }
     esp_plan_free(advice.plan);
 }
 
@@ -152,6 +169,10 @@ static int serve(struct service *s)
         renew(s);
         if (s->to_plan > 0 || espi_now_s() - s->planned_s > REVIEW_S)
             plan_one(s);
+        if (s->live.ledger) {
+            espi_ledger_look(s->live.ledger, s->advisor, espi_now_s());
+            espi_server_tend(s->live.server, espi_now_s());
+        }
     }
     return CLI_OK;
 }
@@ -169,11 +190,15 @@ static int open_service(struct service *s, const struct cli_args *args)
                                            .judge_arg = &fluid,
                                            .seed = 1};
     const char *folder = cli_text(args, "folder");
+    struct espi_address address;
+    bool has_page;
     int fd = -1;
 
     s->path = cli_text(args, "platform");
     if (!folder || !s->path)
         return cli_error(CLI_BAD_USAGE, "needs --platform and --folder");
+    if (cli_live_address(args, &address, &has_page) != CLI_OK)
+        return CLI_BAD_USAGE;
     if (strlen(folder) >= sizeof s->folder)
         return cli_error(CLI_BAD_USAGE, "--folder: the name is too long");
     strcpy(s->folder, folder);
@@ -190,6 +215,8 @@ static int open_service(struct service *s, const struct cli_args *args)
         code = cli_fail(espi_advice_listen(s->folder, &fd, &err), &err);
     if (code == CLI_OK)
         s->peers[s->n_peers++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    if (code == CLI_OK)
+        cli_live_open(args, s->folder, s->p, &s->live);
     return code;
 }
 
@@ -206,6 +233,7 @@ static int run_advise(const struct cli_args *args)
     int code = open_service(&s, args);
     if (code == CLI_OK)
         code = serve(&s);
+    cli_live_close(&s.live);
     for (int i = 0; i < s.n_peers; i++)
         close(s.peers[i].fd);
     espi_advisor_free(s.advisor);
@@ -230,6 +258,9 @@ const struct command cli_command_advise = {
             "things out. When it ends, by whatever cause, the program goes on with the "
             "plans it has. When the file of the platform is replaced, by a new "
             "measurement, it begins again from that.",
+            "With --http it has a page, which shows what it knows and does and cannot "
+            "change any of it. The page is served to this machine only, and only to "
+            "those who have its token; it needs no other network.",
             NULL},
     .options =
         (const struct cli_option[]){
@@ -258,6 +289,7 @@ const struct command cli_command_advise = {
              .fallback = "120s",
              .help = "Half of what is believed of a link is forgotten after this time "
                      "without news of it."},
+            CLI_LIVE_OPTIONS,
             {.name = "verbose",
              .letter = 'v',
              .help = "Say on standard error what is published."},
@@ -266,6 +298,8 @@ const struct command cli_command_advise = {
         (const struct cli_example[]){
             {"By hand, for a program that is started with the same folder:",
              "espalier advise -p grid.json --folder /run/user/1000/advice -v"},
+            {"With a page to look at:",
+             "espalier advise -p grid.json --folder /run/user/1000/advice --http 8080"},
             {0}},
     .see = (const char *const[]){"run", "knobs", NULL},
     .no_json = true,

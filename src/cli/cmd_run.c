@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/launcher.h"
+#include "cli/live.h"
 #include "cli/parts.h"
 #include "cli/run_plan.h"
 
@@ -131,11 +132,12 @@ static void add_launcher_options(struct line *line, int mpi)
 
 struct advice {
     char self[PATH_MAX], folder[64];
-    const char *words[10]; /* its command line; none: no advisor */
+    const char *words[16]; /* its command line; none: no advisor */
 };
 
 static int set_advice(const struct cli_args *args, struct advice *a)
 {
+    static const char *const passed[] = {"--http", "--http-token", "--http-open"};
     int n = 0;
 
     a->words[0] = NULL;
@@ -156,6 +158,13 @@ static int set_advice(const struct cli_args *args, struct advice *a)
     a->words[n++] = getenv("ESPALIER_PLATFORM");
     a->words[n++] = "--folder";
     a->words[n++] = a->folder;
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        if (!cli_has(args, passed[i] + 2))
+            continue;
+        a->words[n++] = passed[i];
+        if (cli_text(args, passed[i] + 2))
+            a->words[n++] = cli_text(args, passed[i] + 2);
+    }
     if (cli_text(args, "log") && strcmp(cli_text(args, "log"), "debug") == 0)
         a->words[n++] = "-v";
     a->words[n] = NULL;
@@ -193,6 +202,8 @@ static int run_run(const struct cli_args *args)
 {
     char shim[PATH_MAX], quoted[80], made[CLI_RUN_PLAN_MAX], name[40];
     struct advice advice = {.folder = ""};
+    struct espi_address address;
+    bool has_page;
     int mpi = cli_find_mpi(args);
 
     if (mpi < 0)
@@ -200,6 +211,10 @@ static int run_run(const struct cli_args *args)
                          "cannot tell which MPI '%s' belongs to: say --mpi openmpi or "
                          "--mpi mpich",
                          espi_quote(quoted, sizeof quoted, args->words[0]));
+    if (cli_live_address(args, &address, &has_page) != CLI_OK)
+        return CLI_BAD_USAGE;
+    if (has_page && !cli_has(args, "adapt"))
+        return cli_error(CLI_BAD_USAGE, "--http shows the advisor: it needs --adapt");
     int code = set_all(args);
     if (code == CLI_OK)
         code = cli_run_plan(args, made);
@@ -294,6 +309,7 @@ const struct command cli_command_run = {
              .help =
                  "Start an advisor beside the program, by which the broadcasts of all "
                  "ranks follow the load of the network; see 'espalier advise'."},
+            CLI_LIVE_OPTIONS,
             {.name = "stats",
              .help = "At the end, say on standard error what ran and how long it took."},
             {.name = "log",
@@ -310,6 +326,8 @@ const struct command cli_command_run = {
         (const struct cli_example[]){
             {"On a measured network:",
              "espalier run -p p.json --stats -- mpirun.openmpi -n 64 ./app"},
+            {"With an advisor, and a page that shows what it does:",
+             "espalier run --adapt --http 8080 -p p.json -- mpirun.openmpi -n 64 ./app"},
             {"Try plans on this machine:",
              "espalier run --mode force -- mpiexec.mpich -n 4 ./app"},
             {0}},

@@ -61,7 +61,7 @@ void espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm)
 {
     int inter = 1, counted = espi_job.settings.stats[0] != '\0';
     *call = (struct espi_call){.op = op, .root = root, .comm = comm};
-    if (counted)
+    if (counted || espi_job.settings.advice[0])
         call->start_s = espi_now_s();
     if (comm == MPI_COMM_NULL || root < 0)
         return;
@@ -99,6 +99,8 @@ int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_pa
         espi_decide(call->c, call->op, call->root, bytes, program_bytes);
     if (!e)
         return -1;
+    call->decided = 1;
+    call->ours_s = e->choice.ours_s;
     call->native_s = e->choice.native_s;
     if (e->choice.plan)
         call->entry = e;
@@ -174,6 +176,7 @@ int espi_call_close(const struct espi_call *call, int ours, int code)
         espi_stats_note(esp_op_name(call->op), call->size, call->bytes,
                         call->entry ? call->entry->choice.plan->algo : "native",
                         espi_now_s() - call->start_s, call->native_s);
+    espi_notes_outcome(call);
     if (ours && code)
         PMPI_Comm_call_errhandler(call->comm, code);
     return code;

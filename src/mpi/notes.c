@@ -292,6 +292,42 @@ void espi_notes_report(const struct espi_notes *n, const struct espi_call *call)
     pthread_mutex_unlock(&lock);
 }
 
+/* More often than this the advisor need not hear of calls. */
+#define OUTCOME_GAP_S 1e-3
+
+void espi_notes_outcome(const struct espi_call *call)
+{
+    static double told_s;
+    static uint64_t skipped;
+    if (!espi_job.settings.advice[0] || !call->decided || call->rank != call->root)
+        return;
+    struct espi_outcome o = {.magic = ESPI_OUTCOME_MAGIC,
+                             .version = ESPI_OUTCOME_VERSION,
+                             .op = call->op,
+                             .root = call->c->node ? call->c->node[call->root] : -1,
+                             .ranks = call->size,
+                             .ours = call->entry != NULL,
+                             .bytes = call->bytes,
+                             .at_s = espi_now_s(),
+                             .ours_s = call->ours_s,
+                             .native_s = call->native_s};
+    o.total_s = o.at_s - call->start_s;
+    if (o.ours && espi_notes_wanted(call))
+        o.call = call->c->calls;
+    if (o.ours)
+        snprintf(o.algo, sizeof o.algo, "%s", call->entry->choice.plan->algo);
+    pthread_mutex_lock(&lock);
+    if (o.at_s - told_s >= OUTCOME_GAP_S || o.call) {
+        o.skipped = skipped;
+        skipped = 0;
+        told_s = o.at_s;
+        espi_outcome_send(&reporter, espi_job.settings.advice, &o);
+    } else {
+        skipped++;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 void espi_notes_end(void)
 {
     espi_reporter_done(&reporter);

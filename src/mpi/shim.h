@@ -223,7 +223,8 @@ struct espi_call {
     int known, rank, size;    /* known: rank and size are */
     uint64_t bytes;           /* of the message as plans count it; 0: the library's */
     struct espi_entry *entry; /* with a plan, or NULL */
-    double native_s;          /* predicted; 0: not */
+    int decided;              /* was it weighed whose it is? */
+    double ours_s, native_s;  /* predicted; 0: not */
     double start_s;
 };
 
@@ -314,6 +315,9 @@ int espi_notes_came(struct espi_notes *n, int which, size_t came);
 /* At the end of the call, on every rank: what travelled is in force. */
 int espi_notes_adopt(const struct espi_notes *n, struct espi_comm *c);
 void espi_notes_report(const struct espi_notes *n, const struct espi_call *call);
+/* Tells the advisor whose the call was and how long it took; calls that follow each other
+ * fast are only counted. */
+void espi_notes_outcome(const struct espi_call *call);
 void espi_notes_end(void);
 
 /* The plan in force for broadcasts from that rank of about that size, or NULL. */

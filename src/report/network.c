@@ -362,15 +362,20 @@ static void write_arrows(FILE *out)
     fputs("</defs>\n", out);
 }
 
+void espi_network_write_plan(const struct espi_network *net, const struct esp_plan *plan,
+                             int number, FILE *out)
+{
+    fprintf(out, "<g class=\"plan\" data-plan=\"%d\">", number);
+    for (int t = plan->n_trees - 1; t >= 0; t--)
+        write_tree(net, plan, t, out);
+    fputs("</g>\n", out);
+}
+
 static void write_plans(const struct espi_network *net, FILE *out)
 {
     write_arrows(out);
-    for (int i = 0; i < net->n_plans; i++) {
-        fprintf(out, "<g class=\"plan\" data-plan=\"%d\">", i);
-        for (int t = net->plans[i]->n_trees - 1; t >= 0; t--)
-            write_tree(net, net->plans[i], t, out);
-        fputs("</g>\n", out);
-    }
+    for (int i = 0; i < net->n_plans; i++)
+        espi_network_write_plan(net, net->plans[i], i, out);
 }
 
 /* ---- nodes ---- */
@@ -422,4 +427,17 @@ void espi_network_write(const struct espi_network *net, FILE *out)
     for (int v = 0; v < net->p->n_nodes; v++)
         write_node(net, v, out);
     fputs("</g></g>\n", out);
+}
+
+void espi_network_write_element(const struct espi_network *net, FILE *out)
+{
+    const struct espi_layout *l = &net->layout;
+
+    fprintf(out,
+            "<svg id=\"network\" viewBox=\"0 0 %d %d\" role=\"img\" "
+            "aria-label=\"The network\"><style>%s</style><g id=\"world\">\n",
+            (int)ceil(l->width * ESPI_NETWORK_SCALE),
+            (int)ceil(l->height * ESPI_NETWORK_SCALE), espi_network_style);
+    espi_network_write(net, out);
+    fputs("<g id=\"moving\"></g></g></svg>", out);
 }

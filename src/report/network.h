@@ -44,6 +44,13 @@ double espi_network_speed_from(const struct espi_network *net, int speed);
 /* The groups of SVG, without an <svg> round them. */
 void espi_network_write(const struct espi_network *net, FILE *out);
 
+/* The same as the <svg> element of a page, with its style and a place for what moves. */
+void espi_network_write_element(const struct espi_network *net, FILE *out);
+
+/* The group of one more plan, under that number. */
+void espi_network_write_plan(const struct espi_network *net, const struct esp_plan *plan,
+                             int number, FILE *out);
+
 /* The style sheet of the groups, for light and dark. */
 extern const char espi_network_style[];
 

@@ -65,9 +65,9 @@ static void put_node(const struct esp_platform *p, int v, FILE *out)
     putc(']', out);
 }
 
-static void put_platform(const struct esp_platform *p, FILE *out)
+void espi_page_put_platform(const struct esp_platform *p, FILE *out)
 {
-    fputs("\"platform\":{", out);
+    putc('{', out);
     key(out, "name");
     string(out, p->name ? p->name : "");
     fprintf(out, ",\"model\":\"%s\",\"links\":%d,\"hosts\":%d,", esp_model_name(p->model),
@@ -240,7 +240,8 @@ static int put_data(const struct espi_page *page, FILE *out)
     fputs("{\"title\":", out);
     string(out, page->title);
     fprintf(out, ",\"ticks\":%d,\"root\":%d,\n", ESPI_PAGE_TICKS, page->net.root);
-    put_platform(page->net.p, out);
+    key(out, "platform");
+    espi_page_put_platform(page->net.p, out);
     fputs(",\n", out);
     put_bound(page->net.bound, out);
     fputs(",\n\"plans\":[", out);
@@ -258,53 +259,65 @@ static int put_data(const struct espi_page *page, FILE *out)
 
 /* ---- the frame ---- */
 
-static void put_network(const struct espi_page *page, FILE *out)
-{
-    const struct espi_layout *l = &page->net.layout;
+/* What of a frame is not written yet. */
+struct frame {
+    const char *at, *end;
+};
 
-    fprintf(out,
-            "<svg id=\"network\" viewBox=\"0 0 %d %d\" role=\"img\" "
-            "aria-label=\"The network\"><style>%s</style><g id=\"world\">\n",
-            (int)ceil(l->width * ESPI_NETWORK_SCALE),
-            (int)ceil(l->height * ESPI_NETWORK_SCALE), espi_network_style);
-    espi_network_write(&page->net, out);
-    fputs("<g id=\"moving\"></g></g></svg>", out);
-}
-
-/* Writes the frame up to a mark, and gives what stands behind it; NULL: no such mark. */
-static const char *copy_until(const char *at, const char *mark, FILE *out)
+/* Writes the frame up to a mark and steps behind it; false: there is no such mark. */
+static bool copy_until(struct frame *f, const char *mark, FILE *out)
 {
-    size_t left = (size_t)(espi_web_page_end - at);
-    const char *found = memmem(at, left, mark, strlen(mark));
+    const char *found = memmem(f->at, (size_t)(f->end - f->at), mark, strlen(mark));
 
     if (!found)
-        return NULL;
-    fwrite(at, 1, (size_t)(found - at), out);
-    return found + strlen(mark);
+        return false;
+    fwrite(f->at, 1, (size_t)(found - f->at), out);
+    f->at = found + strlen(mark);
+    return true;
+}
+
+static esp_status end_frame(const struct frame *f, FILE *out, struct esp_err *err)
+{
+    fwrite(f->at, 1, (size_t)(f->end - f->at), out);
+    return ferror(out) ? espi_err(err, ESP_EIO, "cannot write the page") : ESP_OK;
+}
+
+static esp_status lacks_mark(struct esp_err *err)
+{
+    return espi_err(err, ESP_EINTERNAL, "the page's frame lacks a mark");
 }
 
 esp_status espi_page_write(const void *what, FILE *out, struct esp_err *err)
 {
     const struct espi_page *page = what;
-    const char *at = espi_web_page;
+    struct frame f = {espi_web_page, espi_web_page_end};
 
     if (!espi_page_exists())
         return espi_err(err, ESP_EUNSUPPORTED,
                         "this espalier was built without pages, because npm was missing: "
                         "run tools/setup and build again, or ask for a .svg");
-    at = copy_until(at, "<!--espalier:title-->", out);
-    if (at)
-        espi_markup_text(out, page->title);
-    at = at ? copy_until(at, "<!--espalier:network-->", out) : NULL;
-    if (at)
-        put_network(page, out);
-    at = at ? copy_until(at, "\"espalier:data\"", out) : NULL;
-    if (!at)
-        return espi_err(err, ESP_EINTERNAL, "the page's frame lacks a mark");
+    if (!copy_until(&f, "<!--espalier:title-->", out))
+        return lacks_mark(err);
+    espi_markup_text(out, page->title);
+    if (!copy_until(&f, "<!--espalier:network-->", out))
+        return lacks_mark(err);
+    espi_network_write_element(&page->net, out);
+    if (!copy_until(&f, "\"espalier:data\"", out))
+        return lacks_mark(err);
     if (put_data(page, out))
         return espi_err(err, ESP_ENOMEM, "out of memory");
-    fwrite(at, 1, (size_t)(espi_web_page_end - at), out);
-    if (ferror(out))
-        return espi_err(err, ESP_EIO, "cannot write the page");
-    return ESP_OK;
+    return end_frame(&f, out, err);
+}
+
+esp_status espi_page_write_live(const char *nonce, FILE *out, struct esp_err *err)
+{
+    struct frame f = {espi_web_live, espi_web_live_end};
+
+    if (!copy_until(&f, "/*espalier:colours*/", out))
+        return lacks_mark(err);
+    fputs(espi_network_style, out);
+    if (!copy_until(&f, "espalier:nonce", out))
+        return lacks_mark(err);
+    fputs(nonce, out);
+    return end_frame(&f, out, err);
 }

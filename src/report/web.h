@@ -3,6 +3,7 @@
 #ifndef ESPI_REPORT_WEB_H
 #define ESPI_REPORT_WEB_H
 
-extern const char espi_web_page[], espi_web_page_end[];
+extern const char espi_web_page[], espi_web_page_end[]; /* of espalier show */
+extern const char espi_web_live[], espi_web_live_end[]; /* of the advisor */
 
 #endif

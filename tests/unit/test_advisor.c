@@ -20,6 +20,7 @@
 #include "base/rng.h"
 #include "platform/platform.h"
 #include "support/alloc_fail.h"
+#include "support/reports.h"
 
 static struct esp_platform *grid(void)
 {
@@ -36,68 +37,15 @@ static struct esp_platform *grid(void)
     return out;
 }
 
-struct arrivals {
-    double first_s[64], last_s[64], under_way_s[64]; /* by receiver */
-};
-
-static void note(void *arg, const struct esp_sim_transfer *t)
-{
-    struct arrivals *a = arg;
-    if (a->last_s[t->to] < 0 || t->end_s < a->first_s[t->to])
-        a->first_s[t->to] = t->end_s;
-    a->last_s[t->to] = fmax(a->last_s[t->to], t->end_s);
-    a->under_way_s[t->to] += t->end_s - t->start_s;
-}
-
-static void tell_children(struct espi_report *r, const struct esp_plan *plan,
-                          const struct arrivals *a)
-{
-    int n = 0;
-    for (int i = 0; i < ESPI_REPORT_CHILDREN; i++)
-        r->child[i] = -1;
-    for (int i = 0; i < plan->trees[0].n_edges && n < ESPI_REPORT_CHILDREN; i++)
-        if (plan->trees[0].edges[i].from == r->node) {
-            r->child[n] = plan->trees[0].edges[i].to;
-            r->child_s[n] = (float)a->under_way_s[r->child[n]];
-            n++;
-        }
-}
-
 /* Broadcasts by the plan on the real network; all ranks tell of it. */
 static void broadcast(struct espi_advisor *a, const struct esp_platform *p,
                       const struct esp_plan *plan, const struct esp_platform *reality,
                       uint64_t call, double now_s)
 {
-    struct arrivals arrivals;
-    struct esp_sim_result *result;
-    struct esp_sim_options options = {.reality = reality,
-                                      .sharing = ESP_SHARING_FLUID,
-                                      .on_transfer = note,
-                                      .arg = &arrivals};
-    struct espi_report r = {.magic = ESPI_REPORT_MAGIC,
-                            .version = ESPI_REPORT_VERSION,
-                            .node = plan->root,
-                            .root = plan->root,
-                            .parent = -1,
-                            .n = p->n_hosts,
-                            .call = call,
-                            .bytes = (uint64_t)plan->size_bytes,
-                            .slices = ceil(plan->size_bytes / plan->slice_bytes),
-                            .total_s = 0.1};
-    for (int i = 0; i < 64; i++)
-        arrivals.first_s[i] = arrivals.last_s[i] = -1, arrivals.under_way_s[i] = 0;
-    assert_int_equal(esp_simulate(p, plan, &options, &result, NULL), ESP_OK);
-    esp_sim_result_free(result);
-    tell_children(&r, plan, &arrivals);
-    assert_int_equal(espi_advisor_hear(a, &r, now_s, NULL), ESP_OK);
-    for (int i = 0; i < plan->trees[0].n_edges; i++) {
-        const struct esp_edge *e = &plan->trees[0].edges[i];
-        r.node = e->to;
-        r.parent = e->from;
-        r.receive_s = arrivals.last_s[e->to] - arrivals.first_s[e->to];
-        tell_children(&r, plan, &arrivals);
-        assert_int_equal(espi_advisor_hear(a, &r, now_s, NULL), ESP_OK);
-    }
+    struct espi_report reports[64];
+    int n = reports_of(p, plan, reality, plan->size_bytes, call, now_s, reports);
+    for (int i = 0; i < n; i++)
+        assert_int_equal(espi_advisor_hear(a, &reports[i], now_s, NULL), ESP_OK);
 }
 
 static struct esp_platform *slowed(const struct esp_platform *p, int link, double by)
@@ -248,6 +196,7 @@ static void files_and_socket_are_ours_only(void **state)
     struct espi_advice_seen seen = {0};
     struct espi_reporter reporter = {.fd = -1};
     struct espi_report r = {.magic = ESPI_REPORT_MAGIC}, got;
+    struct espi_outcome outcome;
     struct stat s;
     size_t length;
     int fd, peer;
@@ -264,11 +213,11 @@ static void files_and_socket_are_ours_only(void **state)
     espi_report_send(&reporter, folder, &r);
     peer = espi_advice_accept(fd);
     assert_true(peer >= 0);
-    assert_int_equal(espi_advice_receive(peer, &got), 1);
+    assert_int_equal(espi_advice_receive(peer, &got, &outcome), ESPI_NEWS_REPORT);
     assert_memory_equal(&got, &r, sizeof r);
-    assert_int_equal(espi_advice_receive(peer, &got), 0);
+    assert_int_equal(espi_advice_receive(peer, &got, &outcome), ESPI_NEWS_NONE);
     assert_int_equal(send(reporter.fd, "nonsense", 8, 0), 8);
-    assert_int_equal(espi_advice_receive(peer, &got), -1);
+    assert_int_equal(espi_advice_receive(peer, &got, &outcome), ESPI_NEWS_END);
     close(peer);
     espi_report_send(&reporter, folder, &r); /* nobody is there: no harm */
     assert_int_equal(espi_advice_write(folder, p, &advice, NULL), ESP_OK);

@@ -1,10 +1,12 @@
-// Opens the pages that `espalier show` writes in a real browser and uses their controls.
+// Opens the pages that `espalier show` writes, and that of a live advisor, in a real browser
+// and uses their controls.
 // usage: node tests/web/pages.mjs ESPALIER [FOLDER_FOR_SCREENSHOTS]
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { chromium } from "../../web/node_modules/playwright-core/index.mjs";
 
 const [espalier, shots] = process.argv.slice(2);
@@ -135,6 +137,136 @@ async function showsManyHosts(browser) {
   await close("large");
 }
 
+// ---- the live page ----
+
+// An advisor with a page, and what stands for the ranks of a program.
+async function startAdvisor(platform, name, port = 0) {
+  const advice = path(name);
+  const child = spawn(espalier, ["advise", "-p", path(platform), "--folder", advice,
+    "--http", `127.0.0.1:${port}`, "--budget", "50ms"], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  while (!said.includes("\n")) said += (await once(child.stderr, "data"))[0];
+  const url = /http:\S+/.exec(said)?.[0];
+  assert.ok(url, said);
+  return { url, advice, platform: path(platform), async stop(signal = "SIGTERM") {
+    child.kill(signal);
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  } };
+}
+
+async function feed(advisor, calls, gap = 0.05) {
+  const feeder = join(dirname(espalier), "tests", "feeder");
+  const child = spawn(feeder, [advisor.platform, advisor.advice, String(calls), String(gap)], { stdio: "inherit" });
+  assert.equal((await once(child, "exit"))[0], 0);
+}
+
+// Opens the page of an advisor; nothing may be asked of anybody else.
+async function visit(browser, advisor, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, ...options });
+  const bad = [], origin = new URL(advisor.url).origin;
+  let excused = false;
+  const note = (text) => excused || bad.push(text);
+  page.on("console", (m) => ["error", "warning"].includes(m.type()) && note(m.text()));
+  page.on("pageerror", (e) => bad.push(e.message));
+  page.on("request", (r) => r.url().startsWith(`${origin}/`) || r.url().startsWith("data:") || bad.push(`asked for ${r.url()}`));
+  await page.goto(advisor.url);
+  await page.locator('#link[data-kind="live"]').waitFor();
+  return {
+    page,
+    excuse() { excused = true; }, // the browser itself complains of lost connections
+    async close(shot) {
+      if (shots && shot) await page.screenshot({ path: join(shots, `${shot}.png`), fullPage: true });
+      await page.close();
+      assert.deepEqual(bad, [], shot);
+    },
+  };
+}
+
+const callsShown = (page) => page.locator("#calls tbody tr").count();
+
+async function livesOn(browser) {
+  run("generate", "sites", "--preset", "teragrid", "--wan-bandwidth", "30Mbps", "-o", path("live.json"));
+  const advisor = await startAdvisor("live.json", "advice");
+  const { page, close, excuse } = await visit(browser, advisor);
+  assert.equal(await page.locator(".node").count(), 64);
+  assert.equal(await callsShown(page), 0);
+  assert.ok(await page.locator("#calls-empty").isVisible());
+  await feed(advisor, 6);
+  await page.waitForFunction(() => document.querySelectorAll("#calls tbody tr").length >= 6);
+  const before = await callsShown(page);
+  await feed(advisor, 20);
+  await page.waitForFunction((n) => document.querySelectorAll("#calls tbody tr").length >= n, before + 20);
+  assert.equal(await page.locator(".plan path.edge").count(), 63);
+  assert.match(await page.locator("#plan-text").textContent(), /^In force: /);
+  assert.equal(await page.locator("#plans tr[data-kind=now]").count(), 1);
+  assert.ok((await page.locator("#rates tbody tr").count()) > 0, "rates are heard of");
+  assert.ok((await page.locator("#rates-drawn path").count()) > 0, "and drawn");
+  assert.match(await page.locator("#decisions").textContent(), /allreduce.*native/);
+  assert.equal(await page.locator("#chart canvas").count(), 1);
+  assert.match(await page.locator("#tile-ours-note").textContent(), /ours, .* native/);
+
+  await page.locator("#show-plan").uncheck();
+  assert.equal(await shown(page, ".plan path"), 0);
+  await page.locator("#show-plan").check();
+  await page.locator("#show-rates").uncheck();
+  assert.equal(await shown(page, "#rates-drawn path"), 0);
+  await page.locator("#show-rates").check();
+  await page.locator("#plans tbody button").last().press("Enter");
+  assert.notEqual(await page.locator("#plan").inputValue(), "");
+  await page.locator("#plan").selectOption("");
+  await page.locator("#find").fill("psc");
+  await page.locator("#nodes tbody button").first().press("Enter");
+  assert.match(await page.locator("#details").textContent(), /Receives from/);
+  await page.locator("#find").fill("");
+  await page.locator("#kind").selectOption("scatter");
+  await page.locator("#kind").selectOption("");
+  await page.locator("#pause").press("Enter");
+  assert.match(await page.locator("#link").textContent(), /paused/);
+  await page.locator("#pause").press("Enter");
+  await page.locator('#link[data-kind="live"]').waitFor();
+
+  // The advisor dies and is started anew, as espalier run does: the page goes on.
+  excuse();
+  const had = await callsShown(page);
+  await advisor.stop("SIGKILL");
+  await page.locator('#link[data-kind="lost"]').waitFor();
+  const again = await startAdvisor("live.json", "advice");
+  assert.equal(again.url, advisor.url);
+  await page.locator('#link[data-kind="live"]').waitFor({ timeout: 60000 });
+  await feed(again, 5);
+  await page.waitForFunction((n) => document.querySelectorAll("#calls tbody tr").length >= n, had + 5);
+  assert.equal(await page.locator("#calls tr[data-kind=again]").count(), 1);
+  await close("live");
+  for (const [width, colorScheme] of [[1200, "dark"], [400, "light"], [400, "dark"]]) {
+    const narrow = await visit(browser, again, { viewport: { width, height: 800 }, colorScheme });
+    await narrow.page.waitForFunction(() => document.querySelectorAll("#calls tbody tr").length > 0);
+    const wide = await narrow.page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= width, `the live page is ${wide} px wide on a screen of ${width}`);
+    await narrow.close(`live-${width}-${colorScheme}`);
+  }
+  await again.stop();
+}
+
+async function livesWithManyHosts(browser) {
+  const advisor = await startAdvisor("large.json", "advice-large");
+  await feed(advisor, 4);
+  const { page, close } = await visit(browser, advisor);
+  assert.equal(await page.locator(".node").count(), 1000);
+  await page.waitForFunction(() => document.querySelectorAll(".plan path.edge").length === 999);
+  await close("live-large");
+  await advisor.stop();
+}
+
+// Without the token there is nothing to see.
+async function keepsOthersOut() {
+  const advisor = await startAdvisor("live.json", "advice-closed");
+  const { origin } = new URL(advisor.url);
+  for (const [where, code] of [["/", 401], ["/api/state", 401], ["/?token=0123456789abcdef", 403]])
+    assert.equal((await fetch(origin + where)).status, code);
+  assert.equal((await fetch(advisor.url, { method: "POST" })).status, 405);
+  await advisor.stop();
+}
+
 async function accounts(browser) {
   for (const [width, colorScheme] of [[1000, "light"], [400, "dark"]]) {
     const { page, close } = await open(browser, "report/index.html", {
@@ -153,7 +285,8 @@ makePages();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
-  for (const test of [usesControls, plays, compares, findsHosts, fitsNarrow, showsManyHosts, accounts]) {
+  for (const test of [usesControls, plays, compares, findsHosts, fitsNarrow, showsManyHosts, livesOn,
+    livesWithManyHosts, keepsOthersOut, accounts]) {
     await test(browser);
     console.log(`ok ${test.name}`);
   }

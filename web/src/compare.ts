@@ -1,34 +1,8 @@
 // Algorithms against each other and against the bound, for each size of message.
 import uPlot from "uplot";
+import { chartStyle } from "./chart";
 import { bytes, element, percent, seconds, type Data, type Row } from "./data";
-
-const cell = (text: string, number = false) => {
-  const td = document.createElement("td");
-  td.textContent = text;
-  if (number) td.className = "number";
-  return td;
-};
-
-export function bar(part: number): HTMLTableCellElement {
-  const td = document.createElement("td");
-  const inner = document.createElement("div");
-  td.className = "bar-cell";
-  inner.className = "bar-fill";
-  inner.style.width = `${Math.max(0.5, Math.min(100, 100 * part))}%`;
-  td.append(inner);
-  return td;
-}
-
-export function fill(table: string, rows: HTMLTableCellElement[][]) {
-  const body = element(table).querySelector("tbody") as HTMLElement;
-  body.replaceChildren(
-    ...rows.map((cells) => {
-      const row = document.createElement("tr");
-      row.append(...cells);
-      return row;
-    }),
-  );
-}
+import { bar, cell, fill } from "./table";
 
 function showRanking(data: Data, index: number) {
   const { sizes_bytes, bound_s, rows } = data.compare;
@@ -48,9 +22,7 @@ function showRanking(data: Data, index: number) {
 function drawChart(data: Data) {
   const { sizes_bytes, bound_s, rows } = data.compare;
   const box = element("chart");
-  const style = getComputedStyle(document.documentElement);
-  const ink = (name: string) => style.getPropertyValue(name).trim();
-  const axis = { stroke: ink("--soft"), grid: { stroke: ink("--line"), width: 0.3 }, ticks: { show: false } };
+  const { ink, axis } = chartStyle();
   box.replaceChildren();
   new uPlot(
     {
@@ -91,5 +63,3 @@ export function showComparison(data: Data) {
   new ResizeObserver(() => drawChart(data)).observe(element("compare"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawChart(data));
 }
-
-export { cell };

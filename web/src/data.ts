@@ -38,18 +38,20 @@ export interface Row {
   makespan_s: (number | null)[];
 }
 
+export interface Platform {
+  name: string;
+  model: string;
+  links: number;
+  hosts: number;
+  sites: string[];
+  nodes: Node[];
+}
+
 export interface Data {
   title: string;
   ticks: number;
   root: number;
-  platform: {
-    name: string;
-    model: string;
-    links: number;
-    hosts: number;
-    sites: string[];
-    nodes: Node[];
-  };
+  platform: Platform;
   bound: null | {
     throughput_Bps: number;
     cut: number;

@@ -1,15 +1,17 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { bar, cell, fill, showComparison } from "./compare";
+import { showComparison } from "./compare";
 import { element, percent, rate, readData, seconds, type Data, type Plan } from "./data";
+import { listHosts } from "./hosts";
 import { Network, type Links } from "./network";
+import { bar, cell, fill } from "./table";
 import { TimelineView } from "./timeline";
 
 const data: Data = readData();
 let links: Links = { from: new Map(), to: new Map() };
 let current = 0;
 
-const network = new Network(data, (node) => showNode(node));
+const network = new Network(data.platform, (node) => showNode(node));
 const timeline = new TimelineView(data, network);
 
 function summary(plan: Plan | undefined): string {
@@ -35,31 +37,15 @@ function showNode(node: number) {
 }
 
 function listNodes(plan: Plan | undefined) {
-  const words = element<HTMLInputElement>("find").value.toLowerCase();
-  const { nodes, sites } = data.platform;
-  const names = (list: number[] = []) => list.map((n) => nodes[n][0]).join(", ");
-  const rows: HTMLTableCellElement[][] = [];
-  nodes.forEach(([name, site, isSwitch], n) => {
-    const where = site >= 0 ? sites[site] : "";
-    if (isSwitch || !`${name} ${where}`.toLowerCase().includes(words)) return;
-    const first = cell("");
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "name";
-    button.textContent = name;
-    button.addEventListener("click", () => showNode(n));
-    first.append(button);
-    rows.push([first, cell(where), cell(names(links.to.get(n))), cell(names(links.from.get(n))),
-      cell(plan ? percent((plan.load[n] ?? 0) / 1000) : "-", true)]);
-  });
-  fill("nodes", rows);
+  const load = (n: number) => (plan ? percent((plan.load[n] ?? 0) / 1000) : "-");
+  listHosts(data.platform, links, load, showNode);
 }
 
 function showPlan(index: number) {
   const plan = data.plans[index];
   current = index;
   if (plan) {
-    network.show(index);
+    network.show(index, plan);
     links = network.links(index);
     fill("busiest", plan.busiest.map(([text, load]) => [cell(text), cell(percent(load), true), bar(load)]));
   }

@@ -1,7 +1,7 @@
 // The drawing is made by the program; here it is moved, filtered and coloured.
 import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
-import { element, percent, rate, type Data, type Plan } from "./data";
+import { element, percent, rate, type Platform } from "./data";
 
 export interface Links {
   from: Map<number, number[]>;
@@ -11,48 +11,69 @@ export interface Links {
 const COLOURS = 8;
 const colour = (tree: number) => `var(--c${Math.min(tree, COLOURS)})`;
 
+// What of a plan is shown here.
+export interface Shown {
+  trees: number[]; // weights
+  load: number[]; // by node, thousandths
+}
+
+const box = (id: string) => document.getElementById(id) as HTMLInputElement | null;
+
 export class Network {
   readonly svg = document.getElementById("network") as unknown as SVGSVGElement;
   private plan = 0;
+  private load: number[] = [];
   private paths = new Map<string, SVGPathElement>();
 
-  constructor(private data: Data, private onNode: (node: number) => void) {
+  constructor(private platform: Platform, onNode: (node: number) => void) {
     this.makeZoom();
-    this.svg.querySelectorAll<SVGGElement>(".node").forEach((node) => {
-      const n = Number(node.dataset.n);
-      node.addEventListener("pointerenter", () => this.onNode(n));
-      node.addEventListener("click", () => this.onNode(n));
-    });
+    const tell = (event: Event) => {
+      const node = (event.target as Element).closest<SVGGElement>(".node");
+      if (node) onNode(Number(node.dataset.n));
+    };
+    this.svg.addEventListener("pointerover", tell);
+    this.svg.addEventListener("click", tell);
     this.toggle("show-links", "no-links");
     this.toggle("show-cut", "no-cut");
-    element<HTMLInputElement>("show-load").addEventListener("change", () => this.showLoad());
+    this.toggle("show-plan", "no-plan");
+    this.toggle("show-rates", "no-rates");
+    box("show-load")?.addEventListener("change", () => this.showLoad());
+  }
+
+  // Another network takes the place of the one that is shown.
+  replace(platform: Platform, svg: SVGSVGElement) {
+    const place = this.svg.querySelector("#world")?.getAttribute("transform");
+    this.platform = platform;
+    this.svg.setAttribute("viewBox", svg.getAttribute("viewBox") ?? "");
+    this.svg.replaceChildren(...svg.childNodes);
+    if (place) this.svg.querySelector("#world")?.setAttribute("transform", place);
   }
 
   private makeZoom() {
-    const world = select("#world");
     const area = select<SVGSVGElement, unknown>(this.svg);
     const behaviour = zoom<SVGSVGElement, unknown>()
       .scaleExtent([0.5, 30])
-      .on("zoom", (event) => world.attr("transform", event.transform.toString()));
+      .on("zoom", (event) => select("#world").attr("transform", event.transform.toString()));
     area.call(behaviour);
     element("zoom-in").onclick = () => area.call(behaviour.scaleBy, 1.5);
     element("zoom-out").onclick = () => area.call(behaviour.scaleBy, 1 / 1.5);
     element("zoom-fit").onclick = () => area.call(behaviour.transform, zoomIdentity);
   }
 
-  private toggle(box: string, className: string) {
-    const input = element<HTMLInputElement>(box);
-    input.addEventListener("change", () =>
+  private toggle(id: string, className: string) {
+    const input = box(id);
+    input?.addEventListener("change", () =>
       this.svg.classList.toggle(className, !input.checked),
     );
   }
 
-  show(index: number) {
+  show(index: number, plan: Shown) {
     this.plan = index;
+    this.load = plan.load;
     this.svg.querySelectorAll<SVGGElement>(".plan").forEach((g) => {
       g.style.display = Number(g.dataset.plan) === index ? "" : "none";
     });
-    this.listTrees(this.data.plans[index]);
+    this.listTrees(plan);
     this.showLoad();
     this.paths.clear();
     const group = this.svg.querySelector(`.plan[data-plan="${index}"]`);
@@ -63,9 +84,10 @@ export class Network {
     );
   }
 
-  private listTrees(plan: Plan) {
-    const box = element("trees");
-    box.querySelectorAll("label").forEach((l) => l.remove());
+  private listTrees(plan: Shown) {
+    const list = document.getElementById("trees");
+    list?.querySelectorAll("label").forEach((l) => l.remove());
+    if (!list) return;
     plan.trees.forEach((weight, t) => {
       const label = document.createElement("label");
       const input = document.createElement("input");
@@ -76,7 +98,7 @@ export class Network {
       swatch.className = "swatch";
       swatch.style.background = colour(t);
       label.append(input, swatch, ` ${t + 1}: ${percent(weight)}`);
-      box.append(label);
+      list.append(label);
     });
   }
 
@@ -87,12 +109,12 @@ export class Network {
   }
 
   private showLoad() {
-    const on = element<HTMLInputElement>("show-load").checked;
-    const load = this.data.plans[this.plan]?.load ?? [];
+    const on = box("show-load")?.checked;
+    if (on === undefined) return;
     this.svg.querySelectorAll<SVGGElement>(".node").forEach((node) => {
       const shape = node.querySelector<SVGElement>("circle, rect");
       if (!shape) return;
-      const part = (load[Number(node.dataset.n)] ?? 0) / 10;
+      const part = (this.load[Number(node.dataset.n)] ?? 0) / 10;
       shape.style.fill = on ? `color-mix(in srgb, var(--c1) ${part}%, var(--paper))` : "";
       shape.style.fillOpacity = on ? "1" : "";
     });
@@ -126,10 +148,10 @@ export class Network {
   }
 
   describe(node: number, links: Links): string {
-    const [name, site, isSwitch, degree, slowest, fastest] = this.data.platform.nodes[node];
+    const [name, site, isSwitch, degree, slowest, fastest] = this.platform.nodes[node];
     const names = (list: number[] = []) =>
-      list.map((n) => this.data.platform.nodes[n][0]).join(", ") || "nobody";
-    const where = site >= 0 ? ` at ${this.data.platform.sites[site]}` : "";
+      list.map((n) => this.platform.nodes[n][0]).join(", ") || "nobody";
+    const where = site >= 0 ? ` at ${this.platform.sites[site]}` : "";
     const speed =
       slowest !== null && fastest !== null
         ? slowest === fastest ? ` of ${rate(fastest)}` : ` of ${rate(slowest)} to ${rate(fastest)}`

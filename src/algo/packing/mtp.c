@@ -149,6 +149,7 @@ const struct espi_algo espi_algo_mtp = {
     .family = "many-trees",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .by_slice = 1,
     .paper = "broadcast trees for heterogeneous platforms, section 4",
     .complexity = "O(m log n) a round of a few hundred, and linear programs",
     .summary = "the mix of trees that reaches the optimal throughput",

@@ -52,6 +52,7 @@ const struct espi_algo espi_algo_grow = {
     .family = "pipelined",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .by_slice = 1,
     .paper = "broadcast trees for heterogeneous platforms, algorithm 3",
     .complexity = "O(m log n)",
     .summary = "adds the arc that leaves its sender least loaded (Topo-Grow-Tree)",

@@ -37,6 +37,7 @@ const struct espi_algo espi_algo_multiport_grow = {
     .family = "pipelined",
     .op = ESP_OP_BCAST,
     .models = ESPI_MODEL_BIT(ESP_MODEL_MULTI_PORT),
+    .by_slice = 1,
     .paper = "broadcast trees for heterogeneous platforms, algorithm 5",
     .complexity = "O(m log n)",
     .summary = "adds the arc that leaves its sender the shortest period",

@@ -20,6 +20,7 @@ const struct espi_algo espi_algo_multiport_prune_degree = {
     .family = "pipelined",
     .op = ESP_OP_BCAST,
     .models = ESPI_MODEL_BIT(ESP_MODEL_MULTI_PORT),
+    .by_slice = 1,
     .paper = "broadcast trees for heterogeneous platforms, multi-port",
     .complexity = "O(m log n) and a local search an arc",
     .summary = "takes arcs from the sender with the longest period",

@@ -22,6 +22,7 @@ const struct espi_algo espi_algo_prune_degree = {
     .family = "pipelined",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .by_slice = 1,
     .paper = "broadcast trees for heterogeneous platforms, algorithm 2",
     .complexity = "O(m log n) and a local search an arc",
     .summary = "takes arcs from the most loaded sender (Topo-Prune-Degree)",

@@ -30,6 +30,7 @@ const struct espi_algo espi_algo_prune_simple = {
     .family = "pipelined",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .by_slice = 1,
     .paper = "broadcast trees for heterogeneous platforms, algorithm 1",
     .complexity = "O(m log m) and a local search an arc",
     .summary = "deletes the slowest arcs until a tree is left (Topo-Prune-Simple)",

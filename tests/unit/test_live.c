@@ -1,0 +1,726 @@
+/* The advisor's page: who may see it, what it says, and that nobody can harm the advisor
+ * through it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <espalier/espalier.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "live/ledger_impl.h"
+#include "live/server.h"
+#include "platform/platform.h"
+#include "support/alloc_fail.h"
+#include "support/reports.h"
+
+/* ---- the door ---- */
+
+static void addresses_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int good, port, is_loopback;
+    } cases[] = {
+        {"127.0.0.1:8080", 1, 8080, 1}, {"8080", 1, 8080, 1},
+        {"localhost:0", 1, 0, 1},       {":81", 1, 81, 1},
+        {"[::1]:65535", 1, 65535, 1},   {"127.9.9.9:1", 1, 1, 1},
+        {"0.0.0.0:80", 1, 80, 0},       {"[::]:80", 1, 80, 0},
+        {"10.1.2.3:80", 1, 80, 0},      {"[::ffff:127.0.0.1]:80", 1, 80, 1},
+        {"[2001:db8::1]:80", 1, 80, 0}, {"", 0, 0, 0},
+        {"127.0.0.1", 0, 0, 0},         {"127.0.0.1:", 0, 0, 0},
+        {"127.0.0.1:65536", 0, 0, 0},   {"127.0.0.1:-1", 0, 0, 0},
+        {"127.0.0.1:8 0", 0, 0, 0},     {"::1:80", 0, 0, 0},
+        {"[::1:80", 0, 0, 0},           {"example.org:80", 0, 0, 0},
+        {"1.2.3:80", 0, 0, 0},          {"[127.0.0.1]:99999999999", 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct espi_address a;
+        esp_status st = espi_address_parse(cases[i].text, &a, NULL);
+        if ((st == ESP_OK) != cases[i].good)
+            fail_msg("%s", cases[i].text);
+        if (st)
+            continue;
+        assert_int_equal(a.port, cases[i].port);
+        assert_int_equal(a.is_loopback, cases[i].is_loopback);
+    }
+}
+
+static void names_of_others_are_refused(void **state)
+{
+    (void)state;
+    static const char *const safe[] = {"127.0.0.1",   "127.0.0.1:8080", "localhost",
+                                       "localhost:9", "[::1]",          "[::1]:80",
+                                       "10.0.0.7:80"};
+    static const char *const unsafe[] = {"",
+                                         "evil.example",
+                                         "evil.example:8080",
+                                         "localhost.evil.example",
+                                         ":8080",
+                                         "127.0.0.1.evil:1",
+                                         "127.0.0.1:80:90",
+                                         "127.0.0.1:x",
+                                         "[::1",
+                                         "localhost:99999",
+                                         "127.0.0.1@evil.com",
+                                         "127.0.0.1 evil.com",
+                                         "localhost.",
+                                         "127.1",
+                                         "2130706433",
+                                         "0x7f.0.0.1"};
+    for (size_t i = 0; i < sizeof safe / sizeof *safe; i++)
+        if (!espi_host_is_safe(safe[i]))
+            fail_msg("%s", safe[i]);
+    for (size_t i = 0; i < sizeof unsafe / sizeof *unsafe; i++)
+        if (espi_host_is_safe(unsafe[i]))
+            fail_msg("%s", unsafe[i]);
+    assert_false(espi_host_is_safe(NULL));
+}
+
+static void write_file(const char *path, const char *text, mode_t mode)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    assert_int_equal(fchmod(fd, mode), 0);
+    close(fd);
+}
+
+static void tokens_are_kept_to_oneself(void **state)
+{
+    (void)state;
+    struct espi_token one, two, read;
+    char folder[] = "/tmp/espalier-live-XXXXXX", path[128];
+    int port;
+    assert_int_equal(espi_token_make(&one, NULL), ESP_OK);
+    assert_int_equal(espi_token_make(&two, NULL), ESP_OK);
+    assert_int_equal(strlen(one.text), 32);
+    assert_string_not_equal(one.text, two.text);
+    assert_true(espi_token_is_good(one.text));
+    assert_false(espi_token_is_good("short"));
+    assert_false(espi_token_is_good("with a blank in it"));
+    assert_true(espi_token_matches(&one, one.text));
+    assert_false(espi_token_matches(&one, two.text));
+    assert_false(espi_token_matches(&one, NULL));
+    assert_false(espi_token_matches(&one, ""));
+    strcpy(read.text, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+    assert_false(espi_token_matches(&read, "a")); /* though it repeats */
+    strcpy(two.text, one.text);
+    two.text[31] ^= 1;
+    assert_false(espi_token_matches(&one, two.text));
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/token", folder);
+    write_file(path, "abcdefghij0123456789\n", 0600);
+    assert_int_equal(espi_token_read(path, &read, NULL), ESP_OK);
+    assert_string_equal(read.text, "abcdefghij0123456789");
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_int_equal(espi_token_read(path, &read, NULL), ESP_EINPUT);
+    write_file(path, "short\n", 0600);
+    assert_int_equal(espi_token_read(path, &read, NULL), ESP_EINPUT);
+    unlink(path);
+    assert_int_equal(espi_token_read(path, &read, NULL), ESP_EINPUT);
+
+    /* An advisor that comes after another finds its place. */
+    assert_int_equal(espi_door_recall(folder, &port, &read), -1);
+    assert_int_equal(
+        espi_door_remember(folder, "http://127.0.0.1:4711/?token=abcdefghij0123456789",
+                           NULL),
+        ESP_OK);
+    assert_int_equal(espi_door_recall(folder, &port, &read), 0);
+    assert_int_equal(port, 4711);
+    assert_string_equal(read.text, "abcdefghij0123456789");
+    snprintf(path, sizeof path, "%s/live.url", folder);
+    write_file(path, "http://127.0.0.1:4711/?token=<script>", 0600);
+    assert_int_equal(espi_door_recall(folder, &port, &read), -1);
+    espi_advice_clean(folder);
+    assert_int_not_equal(access(folder, F_OK), 0);
+}
+
+/* ---- the ledger ---- */
+
+struct scene {
+    struct esp_platform *p;
+    struct espi_advisor *a;
+    struct espi_ledger *l;
+};
+
+static void begin(struct scene *s)
+{
+    struct esp_sites_options o;
+    struct esp_platform *p = NULL;
+    esp_sites_options_defaults(&o);
+    o.sites = 3;
+    o.clusters = 1;
+    o.hosts = 2;
+    o.switches = 1;
+    assert_int_equal(esp_generate_sites(&o, &p, NULL), ESP_OK);
+    assert_int_equal(esp_platform_with_model(p, ESP_MODEL_CAPACITY, &s->p, NULL), ESP_OK);
+    esp_platform_free(p);
+    assert_int_equal(
+        espi_advisor_create(s->p, &(struct espi_advisor_options){.work = 1}, &s->a, NULL),
+        ESP_OK);
+    assert_int_equal(espi_ledger_create(&s->l, NULL), ESP_OK);
+    assert_int_equal(espi_ledger_set_network(s->l, s->p, 0, NULL), ESP_OK);
+    s->l->begun_s -= 1e6; /* there is time for forecasts */
+}
+
+static void end(struct scene *s)
+{
+    espi_ledger_free(s->l);
+    espi_advisor_free(s->a);
+    esp_platform_free(s->p);
+}
+
+static struct esp_plan *publish(struct scene *s, double bytes, double now_s)
+{
+    struct espi_advice advice;
+    struct esp_plan *plan;
+    assert_int_equal(espi_advisor_plan_for(s->a, 0, bytes, now_s, &advice, NULL), ESP_OK);
+    plan = advice.plan;
+    espi_ledger_publish(s->l, &advice, now_s);
+    assert_null(advice.plan);
+    return plan; /* the ledger's */
+}
+
+static json_t *state_of(struct scene *s, uint64_t since, double now_s)
+{
+    char *text = NULL;
+    size_t length;
+    json_error_t error;
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(espi_ledger_write_state(s->l, since, now_s, out, NULL), ESP_OK);
+    fclose(out);
+    json_t *json = json_loads(text, 0, &error);
+    if (!json)
+        fail_msg("%s: %s", error.text, text);
+    free(text);
+    return json;
+}
+
+static double number(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+/* All ranks tell of a call, in some order; then what the root says of it. */
+static double tell_call(struct scene *s, const struct esp_plan *plan, uint64_t call,
+                        double bytes, double began_s, int backwards)
+{
+    struct espi_report reports[64];
+    int n = reports_of(s->p, plan, NULL, bytes, call, began_s, reports);
+    double took_s = 0;
+    for (int i = 0; i < n; i++) {
+        const struct espi_report *r = &reports[backwards ? n - 1 - i : i];
+        took_s = fmax(took_s, r->total_s);
+        espi_ledger_report(s->l, s->a, r, began_s + 5);
+        espi_advisor_hear(s->a, r, began_s + 5, NULL);
+    }
+    return took_s;
+}
+
+static struct espi_outcome outcome_of(uint64_t call, double bytes)
+{
+    return (struct espi_outcome){.magic = ESPI_OUTCOME_MAGIC,
+                                 .version = ESPI_OUTCOME_VERSION,
+                                 .op = ESP_OP_BCAST,
+                                 .ranks = 6,
+                                 .ours = 1,
+                                 .call = call,
+                                 .bytes = (uint64_t)bytes,
+                                 .total_s = 0.5,
+                                 .at_s = 100,
+                                 .ours_s = 0.4,
+                                 .native_s = 0.9,
+                                 .algo = "tree"};
+}
+
+static void calls_are_measured_beside_their_forecast(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    struct esp_plan *plan = publish(&s, 1e6, 90);
+    double took_s = tell_call(&s, plan, 1, 1e6, 100, 0);
+    tell_call(&s, plan, 2, 1e6, 110, 1);
+    struct espi_outcome o = outcome_of(2, 1e6);
+    espi_ledger_outcome(s.l, &o, 116);
+    json_t *json = state_of(&s, 0, 120), *calls = json_object_get(json, "calls");
+    assert_int_equal(json_array_size(calls), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *call = json_array_get(calls, i);
+        assert_true(fabs(number(call, "took_s") - took_s) < 1e-9);
+        assert_int_equal(number(call, "plan"), 1);
+        assert_int_equal(number(call, "heard"), 6);
+        /* Believed and real network are the same, and so are judge and simulator, but
+         * that the judge of this advisor is the closed form. */
+        assert_true(number(call, "forecast_s") > 0.5 * took_s);
+        assert_true(number(call, "forecast_s") < 2 * took_s);
+        assert_true(fabs(number(call, "ago_s") - (20 - 10 * (double)i - took_s)) < 1e-9);
+    }
+    assert_true(json_is_null(json_object_get(json_array_get(calls, 0), "native_s")));
+    assert_true(number(json_array_get(calls, 1), "native_s") == 0.9);
+    assert_int_equal(number(json, "in_force"), 1);
+    const json_t *decision = json_array_get(json_object_get(json, "decisions"), 0);
+    assert_int_equal(number(decision, "ours"), 1);
+    assert_int_equal(number(decision, "native"), 0);
+    json_decref(json);
+    json = state_of(&s, 1, 120);
+    assert_int_equal(json_array_size(json_object_get(json, "calls")), 1);
+    json_decref(json);
+    end(&s);
+}
+
+/* What a plan was replaced by is not taken for what ran. */
+static void the_plan_that_ran_is_known(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct esp_request request;
+    struct espi_advice advice = {.root = 0, .size_class = 20};
+    begin(&s);
+    struct esp_plan *first = publish(&s, 1e6, 10), *flat, *other;
+    esp_request_init(&request, 0);
+    request.algo = "flat";
+    request.size_bytes = 1e6;
+    request.slice_bytes = 65536;
+    assert_int_equal(esp_plan_make(s.p, &request, &advice.plan, NULL), ESP_OK);
+    flat = advice.plan;
+    espi_ledger_publish(s.l, &advice, 20);
+    tell_call(&s, first, 1, 9e5, 30, 0);
+    tell_call(&s, flat, 2, 9e5, 40, 0);
+    request.algo = "binomial";
+    assert_int_equal(esp_plan_make(s.p, &request, &other, NULL), ESP_OK);
+    tell_call(&s, other, 3, 9e5, 50, 0);
+    esp_plan_free(other);
+    json_t *json = state_of(&s, 0, 60), *calls = json_object_get(json, "calls");
+    assert_int_equal(number(json_array_get(calls, 0), "plan"), 1);
+    assert_int_equal(number(json_array_get(calls, 1), "plan"), 2);
+    assert_true(json_is_null(json_object_get(json_array_get(calls, 2), "plan")));
+    assert_int_equal(json_array_size(json_object_get(json, "plans")), 1);
+    json_decref(json);
+    /* Measured anew: all plans are gone. */
+    assert_int_equal(espi_ledger_set_network(s.l, s.p, 70, NULL), ESP_OK);
+    json = state_of(&s, 0, 80);
+    assert_int_equal(json_array_size(json_object_get(json, "plans")), 0);
+    assert_int_equal(number(json, "network"), 2);
+    json_decref(json);
+    end(&s);
+}
+
+static void only_the_last_calls_are_kept(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    for (uint64_t i = 1; i <= 1300; i++) {
+        struct espi_outcome o = outcome_of(0, (double)i);
+        o.op = (int)(i % ESP_OP_COUNT);
+        o.ours = i % 2 == 0;
+        o.skipped = 2;
+        espi_ledger_outcome(s.l, &o, 100);
+    }
+    json_t *json = state_of(&s, 0, 200), *calls = json_object_get(json, "calls");
+    assert_int_equal(json_array_size(calls), ESPI_LIVE_CALLS);
+    assert_int_equal(number(json_array_get(calls, 0), "n"), 1300 - ESPI_LIVE_CALLS + 1);
+    assert_int_equal(number(json_array_get(calls, ESPI_LIVE_CALLS - 1), "bytes"), 1300);
+    assert_int_equal(number(json, "skipped"), 2600);
+    json_decref(json);
+    json = state_of(&s, 1300, 200);
+    assert_int_equal(json_array_size(json_object_get(json, "calls")), 0);
+    json_decref(json);
+    json = state_of(&s, UINT64_MAX, 200);
+    assert_int_equal(json_array_size(json_object_get(json, "calls")), 0);
+    json_decref(json);
+    end(&s);
+}
+
+static void nonsense_does_no_harm(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct espi_rng rng;
+    begin(&s);
+    publish(&s, 1e5, 0);
+    espi_rng_seed(&rng, 7);
+    for (int i = 0; i < 20000; i++) {
+        struct espi_report r;
+        struct espi_outcome o;
+        unsigned char *a = (unsigned char *)&r, *b = (unsigned char *)&o;
+        for (size_t k = 0; k < sizeof r; k++)
+            a[k] = (unsigned char)espi_rng_below(&rng, 256);
+        for (size_t k = 0; k < sizeof o; k++)
+            b[k] = (unsigned char)espi_rng_below(&rng, 256);
+        if (i % 2) {
+            r.magic = ESPI_REPORT_MAGIC;
+            r.version = ESPI_REPORT_VERSION;
+            r.node = (int)espi_rng_below(&rng, 12) - 1;
+            r.root = (int)espi_rng_below(&rng, 2);
+            r.parent = (int)espi_rng_below(&rng, 12) - 1;
+            r.n = 6;
+            r.call = (uint64_t)i / 16;
+            r.bytes = 100000;
+            r.slices = 20;
+            r.receive_s = r.total_s = espi_rng_uniform(&rng);
+            o.magic = ESPI_OUTCOME_MAGIC;
+            o.version = ESPI_OUTCOME_VERSION;
+            o.op = (int)espi_rng_below(&rng, ESP_OP_COUNT);
+            o.root = (int)espi_rng_below(&rng, 8) - 1;
+            o.ranks = 6;
+            o.call = r.call;
+            o.bytes = 100000;
+            o.total_s = o.ours_s = o.native_s = espi_rng_uniform(&rng);
+            o.algo[47] = '\0';
+        }
+        espi_ledger_report(s.l, s.a, &r, i);
+        espi_ledger_outcome(s.l, &o, i);
+        if (i % 1000 == 0)
+            espi_ledger_look(s.l, s.a, i);
+    }
+    assert_true(s.l->state.n_calls > 1000);
+    end(&s);
+}
+
+static void what_is_believed_is_shown(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    struct esp_plan *plan = publish(&s, 1e6, 0);
+    for (uint64_t call = 1; call <= 4; call++) {
+        tell_call(&s, plan, call, 1e6, 10 * (double)call, 0);
+        espi_ledger_look(s.l, s.a, 10 * (double)call + 6);
+    }
+    json_t *json = state_of(&s, 0, 50), *rates = json_object_get(json, "rates");
+    assert_true(number(json_object_get(json, "outlook"), "calls") == 4);
+    assert_int_equal(number(json, "heard"), (double)json_array_size(rates));
+    for (size_t i = 0; i < json_array_size(rates); i++) {
+        const json_t *rate = json_array_get(rates, i);
+        assert_true(number(rate, "factor") > 0 && number(rate, "factor") <= 1);
+        assert_true(number(rate, "nominal_Bps") > 0);
+        assert_true(json_string_length(json_object_get(rate, "name")) > 0);
+    }
+    json_decref(json);
+    end(&s);
+}
+
+static esp_status draw_all(void *arg)
+{
+    struct scene *s = arg;
+    struct espi_ledger *l = NULL;
+    char *text = NULL;
+    size_t length;
+    esp_status st = espi_ledger_create(&l, NULL);
+    if (!st)
+        st = espi_ledger_set_network(l, s->p, 0, NULL);
+    FILE *out = open_memstream(&text, &length);
+    if (!st)
+        st = espi_ledger_write_state(l, 0, 1, out, NULL);
+    if (!st)
+        st = espi_ledger_write_network(l, out, NULL);
+    fclose(out);
+    free(text);
+    espi_ledger_free(l);
+    return st;
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    assert_true(alloc_fail_each(draw_all, &s) > 0);
+    end(&s);
+}
+
+/* ---- the server ---- */
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+
+static struct espi_server *start(struct scene *s)
+{
+    struct espi_address a;
+    struct espi_token token = {TOKEN};
+    struct espi_server *server = NULL;
+    begin(s);
+    assert_int_equal(espi_address_parse("127.0.0.1:0", &a, NULL), ESP_OK);
+    assert_int_equal(espi_server_start(&a, &token, s->l, &server, NULL), ESP_OK);
+    return server;
+}
+
+static void stop(struct scene *s, struct espi_server *server)
+{
+    espi_server_stop(server);
+    end(s);
+}
+
+static int knock(const struct espi_server *server)
+{
+    struct espi_address a;
+    char text[64];
+    const struct timeval patience = {.tv_sec = 60};
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(espi_server_url(server) + 7, "/"),
+             espi_server_url(server) + 7);
+    assert_int_equal(espi_address_parse(text, &a, NULL), ESP_OK);
+    int fd = socket(a.socket.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    assert_int_equal(connect(fd, &a.socket.any, a.length), 0);
+    return fd;
+}
+
+static void say(int fd, const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length) {
+        ssize_t n = send(fd, text + at, length - at, MSG_NOSIGNAL);
+        if (n <= 0)
+            return; /* cut off */
+        at += (size_t)n;
+    }
+}
+
+/* All that comes until the other side closes; static memory. */
+static const char *hear(int fd)
+{
+    static char text[1 << 20];
+    size_t at = 0;
+    ssize_t n;
+    while (at < sizeof text - 1 && (n = recv(fd, text + at, sizeof text - 1 - at, 0)) > 0)
+        at += (size_t)n;
+    text[at] = '\0';
+    close(fd);
+    return text;
+}
+
+static const char *ask(const struct espi_server *server, const char *request)
+{
+    int fd = knock(server);
+    say(fd, request, strlen(request));
+    return hear(fd);
+}
+
+static int code_of(const char *answer)
+{
+    return strncmp(answer, "HTTP/1.", 7) == 0 ? atoi(answer + 9) : 0;
+}
+
+#define HOST  "Host: 127.0.0.1:80\r\n"
+#define CLOSE "Connection: close\r\n\r\n"
+#define KEY   "Authorization: Bearer " TOKEN "\r\n"
+
+static void only_those_with_the_token_may_look(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *request;
+        int code;
+    } cases[] = {
+        {"GET /?token=" TOKEN " HTTP/1.1\r\n" HOST CLOSE, 200},
+        {"GET /api/state HTTP/1.1\r\n" HOST KEY CLOSE, 200},
+        {"HEAD /api/state HTTP/1.1\r\n" HOST KEY CLOSE, 200},
+        {"GET /api/network HTTP/1.1\r\n" HOST KEY CLOSE, 200},
+        {"GET / HTTP/1.1\r\n" HOST CLOSE, 401},
+        {"GET /api/state HTTP/1.1\r\n" HOST CLOSE, 401},
+        {"GET /nowhere HTTP/1.1\r\n" HOST CLOSE, 401},
+        {"GET /?token= HTTP/1.1\r\n" HOST CLOSE, 403},
+        {"GET /?token=x" TOKEN " HTTP/1.1\r\n" HOST CLOSE, 403},
+        {"GET /?token=0 HTTP/1.1\r\n" HOST CLOSE, 403},
+        {"GET / HTTP/1.1\r\nAuthorization: Basic " TOKEN "\r\n" HOST CLOSE, 401},
+        {"GET / HTTP/1.1\r\nAuthorization: Bearer x\r\n" HOST CLOSE, 403},
+        {"GET /nowhere HTTP/1.1\r\n" HOST KEY CLOSE, 404},
+        {"GET /../etc/passwd HTTP/1.1\r\n" HOST KEY CLOSE, 404},
+        {"GET /api/plan?id=99 HTTP/1.1\r\n" HOST KEY CLOSE, 404},
+        {"GET /api/plan?id=-1 HTTP/1.1\r\n" HOST KEY CLOSE, 404},
+        {"GET /api/state?since=nonsense HTTP/1.1\r\n" HOST KEY CLOSE, 200},
+        {"POST /api/state HTTP/1.1\r\n" HOST KEY "Content-Length: 0\r\n" CLOSE, 405},
+        {"PUT / HTTP/1.1\r\n" HOST KEY "Content-Length: 3\r\n" CLOSE "abc", 405},
+        {"DELETE / HTTP/1.1\r\n" HOST KEY CLOSE, 405},
+        {"OPTIONS / HTTP/1.1\r\n" HOST KEY CLOSE, 405},
+        {"GET /api/state HTTP/1.1\r\nHost: evil.example\r\n" KEY CLOSE, 403},
+        {"GET /api/state HTTP/1.1\r\nHost: localhost.evil.example:80\r\n" KEY CLOSE, 403},
+        {"GET /api/state HTTP/1.0\r\n" KEY CLOSE, 403},
+    };
+    struct scene s;
+    if (espi_server_exists(NULL))
+        skip();
+    struct espi_server *server = start(&s);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *answer = ask(server, cases[i].request);
+        if (code_of(answer) != cases[i].code)
+            fail_msg("%d for %s", code_of(answer), cases[i].request);
+        if (cases[i].code != 200)
+            assert_null(strstr(answer, "espalier-live"));
+        assert_non_null(strstr(answer, "Cache-Control: no-store"));
+        assert_non_null(strstr(answer, "default-src 'none'"));
+        assert_non_null(strstr(answer, "nosniff"));
+        const char *body = strstr(answer, "\r\n\r\n");
+        assert_non_null(body);
+        assert_int_equal(!body[4], strncmp(cases[i].request, "HEAD", 4) == 0);
+    }
+    /* A script runs only with the nonce of its page, which is another each time. */
+    const char *page = ask(server, cases[0].request);
+    const char *nonce = strstr(page, "'nonce-");
+    assert_non_null(nonce);
+    char mark[64];
+    snprintf(mark, sizeof mark, "<script nonce=\"%.32s\">", nonce + 7);
+    assert_non_null(strstr(page, mark));
+    assert_null(strstr(ask(server, cases[0].request), mark));
+    stop(&s, server);
+}
+
+static void hostile_requests_are_cut_short(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct espi_rng rng;
+    static char large[1 << 18];
+    if (espi_server_exists(NULL))
+        skip();
+    struct espi_server *server = start(&s);
+    memset(large, 'a', sizeof large - 1);
+    static const char *const heads[] = {"GET /", "GET / HTTP/1.1\r\nX: ", "",
+                                        "GET /?token="};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        int fd = knock(server);
+        say(fd, heads[i], strlen(heads[i]));
+        say(fd, large, sizeof large - 1);
+        shutdown(fd, SHUT_WR);
+        int code = code_of(hear(fd));
+        assert_true(code == 0 || (code >= 400 && code < 500));
+    }
+    int fd = knock(server); /* many headers */
+    say(fd, "GET / HTTP/1.1\r\n" HOST KEY, strlen("GET / HTTP/1.1\r\n" HOST KEY));
+    for (int i = 0; i < 20000; i++)
+        say(fd, "X-Header: 1\r\n", 13);
+    shutdown(fd, SHUT_WR);
+    int code = code_of(hear(fd));
+    assert_true(code == 0 || (code >= 400 && code < 500));
+    espi_rng_seed(&rng, 3);
+    for (int i = 0; i < 200; i++) { /* noise */
+        char noise[300];
+        size_t length = 1 + (size_t)espi_rng_below(&rng, 299);
+        for (size_t k = 0; k < length; k++)
+            noise[k] = (char)espi_rng_below(&rng, 256);
+        if (i % 2)
+            memcpy(noise, "GET /", length < 5 ? length : 5);
+        fd = knock(server);
+        say(fd, noise, length);
+        shutdown(fd, SHUT_WR);
+        assert_int_not_equal(code_of(hear(fd)), 200);
+    }
+    assert_int_equal(code_of(ask(server, "GET /api/state HTTP/1.1\r\n" HOST KEY CLOSE)),
+                     200);
+    stop(&s, server);
+}
+
+/* More than there is room for, who say nothing or only begin: they are cut off, and the
+ * others get their turn. */
+static void slow_ones_keep_nobody_out(void **state)
+{
+    (void)state;
+    struct scene s;
+    int idle[50];
+    if (espi_server_exists(NULL))
+        skip();
+    struct espi_server *server = start(&s);
+    for (int i = 0; i < 50; i++) {
+        idle[i] = knock(server);
+        if (i % 2)
+            say(idle[i], "GET /api/st", 11);
+    }
+    int fd = knock(server);
+    static const char request[] = "GET /api/state HTTP/1.1\r\n" HOST KEY CLOSE;
+    say(fd, request, strlen(request));
+    const struct timeval soon = {.tv_usec = 20000};
+    char first;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon);
+    for (int i = 0; i < 1000 && recv(fd, &first, 1, MSG_PEEK) <= 0; i++)
+        espi_server_tend(server, espi_now_s() + 100); /* time passes */
+    assert_int_equal(code_of(hear(fd)), 200);
+    for (int i = 0; i < 50; i++)
+        close(idle[i]);
+    stop(&s, server);
+}
+
+static void a_taken_port_is_said(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct espi_address a;
+    struct espi_token token = {TOKEN};
+    struct espi_server *second = NULL;
+    struct esp_err err;
+    char text[64];
+    if (espi_server_exists(NULL))
+        skip();
+    struct espi_server *server = start(&s);
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(espi_server_url(server) + 7, "/"),
+             espi_server_url(server) + 7);
+    assert_int_equal(espi_address_parse(text, &a, NULL), ESP_OK);
+    assert_int_equal(espi_server_start(&a, &token, s.l, &second, &err), ESP_EIO);
+    assert_non_null(strstr(err.text, text));
+    stop(&s, server);
+}
+
+/* The page is asked for while the advisor writes. */
+static void it_is_read_while_it_is_written(void **state)
+{
+    (void)state;
+    struct scene s;
+    if (espi_server_exists(NULL))
+        skip();
+    struct espi_server *server = start(&s);
+    int fd[8];
+    for (int i = 0; i < 400; i++) {
+        struct espi_outcome o = outcome_of(0, 1000 + i);
+        static const char request[] = "GET /api/state HTTP/1.1\r\n" HOST KEY CLOSE;
+        if (i % 50 == 0) {
+            fd[i / 50] = knock(server);
+            say(fd[i / 50], request, strlen(request));
+        }
+        espi_ledger_outcome(s.l, &o, i);
+        if (i % 40 == 0)
+            publish(&s, 1000 + 5000 * i, i);
+    }
+    for (int i = 0; i < 8; i++) {
+        const char *answer = hear(fd[i]);
+        assert_int_equal(code_of(answer), 200);
+        json_t *json = json_loads(strstr(answer, "\r\n\r\n") + 4, 0, NULL);
+        assert_non_null(json);
+        json_decref(json);
+    }
+    stop(&s, server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses_are_read),
+        cmocka_unit_test(names_of_others_are_refused),
+        cmocka_unit_test(tokens_are_kept_to_oneself),
+        cmocka_unit_test(calls_are_measured_beside_their_forecast),
+        cmocka_unit_test(the_plan_that_ran_is_known),
+        cmocka_unit_test(only_the_last_calls_are_kept),
+        cmocka_unit_test(nonsense_does_no_harm),
+        cmocka_unit_test(what_is_believed_is_shown),
+        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(only_those_with_the_token_may_look),
+        cmocka_unit_test(hostile_requests_are_cut_short),
+        cmocka_unit_test(slow_ones_keep_nobody_out),
+        cmocka_unit_test(a_taken_port_is_said),
+        cmocka_unit_test(it_is_read_while_it_is_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
