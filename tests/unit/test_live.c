@@ -168,9 +168,10 @@ static void begin(struct scene *s)
     assert_int_equal(esp_generate_sites(&o, &p, NULL), ESP_OK);
     assert_int_equal(esp_platform_with_model(p, ESP_MODEL_CAPACITY, &s->p, NULL), ESP_OK);
     esp_platform_free(p);
-    assert_int_equal(
-        espi_advisor_create(s->p, &(struct espi_advisor_options){.work = 1}, &s->a, NULL),
-        ESP_OK);
+    static struct esp_sim_options fluid = {.sharing = ESP_SHARING_FLUID};
+    struct espi_advisor_options options = {
+        .work = 1, .judge = esp_judge_by_simulation, .judge_arg = &fluid};
+    assert_int_equal(espi_advisor_create(s->p, &options, &s->a, NULL), ESP_OK);
     assert_int_equal(espi_ledger_create(&s->l, NULL), ESP_OK);
     assert_int_equal(espi_ledger_set_network(s->l, s->p, 0, NULL), ESP_OK);
     s->l->begun_s -= 1e6; /* there is time for forecasts */
@@ -263,12 +264,11 @@ static void calls_are_measured_beside_their_forecast(void **state)
         assert_true(fabs(number(call, "took_s") - took_s) < 1e-9);
         assert_int_equal(number(call, "plan"), 1);
         assert_int_equal(number(call, "heard"), 6);
-        /* Believed and real network are the same, and so are judge and simulator, but
-         * that the judge of this advisor is the closed form. */
-        assert_true(number(call, "forecast_s") > 0.5 * took_s);
-        assert_true(number(call, "forecast_s") < 2 * took_s);
+        assert_true(number(call, "forecast_s") > 0);
         assert_true(fabs(number(call, "ago_s") - (20 - 10 * (double)i - took_s)) < 1e-9);
     }
+    /* Nothing was heard before the first call: the network is believed to be as it is. */
+    assert_true(fabs(number(json_array_get(calls, 0), "forecast_s") - took_s) < 1e-9);
     assert_true(json_is_null(json_object_get(json_array_get(calls, 0), "native_s")));
     assert_true(number(json_array_get(calls, 1), "native_s") == 0.9);
     assert_int_equal(number(json, "in_force"), 1);
@@ -300,7 +300,7 @@ static void the_plan_that_ran_is_known(void **state)
     espi_ledger_publish(s.l, &advice, 20);
     tell_call(&s, first, 1, 9e5, 30, 0);
     tell_call(&s, flat, 2, 9e5, 40, 0);
-    request.algo = "binomial";
+    request.algo = "chain";
     assert_int_equal(esp_plan_make(s.p, &request, &other, NULL), ESP_OK);
     tell_call(&s, other, 3, 9e5, 50, 0);
     esp_plan_free(other);
@@ -504,6 +504,19 @@ static const char *hear(int fd)
     return text;
 }
 
+/* The same of one that would wait for more: time passes, and it is cut off. */
+static const char *hear_end(struct espi_server *server, int fd)
+{
+    const struct timeval soon = {.tv_usec = 20000}, patience = {.tv_sec = 60};
+    char first;
+    shutdown(fd, SHUT_WR);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon);
+    for (int i = 0; i < 1000 && recv(fd, &first, 1, MSG_PEEK) < 0; i++)
+        espi_server_tend(server, espi_now_s() + 100);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    return hear(fd);
+}
+
 static const char *ask(const struct espi_server *server, const char *request)
 {
     int fd = knock(server);
@@ -596,16 +609,14 @@ static void hostile_requests_are_cut_short(void **state)
         int fd = knock(server);
         say(fd, heads[i], strlen(heads[i]));
         say(fd, large, sizeof large - 1);
-        shutdown(fd, SHUT_WR);
-        int code = code_of(hear(fd));
+        int code = code_of(hear_end(server, fd));
         assert_true(code == 0 || (code >= 400 && code < 500));
     }
     int fd = knock(server); /* many headers */
     say(fd, "GET / HTTP/1.1\r\n" HOST KEY, strlen("GET / HTTP/1.1\r\n" HOST KEY));
     for (int i = 0; i < 20000; i++)
         say(fd, "X-Header: 1\r\n", 13);
-    shutdown(fd, SHUT_WR);
-    int code = code_of(hear(fd));
+    int code = code_of(hear_end(server, fd));
     assert_true(code == 0 || (code >= 400 && code < 500));
     espi_rng_seed(&rng, 3);
     for (int i = 0; i < 200; i++) { /* noise */
@@ -617,8 +628,7 @@ static void hostile_requests_are_cut_short(void **state)
             memcpy(noise, "GET /", length < 5 ? length : 5);
         fd = knock(server);
         say(fd, noise, length);
-        shutdown(fd, SHUT_WR);
-        assert_int_not_equal(code_of(hear(fd)), 200);
+        assert_int_not_equal(code_of(hear_end(server, fd)), 200);
     }
     assert_int_equal(code_of(ask(server, "GET /api/state HTTP/1.1\r\n" HOST KEY CLOSE)),
                      200);

@@ -81,6 +81,11 @@ function withUnit(value: number, units: [number, string][]): string {
 
 export const bytes = (n: number) =>
   withUnit(n, [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]);
+// Powers of two, which classes of sizes end at, in units of their own.
+export const binary = (n: number) =>
+  withUnit(n, [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]]);
+// The name of an algorithm without its options.
+export const plain = (algo: string) => algo.split(":")[0];
 export const rate = (n: number) => `${bytes(n)}/s`;
 export const seconds = (n: number) =>
   withUnit(n, [[60, "min"], [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]]);

@@ -2,7 +2,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import "./live.css";
-import { bytes, element, percent, seconds, type Platform } from "./data";
+import { binary, bytes, element, percent, plain, seconds, type Platform } from "./data";
 import { listHosts } from "./hosts";
 import { CallChart } from "./live_chart";
 import { parseDrawing, Rates } from "./live_network";
@@ -49,13 +49,12 @@ async function showNetwork(now: State) {
   shownNetwork = key;
   shownPlan = 0;
   links = { from: new Map(), to: new Map() };
-  say("title", platform.name ? `The advisor on ${platform.name}` : "The advisor");
   document.title = `${platform.name || "network"}: advisor`;
   showHosts();
 }
 
 const nameOf = (node: number) => platform.nodes[node]?.[0] ?? "?";
-const label = (p: PublishedPlan) => `${p.algo}, up to ${bytes(p.up_to_bytes)} from ${nameOf(p.root)}`;
+const label = (p: PublishedPlan) => `${plain(p.algo)}, up to ${binary(p.up_to_bytes)} from ${nameOf(p.root)}`;
 
 function listPlans(now: State) {
   const wanted = [...now.plans].sort((a, b) => a.root - b.root || a.up_to_bytes - b.up_to_bytes);
@@ -101,7 +100,8 @@ async function showPlan() {
 
 function summary(now: State): string {
   const { hosts, sites, model } = platform;
-  const where = `${hosts} hosts${sites.length ? ` at ${sites.length} sites` : ""}, ${model} model`;
+  const name = platform.name.length > 60 ? `${platform.name.slice(0, 57)}...` : platform.name;
+  const where = `${name ? `${name}: ` : ""}${hosts} hosts${sites.length ? ` at ${sites.length} sites` : ""}, ${model} model`;
   const calls = now.last === 1 ? "1 call" : `${now.last + now.skipped} calls`;
   const busy = now.outlook.busy ? "" : " No program is calling: plans for all sizes take turns.";
   return `${where}; running for ${seconds(Math.round(now.up_s))}, ${calls} heard of.${busy}`;

@@ -10,10 +10,14 @@ export class CallChart {
   private plot: uPlot | undefined;
   private calls: Kept[] = [];
   private drawn = "";
+  private chose = false;
   private choice = element<HTMLSelectElement>("kind");
 
   constructor() {
-    this.choice.addEventListener("change", () => this.draw(true));
+    this.choice.addEventListener("change", () => {
+      this.chose = true;
+      this.draw(true);
+    });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw(true));
     new ResizeObserver(() => this.resize()).observe(element("chart"));
   }
@@ -23,6 +27,8 @@ export class CallChart {
     const ops = [...new Set(calls.map((c) => c.op))].sort();
     const have = [...this.choice.options].map((o) => o.value);
     ops.filter((op) => !have.includes(op)).forEach((op) => this.choice.append(new Option(op, op)));
+    // What the advisor plans for, unless its reader has chosen something else.
+    if (!this.chose && ops.includes("bcast")) this.choice.value = "bcast";
     this.draw(false);
   }
 

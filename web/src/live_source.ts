@@ -8,6 +8,7 @@ export class Source {
   private token = new URLSearchParams(location.search).get("token") ?? "";
   private instance = "";
   private last = 0;
+  private taken = false; // another advisor has taken over
   private failures = 0;
   private timer = 0;
   private paused = false;
@@ -57,26 +58,23 @@ export class Source {
   }
 
   private keep(state: State) {
-    const another = this.instance !== "" && state.instance !== this.instance;
-    if (another && this.last > 0) {
-      this.last = 0; // this answer left out what the new one had before: ask again
+    if (this.instance && state.instance !== this.instance) {
+      this.taken = true;
       this.instance = state.instance;
-      this.add(state, state.calls, true);
-      if (state.calls.length < state.last) return;
-    } else {
-      this.add(state, state.calls, another);
+      this.last = 0; // of this answer the first calls are missing: the next has all
+      return;
     }
     this.instance = state.instance;
     this.last = state.last;
+    this.add(state.calls);
   }
 
-  private add(state: State, calls: Call[], another: boolean) {
+  private add(calls: Call[]) {
     const now = Date.now();
-    const have = new Set(this.calls.slice(-600).map((c) => c.key));
-    calls.forEach((call, i) => {
-      const key = `${state.instance}/${call.n}`;
-      if (!have.has(key))
-        this.calls.push({ ...call, key, at: now - 1000 * call.ago_s, first: another && i === 0 });
+    calls.forEach((call) => {
+      const key = `${this.instance}/${call.n}`;
+      this.calls.push({ ...call, key, at: now - 1000 * call.ago_s, first: this.taken });
+      this.taken = false;
     });
     this.calls.splice(0, Math.max(0, this.calls.length - KEPT));
   }

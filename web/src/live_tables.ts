@@ -1,5 +1,5 @@
 // The lists of the live page.
-import { bytes, element, percent, rate as rateText, seconds, type Platform } from "./data";
+import { binary, bytes, element, percent, plain, rate as rateText, seconds, type Platform } from "./data";
 import { forecastOf, type Kept, type Rate, type State } from "./live_state";
 import { LiveTable, type Cell } from "./table";
 
@@ -50,8 +50,8 @@ export class Tables {
           { text: `${c.op}${from ? ` from ${from}` : ""}`, title: `${c.ranks} ranks${heard}${between}` },
           { text: bytes(c.bytes), number: true,
             title: maybe(c.predicted_bytes, (b) => `${bytes(b)} was predicted`) },
-          { text: c.ours ? c.algo || "a plan" : "native", kind: c.ours ? "ours" : "native",
-            title: c.plan ? `plan ${c.plan} of the advisor` : "" },
+          { text: c.ours ? plain(c.algo) || "a plan" : "native", kind: c.ours ? "ours" : "native",
+            title: c.plan ? `${c.algo}, plan ${c.plan} of the advisor` : c.algo },
           { text: maybe(forecast, seconds), number: true,
             title: c.forecast_s === null ? "as the ranks predicted when they decided" : "as the advisor expected" },
           { text: seconds(c.took_s), number: true },
@@ -81,14 +81,14 @@ export class Tables {
     const sorted = [...state.decisions].sort((a, b) =>
       a.op.localeCompare(b.op) || a.ranks - b.ranks || a.up_to_bytes - b.up_to_bytes);
     this.decisions.show(sorted.map((d) => {
-      const ran = [d.ours ? `${d.ours} ours (${d.algo})` : "", d.native ? `${d.native} native` : ""];
+      const ran = [d.ours ? `${d.ours} ours (${plain(d.algo)})` : "", d.native ? `${d.native} native` : ""];
       const took: Cell = { number: true, text:
         [maybe(d.ours_took_s, seconds), maybe(d.native_took_s, seconds)].filter((t) => t !== "-").join(", ") || "-",
         title: "the mean at the rank of the root" };
       return {
         key: `${d.op}/${d.ranks}/${d.up_to_bytes}`,
         cells: [
-          { text: `${d.op} of up to ${bytes(d.up_to_bytes)}, ${d.ranks} ranks` },
+          { text: `${d.op}, up to ${binary(d.up_to_bytes)}, ${d.ranks} ranks` },
           { text: ran.filter(Boolean).join(", "), kind: d.ours ? "ours" : "native" },
           { text: maybe(d.ours_s, seconds), number: true },
           { text: maybe(d.native_s, seconds), number: true },
@@ -106,9 +106,9 @@ export class Tables {
       key: String(p.id),
       kind: p.id === state.in_force ? "now" : "",
       cells: [
-        { text: p.algo, press: () => this.onPlan(p.id),
-          title: `plan ${p.id}; ${p.changes} changes before it` },
-        { text: `up to ${bytes(p.up_to_bytes)} from ${platform.nodes[p.root]?.[0] ?? "?"}` +
+        { text: plain(p.algo), press: () => this.onPlan(p.id),
+          title: `${p.algo}, plan ${p.id}; ${p.changes} changes before it` },
+        { text: `up to ${binary(p.up_to_bytes)} from ${platform.nodes[p.root]?.[0] ?? "?"}` +
             (p.id === state.in_force ? ", in force" : "") },
         { text: maybe(p.makespan_s, seconds), number: true, title: `for ${bytes(p.size_bytes)}` },
         { text: String(p.calls), number: true },
