@@ -38,9 +38,13 @@ static const char *const natives[] = {"binomial", "chain"};
 /* For scatters and gathers. */
 static const char *const ours_of_parts[] = {"scatter-spread:rounds=1", "scatter-tree",
                                             "scatter-tree:tree=ecef"};
-/* For allgathers, and up to how many hosts it stays quick. */
-static const char *const ours_for_all[] = {"spread:rounds=1"};
+/* For allgathers, and up to how many hosts it stays quick. All but the first send parts
+ * together in steps. */
+static const char *const ours_for_all[] = {"spread:rounds=1", "combining", "bruck",
+                                           "gather-broadcast", "two-step"};
 enum { MANY_HOSTS = 96 };
+/* What travels together is packed, in several copies: so much at most. */
+static const double steps_max_bytes = 1 << 24;
 static const char *const natives_of_parts[] = {"scatter-tree:tree=flat",
                                                "scatter-tree:tree=binomial"};
 
@@ -57,12 +61,30 @@ struct search {
     struct esp_err *err;
 };
 
+/* Messages are as long as they are. */
+static esp_status cost_steps(struct search *s, const struct esp_plan *plan,
+                             double *best_s, double *best_slice)
+{
+    struct espi_cost cost;
+    if (s->size_bytes > steps_max_bytes)
+        return ESP_OK;
+    esp_status st = espi_plan_cost(s->p, plan, s->size_bytes, s->size_bytes, &s->arena,
+                                   &cost, s->err);
+    if (st)
+        return st;
+    *best_s = cost.makespan_s;
+    *best_slice = s->size_bytes;
+    return ESP_OK;
+}
+
 /* The slice with which the plan ends first. Parts are not sent together. */
 static esp_status cost_plan(struct search *s, const struct esp_plan *plan, double *best_s,
                             double *best_slice)
 {
     double part = s->size_bytes / espi_plan_parts(plan, s->p->n_hosts);
     *best_s = INFINITY;
+    if (espi_plan_has_steps(plan))
+        return cost_steps(s, plan, best_s, best_slice);
     for (int k = -1; k < N_SLICES; k++) {
         struct espi_cost cost;
         double slice = k >= 0 ? slices[k] : s->only_slice > 0 ? s->only_slice : part;
@@ -161,7 +183,8 @@ static esp_status find_ours(struct search *s, const struct espi_choice_options *
             return st;
     }
     esp_status st = try_ours(s, options);
-    if (st || !s->best || s->best->slice_bytes == s->plan_slice)
+    if (st || !s->best || s->best->slice_bytes == s->plan_slice ||
+        espi_plan_has_steps(s->best))
         return st;
     s->plan_slice = s->best->slice_bytes;
     return try_ours(s, options);

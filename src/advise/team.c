@@ -371,9 +371,10 @@ static esp_status adapt_plain(const struct espi_team *team, const struct esp_tre
         targets[i] = rank[tree->targets[i]];
     esp_status st =
         esp_plan_add_tree(plan, team->p, tree->weight, a.n_edges, a.start, a.hops, err);
-    return st ? st
-              : esp_plan_set_tree_ends(plan, rank[tree->root], tree->n_targets,
-                                       tree->n_targets ? targets : NULL, err);
+    if (!st)
+        st = esp_plan_set_tree_ends(plan, rank[tree->root], tree->n_targets,
+                                    tree->n_targets ? targets : NULL, err);
+    return !st && tree->steps ? esp_plan_set_tree_steps(plan, tree->steps, err) : st;
 }
 
 static int *ranks_of_nodes(const struct espi_team *team, const struct esp_platform *net,

@@ -78,6 +78,12 @@ void espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm)
         call->c = NULL;
 }
 
+/* Parts that travel together get room as if all were like the largest. */
+static int is_lopsided(const struct espi_entry *e, uint64_t bytes, uint64_t program_bytes)
+{
+    return e->prog.pieces && program_bytes / 4 > bytes;
+}
+
 int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part)
 {
     const struct espi_settings *s = &espi_job.settings;
@@ -102,7 +108,7 @@ int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_pa
     call->decided = 1;
     call->ours_s = e->choice.ours_s;
     call->native_s = e->choice.native_s;
-    if (e->choice.plan)
+    if (e->choice.plan && !is_lopsided(e, bytes, program_bytes))
         call->entry = e;
     return call->entry != NULL;
 }

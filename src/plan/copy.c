@@ -20,6 +20,8 @@ esp_status espi_plan_copy(const struct esp_plan *plan, const struct esp_platform
         if (!st)
             st = esp_plan_set_tree_ends(copy, tree->root, tree->n_targets, tree->targets,
                                         err);
+        if (!st && tree->steps)
+            st = esp_plan_set_tree_steps(copy, tree->steps, err);
         if (st)
             esp_plan_free(copy);
     }

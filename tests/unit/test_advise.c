@@ -411,6 +411,65 @@ static void plans_of_all_operations_are_adapted(void **state)
     esp_platform_free(net);
 }
 
+static const char *const in_steps[] = {
+    "gather-broadcast",   "two-step", "simultaneous",     "combining", "ring",
+    "recursive-doubling", "bruck",    "neighbor-exchange"};
+
+/* Allgathers whose parts travel together: as plans from outside, and where a message
+ * costs much in itself. */
+static void plans_with_steps_are_adapted(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(8);
+    static const int node[] = {2, 4, 1, 5, 0, 3, 7, 6};
+    struct espi_team team;
+    assert_int_equal(espi_team_create(&team, net, 8, node, NULL), ESP_OK);
+    for (size_t i = 0; i < sizeof in_steps / sizeof *in_steps; i++) {
+        struct esp_request request;
+        struct esp_plan *plan = NULL, *mine = NULL;
+        struct espi_choice choice;
+        esp_request_init(&request, 0);
+        request.op = ESP_OP_ALLGATHER;
+        request.algo = in_steps[i];
+        request.size_bytes = 4000;
+        assert_int_equal(esp_plan_make(net, &request, &plan, NULL), ESP_OK);
+        assert_int_equal(espi_team_adapt(&team, net, node, plan, 0, &mine, NULL), ESP_OK);
+        for (int t = 0; t < plan->n_trees; t++)
+            assert_memory_equal(mine->trees[t].steps, plan->trees[t].steps,
+                                (size_t)plan->trees[t].n_edges * sizeof(int));
+        struct espi_choice_options options = {.force = 1, .given = mine};
+        assert_int_equal(
+            espi_choose(team.p, ESP_OP_ALLGATHER, 0, 4000, &options, &choice, NULL),
+            ESP_OK);
+        assert_non_null(choice.plan);
+        assert_non_null(choice.plan->trees[0].steps);
+        assert_int_equal(esp_plan_check(choice.plan, team.p, NULL), ESP_OK);
+        espi_choice_done(&choice);
+        assert_int_equal(
+            espi_choose(team.p, ESP_OP_ALLGATHER, 0, 1e9, &options, &choice, NULL),
+            ESP_OK);
+        assert_null(choice.plan); /* too much to pack */
+        esp_plan_free(mine);
+        esp_plan_free(plan);
+    }
+    espi_team_done(&team);
+    esp_platform_free(net);
+}
+
+static void short_allgathers_go_in_steps(void **state)
+{
+    (void)state;
+    struct espi_team team;
+    struct espi_choice choice;
+    struct espi_choice_options options = {.force = 1};
+    assert_int_equal(espi_team_create_equal(&team, 16, NULL), ESP_OK);
+    assert_int_equal(
+        espi_choose(team.p, ESP_OP_ALLGATHER, 0, 256, &options, &choice, NULL), ESP_OK);
+    assert_non_null(choice.plan->trees[0].steps);
+    espi_choice_done(&choice);
+    espi_team_done(&team);
+}
+
 /* ---- every allocation fails once ---- */
 
 static esp_status whole_way(void *arg)
@@ -459,6 +518,8 @@ int main(void)
         cmocka_unit_test(no_plan_is_no_failure),
         cmocka_unit_test(every_operation_gets_a_plan_that_runs),
         cmocka_unit_test(plans_of_all_operations_are_adapted),
+        cmocka_unit_test(plans_with_steps_are_adapted),
+        cmocka_unit_test(short_allgathers_go_in_steps),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
