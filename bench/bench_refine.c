@@ -77,9 +77,9 @@ static struct mean plan_with(const struct esp_platform *p, int root, const char 
     struct esp_err err;
     esp_request_init(&request, root);
     request.algo = algo;
-    double began_s = bench_cpu_s();
+    double began_s = espi_cpu_s();
     bench_stop_if(esp_plan_make(p, &request, &plan, &err), &err);
-    struct mean m = {plan->throughput_Bps / bound_Bps, bench_cpu_s() - began_s};
+    struct mean m = {plan->throughput_Bps / bound_Bps, espi_cpu_s() - began_s};
     esp_plan_free(plan);
     return m;
 }
@@ -96,10 +96,10 @@ static void measure_few(struct espi_task *task, const struct espi_packing *packi
     for (int i = 0; i < N_TREES; i++) {
         struct espi_k_trees found;
         struct esp_err err;
-        double began_s = bench_cpu_s();
+        double began_s = espi_cpu_s();
         bench_stop_if(espi_k_trees(task, trees[i], ESPI_SHAKES, packing, &found, &err),
                       &err);
-        struct mean m = {1 / (found.period_s * packing->bound), bench_cpu_s() - began_s};
+        struct mean m = {1 / (found.period_s * packing->bound), espi_cpu_s() - began_s};
         add(&r->few[i], m, r->platforms);
     }
 }

@@ -234,7 +234,7 @@ static int is_closed(const struct search *x)
 static esp_status generate(struct search *x, struct esp_err *err)
 {
     static const double smooths[] = {0.85, 0.5, 0};
-    esp_status st = espi_mixer_solve(&x->mx, ESPI_LP_PRIMAL, err);
+    esp_status st = espi_mixer_solve(&x->mx, ESPI_LP_PRIMAL, NULL, err);
     for (; !st && !is_closed(x) && !is_out_of_time(x); x->rounds++) {
         int added = 0;
         for (int i = 0; i < 3 && !added; i++) {
@@ -244,7 +244,7 @@ static esp_status generate(struct search *x, struct esp_err *err)
         }
         if (!added)
             break;
-        st = espi_mixer_solve(&x->mx, ESPI_LP_PRIMAL, err);
+        st = espi_mixer_solve(&x->mx, ESPI_LP_PRIMAL, NULL, err);
     }
     return st;
 }

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "lp/lp.h"
 
@@ -220,6 +219,7 @@ static int separate(struct program *g)
     const struct espi_digraph *d = &g->v->g;
     int root = g->task->root, found = 0;
     g->cuts.n = 0;
+    espi_patience_look(g->task->patience, (double)d->n * d->m / 4);
     if (g->has_inner) {
         for (int e = 0; e < d->m; e++)
             g->mixed[e] = g->y[e] + INWARD * (g->inner[e] - g->y[e]);
@@ -234,22 +234,16 @@ static int separate(struct program *g)
     return found;
 }
 
-static espi_lp_result solve(struct program *g, espi_lp_method method)
-{
-    if (isfinite(g->task->stop_s))
-        espi_lp_time_limit(g->lp, fmax(g->task->stop_s - espi_now_s(), 1e-3));
-    return espi_lp_solve(g->lp, method);
-}
-
 /* One solve. *done: nothing is violated, or the caller has seen enough, or time is up. */
 static esp_status pass(struct program *g, int second, int *done, int *complete,
                        struct esp_err *err)
 {
     espi_lp_result res =
-        solve(g, second && g->passes == 0 ? ESPI_LP_PRIMAL : ESPI_LP_DUAL);
+        espi_patience_solve(g->task->patience, g->lp,
+                            second && g->passes == 0 ? ESPI_LP_PRIMAL : ESPI_LP_DUAL);
     g->passes++;
     if (res != ESPI_LP_OPTIMAL && res != ESPI_LP_STOPPED)
-        res = solve(g, ESPI_LP_PRIMAL);
+        res = espi_patience_solve(g->task->patience, g->lp, ESPI_LP_PRIMAL);
     *done = res == ESPI_LP_STOPPED;
     if (*done)
         return ESP_OK;

@@ -9,6 +9,7 @@
 #define ESPI_COST_ARCS_H
 
 #include "base/arena.h"
+#include "cost/patience.h"
 #include "platform/view.h"
 
 /* ---- cuts ---- */
@@ -37,8 +38,8 @@ struct espi_arcs_task {
     const double *load;  /* of resources at some good mix, or NULL */
     const double *inner; /* y of some mix of trees, or NULL */
     int max_passes;      /* 0: no limit */
-    double stop_s;       /* espi_now_s() at which to stop; INFINITY: none */
-    int least_time;      /* of all best y the one of least sum of time * y */
+    struct espi_patience *patience;
+    int least_time; /* of all best y the one of least sum of time * y */
     /* Called with the prices of each solve; non-zero: enough. May be NULL. */
     int (*look)(void *arg, const double *price);
     void *arg;

@@ -83,15 +83,14 @@ static esp_status by_cuts(const struct espi_bound_task *t, struct espi_bound_fou
                           struct esp_err *err)
 {
     struct espi_arcs arcs;
-    struct espi_arcs_task task = {.v = t->v, .root = t->root, .stop_s = INFINITY};
+    struct espi_patience patience = espi_patience_of(t->options->time_limit_s, 0);
+    struct espi_arcs_task task = {.v = t->v, .root = t->root, .patience = &patience};
     if (t->v->g.n < t->p->n_nodes)
         return espi_err(err, ESP_EUNSUPPORTED,
                         "the method 'cuts' cannot choose paths through switches; "
                         "'trees' and 'full' can");
     for (int e = 0; e < t->v->g.m; e++)
         task.unit_s += t->v->time_s[e] / t->v->g.m;
-    if (t->options->time_limit_s > 0)
-        task.stop_s = espi_now_s() + t->options->time_limit_s;
     esp_status st = espi_arcs_solve(&task, t->arena, &arcs, err);
     if (st)
         return st;

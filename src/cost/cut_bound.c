@@ -1,6 +1,7 @@
 #include "cost/cut_bound.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "graph/maxflow.h"
 
@@ -12,6 +13,7 @@ struct search {
     double *capacity;
     unsigned char *side;
     double period_s;
+    unsigned char *tightest; /* of the cut that asks for that period */
 };
 
 static int search_init(struct search *s, struct espi_arena *a)
@@ -75,13 +77,16 @@ static int grows(struct search *s, int host)
     if (!(needs_s > s->period_s * (1 + 1e-13)) || !isfinite(needs_s))
         return 0;
     s->period_s = needs_s;
+    memcpy(s->tightest, s->side, (size_t)s->p->n_nodes * sizeof *s->side);
     return 1;
 }
 
-int espi_all_cut_s(const struct espi_view *v, struct espi_arena *arena, double *period_s)
+int espi_all_cut_s(const struct espi_view *v, struct espi_arena *arena, double *period_s,
+                   unsigned char *side)
 {
-    struct search s = {.v = v, .p = v->p};
+    struct search s = {.v = v, .p = v->p, .tightest = side};
     struct espi_arena_mark mark = espi_arena_mark(arena);
+    memset(side, 0, (size_t)v->p->n_nodes * sizeof *side);
     *period_s = 0;
     if (v->p->model != ESP_MODEL_CAPACITY || v->g.n < 2)
         return 0;

@@ -103,11 +103,15 @@ void espi_mixer_allow(struct espi_mixer *mx, int column, int allowed)
 }
 
 esp_status espi_mixer_solve(struct espi_mixer *mx, espi_lp_method method,
-                            struct esp_err *err)
+                            struct espi_patience *patience, struct esp_err *err)
 {
     espi_lp_method other = method == ESPI_LP_DUAL ? ESPI_LP_PRIMAL : ESPI_LP_DUAL;
-    if (espi_lp_solve(mx->lp, method) != ESPI_LP_OPTIMAL &&
-        espi_lp_solve(mx->lp, other) != ESPI_LP_OPTIMAL)
+    struct espi_patience endless = espi_patience_of(0, 0);
+    struct espi_patience *p = patience ? patience : &endless;
+    espi_lp_result result = espi_patience_solve(p, mx->lp, method);
+    if (result != ESPI_LP_OPTIMAL && result != ESPI_LP_STOPPED)
+        result = espi_patience_solve(p, mx->lp, other);
+    if (result != ESPI_LP_OPTIMAL)
         return espi_err(err, ESP_EINTERNAL, "the program of the shares was not solved");
     const double *dual = espi_lp_duals(mx->lp);
     double sum = 0;
@@ -175,7 +179,7 @@ esp_status espi_mix(int n, int n_resources, const double *const *load_s,
         return st;
     for (int i = 0; i < n; i++)
         espi_mixer_add(&mx, load_s[i]);
-    st = espi_mixer_solve(&mx, ESPI_LP_DUAL, err);
+    st = espi_mixer_solve(&mx, ESPI_LP_DUAL, NULL, err);
     if (!st)
         *period_s = settle(n, n_resources, load_s, mx.share, weight);
     espi_mixer_free(&mx);

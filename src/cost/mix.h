@@ -9,6 +9,7 @@
 #define ESPI_COST_MIX_H
 
 #include "cost/packing.h"
+#include "cost/patience.h"
 #include "lp/lp.h"
 
 struct espi_mixer {
@@ -46,9 +47,9 @@ void espi_mixer_add(struct espi_mixer *mx, const double *load_s);
 /* Whether a column may have a share. */
 void espi_mixer_allow(struct espi_mixer *mx, int column, int allowed);
 
-/* Some column must be allowed. */
+/* Some column must be allowed. Fails, too, when patience (NULL: endless) is over. */
 esp_status espi_mixer_solve(struct espi_mixer *mx, espi_lp_method method,
-                            struct esp_err *err);
+                            struct espi_patience *patience, struct esp_err *err);
 
 /* The cost of loads at the prices. */
 double espi_mixer_cost_s(const struct espi_mixer *mx, const double *load_s);

@@ -145,7 +145,7 @@ static esp_status generate(struct espi_mc *mc, int max_rounds, struct esp_err *e
 {
     static const double smooths[] = {0.7, 0.3, 0};
     int n = mc->net->res.n;
-    esp_status st = espi_mixer_solve(&mc->mx, ESPI_LP_PRIMAL, err);
+    esp_status st = espi_mixer_solve(&mc->mx, ESPI_LP_PRIMAL, NULL, err);
     memcpy(mc->best_price, mc->mx.price, (size_t)n * sizeof *mc->best_price);
     for (; !st && mc->rounds < max_rounds && !is_closed(mc); mc->rounds++) {
         int added = 0;
@@ -160,7 +160,7 @@ static esp_status generate(struct espi_mc *mc, int max_rounds, struct esp_err *e
         if (!mc->exact) /* prices of late are as good a centre as any */
             for (int i = 0; i < n; i++)
                 mc->best_price[i] = 0.5 * (mc->best_price[i] + mc->mx.price[i]);
-        st = espi_mixer_solve(&mc->mx, ESPI_LP_PRIMAL, err);
+        st = espi_mixer_solve(&mc->mx, ESPI_LP_PRIMAL, NULL, err);
     }
     return st;
 }

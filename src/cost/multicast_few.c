@@ -37,7 +37,7 @@ static esp_status mix(struct few *f, int without, int with, struct esp_err *err)
         espi_mixer_allow(mx, f->tree[i], i != without);
     if (with >= 0)
         espi_mixer_allow(mx, with, 1);
-    esp_status st = espi_mixer_solve(mx, ESPI_LP_DUAL, err);
+    esp_status st = espi_mixer_solve(mx, ESPI_LP_DUAL, NULL, err);
     for (int i = 0; i < f->n; i++)
         espi_mixer_allow(mx, f->tree[i], 0);
     if (with >= 0)

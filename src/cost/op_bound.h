@@ -24,7 +24,8 @@ struct espi_op_bound {
 
 /* Broadcast and scatter: the optimum. Multicast to some hosts: the optimum where its
  * trees are priced exactly (few targets), else Multicast-LB, which not every platform
- * lets plans reach. Gather and reduce: those of the platform reversed. Allreduce: the
+ * lets plans reach. Allgather: the optimum of trees from all hosts. Gather, reduce and
+ * reduce-scatter: those of the platform reversed. Allreduce: the
  * best of all plans that combine each part of the message at some one host and send it to
  * the others from there, or on large platforms what is proven of that. */
 esp_status espi_op_bound(const struct espi_op_bound_task *task, struct espi_op_bound *out,

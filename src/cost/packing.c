@@ -25,13 +25,6 @@ int espi_pk_closed(const struct espi_pk *k)
     return gap_of(k) <= k->gap;
 }
 
-double espi_pk_time_left_s(const struct espi_pk *k)
-{
-    if (!(k->options->time_limit_s > 0))
-        return INFINITY;
-    return k->start_s + k->options->time_limit_s - espi_now_s();
-}
-
 int espi_pk_out_of_time(struct espi_pk *k)
 {
     double elapsed_s = espi_now_s() - k->start_s;
@@ -39,12 +32,13 @@ int espi_pk_out_of_time(struct espi_pk *k)
         k->next_progress_s = elapsed_s + 0.1;
         k->options->progress(k->options->progress_arg, gap_of(k), elapsed_s);
     }
-    return espi_pk_time_left_s(k) < 0;
+    return espi_patience_is_over(&k->patience);
 }
 
 double espi_pk_price(struct espi_pk *k, const double *price)
 {
     double cost = espi_pricer_run(&k->pr, price);
+    espi_pricer_note(&k->pr, 1, &k->patience);
     k->pricings++;
     if (cost > k->lower_s) {
         k->lower_s = cost;
@@ -182,11 +176,9 @@ esp_status espi_pk_by_arcs(struct espi_pk *k, struct espi_arena *arena,
                                   .load = load,
                                   .inner = inner,
                                   .max_passes = MAX_PASSES,
-                                  .stop_s = k->start_s + k->options->time_limit_s,
+                                  .patience = &k->patience,
                                   .look = look,
                                   .arg = k};
-    if (!(k->options->time_limit_s > 0))
-        task.stop_s = INFINITY;
     struct espi_arcs arcs;
     esp_status st = espi_arcs_solve(&task, arena, &arcs, NULL);
     if (st == ESP_ENOMEM)
@@ -228,6 +220,7 @@ static esp_status deliver(struct espi_pk *k, struct espi_arena *a,
     r.rounds = k->rounds;
     r.pricings = k->pricings;
     r.lp_solves = k->lp_solves;
+    r.work = k->patience.work;
     r.solve_s = espi_now_s() - k->start_s;
     *out = r;
     return ESP_OK;
@@ -300,6 +293,7 @@ esp_status espi_packing_solve(const struct espi_view *v, int root,
     static const struct espi_packing_options standard = {0};
     struct espi_pk k = {.options = options ? options : &standard, .arena = arena};
     k.start_s = espi_now_s();
+    k.patience = espi_patience_of(k.options->time_limit_s, k.options->work_limit);
     k.gap = k.options->gap > 0 ? k.options->gap : ESPI_PACKING_GAP;
     if (v->g.n == 1)
         return deliver_alone(v, arena, out, err);

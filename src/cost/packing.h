@@ -16,6 +16,7 @@
 struct espi_packing_options {
     double gap;          /* stop at bound / rate - 1 <= gap; 0: ESPI_PACKING_GAP */
     double time_limit_s; /* then the best so far, with its proven gap; 0: none */
+    double work_limit;   /* the same by work instead of time (cost/patience.h); 0: none */
     /* Called now and then on solves that last; may be NULL. */
     void (*progress)(void *arg, double gap, double elapsed_s);
     void *progress_arg;
@@ -40,7 +41,7 @@ struct espi_packing {
     double gap;    /* bound / rate - 1 */
     double *price; /* of each resource of the view, sum 1 */
     int rounds, pricings, lp_solves;
-    double solve_s;
+    double solve_s, work;
 };
 
 /* Packs trees from the root, a host of the view. Results are in the arena. Every host

@@ -12,8 +12,8 @@
  * the period beforehand: the capacity model has it from cuts (Newton's method; J. Zhao et
  * al., ForestColl, 2024, have the same optimum), the others from the prices of the last
  * attempt. This is the solver for one root on n + 1 hosts, instead of n trees for each
- * price. Then column generation proper: a program with the parts of all roots as rows
- * mixes the trees found, and its prices ask every root for more.
+ * price. Where that leaves a gap, column generation proper: a program with the parts of
+ * all roots as rows mixes the trees found, and its prices ask every root for more.
  * Guarantee: trees and prices differ by the gap that is reported, whatever the first
  * stage did. Complexity: a few broadcasts, and n cheapest trees for each further price.
  */
@@ -27,12 +27,16 @@
 #include "cost/mix.h"
 #include "cost/packing_impl.h"
 
-enum { ATTEMPTS = 12, MAX_PASSES = 400, STALLS = 6 };
+enum { ATTEMPTS = 12, MAX_PASSES = 400 };
 
 static const double SMOOTH = 0.5;
+/* Parts of the gap asked for: how near attempts come to a period that is known from cuts,
+ * so that their mix is good enough as it is, and to one that is not. */
+static const double FINE = 0.01, ROUGH = 0.1;
 
 struct column {
     int root;
+    double weight; /* in the mix at hand; only how those of a root compare matters */
     uint64_t hash;
     struct espi_pk_tree tree;
 };
@@ -48,17 +52,11 @@ struct all {
     size_t n_columns, cap;
     double lower_s, upper_s;
     double *price; /* those that prove lower_s; of n_res, sum 1 */
-    double *load, *asked;
+    double *load, *asked, *sum;
     struct espi_mixer mx;
     int pricings, solves;
+    struct espi_patience patience;
 };
-
-static double left_s(const struct all *x)
-{
-    if (!(x->options->time_limit_s > 0))
-        return INFINITY;
-    return x->start_s + x->options->time_limit_s - espi_now_s();
-}
 
 static void tell(const struct all *x)
 {
@@ -127,11 +125,50 @@ static int ask(struct all *x, const double *price, const double *worth_s)
         }
     }
     x->pricings += x->n;
+    espi_pricer_note(&x->pr, x->n, &x->patience);
     if (sum_s / x->n > x->lower_s) {
         x->lower_s = sum_s / x->n;
         memcpy(x->price, price, (size_t)x->pr.n_res * sizeof *price);
     }
     return fresh;
+}
+
+/* ---- mixes ---- */
+
+/* The mix of the weights, each root's part made the same, if it is the best so far. */
+static void take_mix(struct all *x)
+{
+    memset(x->sum, 0, (size_t)x->n * sizeof *x->sum);
+    memset(x->load, 0, (size_t)x->pr.n_res * sizeof *x->load);
+    for (size_t i = 0; i < x->n_columns; i++)
+        x->sum[x->columns[i].root] += x->columns[i].weight;
+    for (int h = 0; h < x->n; h++)
+        if (!(x->sum[h] > 0))
+            return;
+    for (size_t i = 0; i < x->n_columns; i++) {
+        struct column *c = &x->columns[i];
+        c->tree.scale = c->weight / (x->sum[c->root] * x->n);
+        if (c->weight > 0)
+            espi_pk_add_loads(&x->pr, &c->tree, c->tree.scale, x->load);
+    }
+    double most_s = 0;
+    for (int r = 0; r < x->pr.n_res; r++)
+        most_s = fmax(most_s, x->load[r]);
+    if (!(most_s < x->upper_s))
+        return;
+    x->upper_s = most_s;
+    for (size_t i = 0; i < x->n_columns; i++)
+        x->columns[i].tree.x = x->columns[i].tree.scale;
+}
+
+static int is_closed(const struct all *x)
+{
+    return x->upper_s <= x->lower_s * (1 + x->gap);
+}
+
+static int is_over(const struct all *x)
+{
+    return is_closed(x) || espi_patience_is_over(&x->patience);
 }
 
 /* ---- one broadcast from all ---- */
@@ -152,6 +189,7 @@ static int take_tree(struct all *x, const struct espi_packing_tree *t)
     struct column *c = new_column(x, root, hash ^ 1, t->hop_start[n] - t->hop_start[0]);
     if (!c)
         return -1;
+    c->weight = t->rate;
     for (int h = 0, at = 0; h < n; h++) {
         int count = h == root ? 0 : t->hop_start[h + 1] - t->hop_start[h];
         c->tree.hop_start[h] = at;
@@ -181,8 +219,10 @@ static esp_status attempt(struct all *x, double guess_s, double gap, struct esp_
     struct espi_view view;
     struct espi_packing packing;
     struct espi_packing_options o = {.gap = gap};
-    if (isfinite(left_s(x)))
-        o.time_limit_s = fmax(left_s(x), 1e-3);
+    if (isfinite(x->patience.stop_s))
+        o.time_limit_s = fmax(espi_patience_left_s(&x->patience), 1e-3);
+    if (isfinite(x->patience.work_limit))
+        o.work_limit = fmax(x->patience.work_limit - x->patience.work, 1);
     if (espi_view_add_source(x->v, guess_s * x->n, x->arena, &view))
         return espi_err_nomem(err);
     esp_status st = espi_packing_solve(&view, x->n, &o, x->arena, &packing, err);
@@ -190,36 +230,65 @@ static esp_status attempt(struct all *x, double guess_s, double gap, struct esp_
         return st;
     x->pricings += packing.pricings;
     x->solves += packing.lp_solves;
+    x->patience.work += packing.work;
+    for (size_t i = 0; i < x->n_columns; i++)
+        x->columns[i].weight = 0;
     for (int i = 0; i < packing.n_trees && !st; i++)
         if (take_tree(x, &packing.tree[i]))
             st = espi_err_nomem(err);
     if (!st && take_prices(x, packing.price) < 0)
         st = espi_err_nomem(err);
+    if (!st)
+        take_mix(x);
     return st;
+}
+
+/* A cut is proved by prices too: the same for each slice over any of its links. */
+static int take_cut(struct all *x, const unsigned char *side)
+{
+    const struct esp_platform *p = x->v->p;
+    double sum = 0;
+    memset(x->asked, 0, (size_t)x->pr.n_res * sizeof *x->asked);
+    for (int e = 0; e < p->n_links; e++) {
+        int k = x->pr.use_start[e];
+        if (side[p->tail[e]] && !side[p->head[e]] && k < x->pr.use_start[e + 1])
+            x->asked[x->pr.use_res[k]] =
+                fmax(x->asked[x->pr.use_res[k]], 1 / x->pr.use_s[k]);
+    }
+    for (int r = 0; r < x->pr.n_res; r++)
+        sum += x->asked[r];
+    for (int r = 0; r < x->pr.n_res; r++)
+        x->asked[r] /= sum;
+    return sum > 0 && isfinite(sum) ? ask(x, x->asked, NULL) : 0;
 }
 
 /* The period is known when the bound does not rise any more. */
 static esp_status find_period(struct all *x, struct esp_err *err)
 {
-    double cut_s = 0, near = 1e-2;
+    double cut_s = 0, near = 1e-2, nearest = ROUGH * x->gap;
     esp_status st = ESP_OK;
-    if (espi_all_cut_s(x->v, x->arena, &cut_s))
+    unsigned char *side = ESPI_ARENA_NEW(x->arena, unsigned char, x->v->p->n_nodes);
+    if (!side || espi_all_cut_s(x->v, x->arena, &cut_s, side))
         return espi_err_nomem(err);
+    espi_patience_look(&x->patience, (double)x->n * x->v->p->n_links);
     for (int r = 0; r < x->pr.n_res; r++)
         x->asked[r] = 1.0 / x->pr.n_res;
     if (ask(x, x->asked, NULL) < 0)
         return espi_err_nomem(err);
     if (isnan(x->lower_s) || !(x->lower_s > 0))
         return espi_err(err, ESP_EINPUT, "some hosts cannot be reached from others");
-    if (cut_s > x->lower_s)
-        near = 0.1 * x->gap;
-    for (int i = 0; i < ATTEMPTS && !st && left_s(x) > 0; i++) {
+    if (cut_s > x->lower_s) {
+        near = nearest = FINE * x->gap;
+        if (take_cut(x, side) < 0)
+            return espi_err_nomem(err);
+    }
+    for (int i = 0; i < ATTEMPTS && !st && !is_over(x); i++) {
         double guess_s = fmax(x->lower_s, cut_s);
         size_t before = x->n_columns;
-        st = attempt(x, guess_s, fmax(near, 0.1 * x->gap), err);
+        st = attempt(x, guess_s, fmax(near, nearest), err);
         tell(x);
         double rise = fmax(x->lower_s, cut_s) / guess_s - 1;
-        if (near <= 0.1 * x->gap && (rise < x->gap || x->n_columns > before + 4096))
+        if (near <= nearest && (rise < x->gap || x->n_columns > before + 4096))
             break;
         near = fmin(0.1 * near, 0.1 * rise);
     }
@@ -233,30 +302,6 @@ static void add_column(struct all *x, const struct column *c)
     memset(x->load, 0, (size_t)x->pr.n_res * sizeof *x->load);
     espi_pk_add_loads(&x->pr, &c->tree, 1, x->load);
     espi_mixer_add_to(&x->mx, c->root, x->load);
-}
-
-/* The shares of the last solve, made exact, if they are the best so far. */
-static void take_shares(struct all *x, double *sum, double *load)
-{
-    memset(sum, 0, (size_t)x->n * sizeof *sum);
-    memset(load, 0, (size_t)x->pr.n_res * sizeof *load);
-    for (size_t i = 0; i < x->n_columns; i++)
-        sum[x->columns[i].root] += fmax(x->mx.share[i], 0);
-    for (size_t i = 0; i < x->n_columns; i++) {
-        struct column *c = &x->columns[i];
-        double share = fmax(x->mx.share[i], 0) / (sum[c->root] * x->n);
-        c->tree.scale = share;
-        if (share > 0)
-            espi_pk_add_loads(&x->pr, &c->tree, share, load);
-    }
-    double most_s = 0;
-    for (int r = 0; r < x->pr.n_res; r++)
-        most_s = fmax(most_s, load[r]);
-    if (!(most_s < x->upper_s))
-        return;
-    x->upper_s = most_s;
-    for (size_t i = 0; i < x->n_columns; i++)
-        x->columns[i].tree.x = x->columns[i].tree.scale;
 }
 
 /* New trees at prices between the best and the program's, or at the program's alone. */
@@ -275,25 +320,28 @@ static int ask_more(struct all *x)
 
 static esp_status generate(struct all *x, struct esp_err *err)
 {
-    double *sum = ESPI_ARENA_NEW(x->arena, double, x->n);
-    double *load = ESPI_ARENA_NEW(x->arena, double, x->pr.n_res);
     size_t in_program = 0;
-    esp_status st = sum && load ? ESP_OK : espi_err_nomem(err);
+    esp_status st = ESP_OK;
     for (int pass = 0; pass < MAX_PASSES && !st; pass++) {
         for (; in_program < x->n_columns; in_program++)
             add_column(x, &x->columns[in_program]);
-        st = espi_mixer_solve(&x->mx, pass ? ESPI_LP_PRIMAL : ESPI_LP_DUAL, err);
+        st = espi_mixer_solve(&x->mx, pass ? ESPI_LP_PRIMAL : ESPI_LP_DUAL, &x->patience,
+                              err);
         x->solves++;
+        if (st && espi_patience_is_over(&x->patience))
+            return ESP_OK; /* with the best mix so far */
         if (st)
             break;
-        take_shares(x, sum, load);
+        for (size_t i = 0; i < x->n_columns; i++)
+            x->columns[i].weight = fmax(x->mx.share[i], 0);
+        take_mix(x);
         tell(x);
-        if (x->upper_s <= x->lower_s * (1 + x->gap) || left_s(x) < 0)
+        if (is_over(x))
             break;
         int more = ask_more(x);
         if (more < 0)
             st = espi_err_nomem(err);
-        if (more <= 0 || x->upper_s <= x->lower_s * (1 + x->gap))
+        if (more <= 0 || is_closed(x))
             break;
     }
     return st;
@@ -329,12 +377,13 @@ static esp_status deliver(struct all *x, struct espi_packing *out, struct esp_er
     r.gap = r.bound / r.rate - 1;
     r.pricings = x->pricings;
     r.lp_solves = x->solves;
+    r.work = x->patience.work;
     r.solve_s = espi_now_s() - x->start_s;
     *out = r;
     return ESP_OK;
 }
 
-/* Some tree for each root, so that the program can be solved. */
+/* Some tree for each root, so that there is a mix and the program can be solved. */
 static int start_columns(struct all *x)
 {
     double *worth_s = ESPI_ARENA_NEW(x->arena, double, x->n);
@@ -342,7 +391,27 @@ static int start_columns(struct all *x)
         return -1;
     for (int h = 0; h < x->n; h++)
         worth_s[h] = INFINITY;
-    return ask(x, x->price, worth_s) < 0 ? -1 : 0;
+    if (ask(x, x->price, worth_s) < 0)
+        return -1;
+    for (size_t i = 0; i < x->n_columns; i++)
+        x->columns[i].weight = 1;
+    take_mix(x);
+    return 0;
+}
+
+static esp_status mix_and_generate(struct all *x, struct esp_err *err)
+{
+    if (start_columns(x))
+        return espi_err_nomem(err);
+    if (is_over(x))
+        return ESP_OK;
+    esp_status st = espi_mixer_init_groups(&x->mx, x->n, x->pr.n_res, NULL, x->lower_s,
+                                           x->arena, err);
+    if (st)
+        return st;
+    st = generate(x, err);
+    espi_mixer_free(&x->mx);
+    return st;
 }
 
 static esp_status all_init(struct all *x, struct esp_err *err)
@@ -352,7 +421,8 @@ static esp_status all_init(struct all *x, struct esp_err *err)
     x->price = ESPI_ARENA_ZNEW(x->arena, double, x->pr.n_res);
     x->asked = ESPI_ARENA_NEW(x->arena, double, x->pr.n_res);
     x->load = ESPI_ARENA_NEW(x->arena, double, x->pr.n_res);
-    return x->price && x->asked && x->load ? ESP_OK : espi_err_nomem(err);
+    x->sum = ESPI_ARENA_NEW(x->arena, double, x->n);
+    return x->price && x->asked && x->load && x->sum ? ESP_OK : espi_err_nomem(err);
 }
 
 esp_status espi_packing_solve_all(const struct espi_view *v,
@@ -364,20 +434,15 @@ esp_status espi_packing_solve_all(const struct espi_view *v,
     struct all x = {.v = v, .arena = arena, .n = v->g.n, .upper_s = INFINITY};
     x.options = options ? options : &standard;
     x.start_s = espi_now_s();
+    x.patience = espi_patience_of(x.options->time_limit_s, x.options->work_limit);
     x.gap = x.options->gap > 0 ? x.options->gap : ESPI_PACKING_ALL_GAP;
     if (x.n == 1)
         return espi_packing_solve(v, 0, options, arena, out, err);
     esp_status st = all_init(&x, err);
     if (!st)
         st = find_period(&x, err);
-    if (!st && start_columns(&x))
-        st = espi_err_nomem(err);
-    if (!st)
-        st = espi_mixer_init_groups(&x.mx, x.n, x.pr.n_res, NULL, x.lower_s, arena, err);
-    if (!st) {
-        st = generate(&x, err);
-        espi_mixer_free(&x.mx);
-    }
+    if (!st && !is_closed(&x))
+        st = mix_and_generate(&x, err);
     if (!st)
         st = deliver(&x, out, err);
     espi_free(x.columns);

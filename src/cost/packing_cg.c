@@ -183,11 +183,8 @@ static void read_prices(struct master *ma)
 
 static espi_lp_result solve(struct master *ma, espi_lp_method method)
 {
-    double left_s = espi_pk_time_left_s(ma->k);
-    if (isfinite(left_s))
-        espi_lp_time_limit(ma->lp, fmax(left_s, 1e-3));
     ma->k->lp_solves++;
-    return espi_lp_solve(ma->lp, method);
+    return espi_patience_solve(&ma->k->patience, ma->lp, method);
 }
 
 /* Solves, adding the rows of over-used resources, until none is; -1 when out of memory.

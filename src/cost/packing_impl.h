@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cost/packing.h"
+#include "cost/patience.h"
 #include "graph/arborescence.h"
 #include "graph/dijkstra.h"
 
@@ -64,6 +65,9 @@ double espi_pricer_tree(struct espi_pricer *pr, int root, int inward);
 /* What the links of the last tree take of each resource. */
 void espi_pricer_loads(const struct espi_pricer *pr, double *load);
 
+/* Notes the work of new prices and of so many trees. */
+void espi_pricer_note(const struct espi_pricer *pr, int trees, struct espi_patience *p);
+
 /* How many links the last tree has, counting those that several paths share each time;
  * and a copy of it, for which t has room. */
 int espi_pricer_length(const struct espi_pricer *pr);
@@ -84,10 +88,10 @@ struct espi_pk {
     double *work, *work2; /* n_res doubles each */
     double next_progress_s;
     int rounds, pricings, lp_solves, splits;
+    struct espi_patience patience;
 };
 
-int espi_pk_out_of_time(struct espi_pk *k); /* also tells the caller of progress */
-double espi_pk_time_left_s(const struct espi_pk *k); /* may be infinite */
+int espi_pk_out_of_time(struct espi_pk *k); /* or of work; also tells of progress */
 int espi_pk_closed(const struct espi_pk *k);
 void espi_pk_sort(struct espi_pk *k); /* trees with the largest shares first */
 void espi_pk_add_loads(const struct espi_pricer *pr, const struct espi_pk_tree *t,

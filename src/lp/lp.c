@@ -1,6 +1,7 @@
 #include "lp/lp.h"
 
 #include <coin/Clp_C_Interface.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -49,6 +50,11 @@ void espi_lp_perturb(struct espi_lp *lp, int on)
 void espi_lp_time_limit(struct espi_lp *lp, double seconds)
 {
     Clp_setMaximumSeconds(lp->model, seconds);
+}
+
+void espi_lp_iteration_limit(struct espi_lp *lp, double iterations)
+{
+    Clp_setMaximumIterations(lp->model, (int)fmin(fmax(iterations, 1), INT_MAX));
 }
 
 void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual)

@@ -17,7 +17,7 @@ typedef enum espi_lp_result {
     ESPI_LP_OPTIMAL,
     ESPI_LP_INFEASIBLE,
     ESPI_LP_UNBOUNDED,
-    ESPI_LP_STOPPED, /* out of time */
+    ESPI_LP_STOPPED, /* out of time or iterations */
     ESPI_LP_FAILED,  /* numerical trouble, or a cost or entry of 1e20 or more */
 } espi_lp_result;
 
@@ -38,6 +38,7 @@ void espi_lp_free(struct espi_lp *lp);
 /* Perturbed costs get a degenerate program moving; the end is exact all the same. */
 void espi_lp_perturb(struct espi_lp *lp, int on);
 void espi_lp_time_limit(struct espi_lp *lp, double seconds); /* of processor time */
+void espi_lp_iteration_limit(struct espi_lp *lp, double iterations);
 void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual);
 
 void espi_lp_add_rows(struct espi_lp *lp, const struct espi_lp_vectors *rows);

@@ -3,11 +3,10 @@
  * grows. */
 #include "study/multicast.h"
 
-#include <time.h>
-
 #include <espalier/algo.h>
 #include <espalier/generate.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/rng.h"
 #include "cost/multicast.h"
@@ -26,14 +25,6 @@ const char *const espi_multicast_algos[ALGOS] = {
 const double espi_multicast_shares[SHARES] = {10, 25, 40, 55, 70, 85, 100};
 
 /* ---- one trial ---- */
-
-static double cpu_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static esp_status draw_platform(const char *preset, int platform, struct esp_platform **p,
                                 struct esp_err *err)
@@ -90,11 +81,11 @@ static esp_status run_algo(const struct esp_platform *p, const int *nodes, int n
     request.size_bytes = 1000 * SLICE_BYTES;
     request.targets = nodes + 1;
     request.n_targets = n;
-    double began_s = cpu_s();
+    double began_s = espi_cpu_s();
     esp_status status = esp_plan_make(p, &request, &plan, err);
     if (status != ESP_OK)
         return status;
-    trial->plan_s[algo] = cpu_s() - began_s;
+    trial->plan_s[algo] = espi_cpu_s() - began_s;
     trial->to_bound[algo] = SLICE_BYTES / plan->throughput_Bps / least_s;
     trial->to_scatter[algo] = trial->to_bound[algo] / trial->to_bound[0];
     trial->trees[algo] = plan->n_trees;

@@ -15,6 +15,7 @@
 #include "algo/allgather/agents.h"
 #include "base/rng.h"
 #include "plan/ops.h"
+#include "study/alltoall.h"
 
 static const char *const exchanges[] = {
     "gather-broadcast",
@@ -329,6 +330,45 @@ static void long_messages_cost_their_bytes(void **state)
     esp_platform_free(p);
 }
 
+/* Random mixes of speeds: what auto chooses is never later than any classical one. */
+static void auto_is_never_worse_than_the_classical_ones(void **state)
+{
+    (void)state;
+    static const int hosts[] = {8, 11, 16, 8, 23, 32, 9, 16, 12, 64};
+    static const double ratios[] = {1.2, 1.5, 2, 3, 4, 8, 16};
+    for (int round = 0; round < 70; round++) {
+        int n = hosts[round % 10];
+        double part = 16 * pow(4, (round * 5) % 7);
+        struct esp_platform *p = NULL;
+        struct espi_alltoall_trial t;
+        if (n == 64 && round > 40)
+            continue;
+        assert_int_equal(
+            espi_alltoall_mix(n, ratios[round % 7], (uint64_t)round, &p, NULL), ESP_OK);
+        assert_int_equal(espi_alltoall_try(p, part, &t, NULL), ESP_OK);
+        if (!(t.gain >= 1 - 1e-9))
+            fail_msg("round %d: %s is slower by %g", round, t.chosen, 1 / t.gain);
+        esp_platform_free(p);
+    }
+}
+
+/* The same in the other models, on matrices of unequal links. */
+static void auto_is_never_worse_in_any_model(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 40; round++) {
+        esp_model model = (esp_model)(round % ESP_MODEL_COUNT);
+        struct esp_platform *p =
+            unequal((uint64_t)round + 100, 4 + round % 9, model, round % 3 == 2);
+        struct espi_alltoall_trial t;
+        assert_int_equal(espi_alltoall_try(p, 16 * pow(8, (round / 5 * 3) % 7), &t, NULL),
+                         ESP_OK);
+        if (!(t.gain >= 1 - 1e-9))
+            fail_msg("round %d: %s is slower by %g", round, t.chosen, 1 / t.gain);
+        esp_platform_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +380,8 @@ int main(void)
         cmocka_unit_test(steps_survive_a_file),
         cmocka_unit_test(wrong_steps_are_refused),
         cmocka_unit_test(long_messages_cost_their_bytes),
+        cmocka_unit_test(auto_is_never_worse_than_the_classical_ones),
+        cmocka_unit_test(auto_is_never_worse_in_any_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

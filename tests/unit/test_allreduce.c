@@ -87,7 +87,7 @@ static double optimum_s(const struct esp_platform *p)
         free_loads(&away);
         free_loads(&towards);
     }
-    assert_int_equal(espi_mixer_solve(&mx, ESPI_LP_PRIMAL, NULL), ESP_OK);
+    assert_int_equal(espi_mixer_solve(&mx, ESPI_LP_PRIMAL, NULL, NULL), ESP_OK);
     double s = mx.period_s;
     espi_mixer_free(&mx);
     espi_arena_done(&arena);

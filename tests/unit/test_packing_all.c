@@ -12,6 +12,7 @@
 #include <espalier/espalier.h>
 
 #include "cost/cut_bound.h"
+#include "cost/op_bound.h"
 #include "cost/packing.h"
 #include "lp/lp.h"
 
@@ -185,6 +186,7 @@ static void fabrics_reach_the_cut_bound(void **state)
         struct esp_platform *p = NULL;
         struct solved s;
         double cut_s = 0;
+        unsigned char side[64];
         esp_fabric_options_defaults(&o);
         o.clusters = 2 + round % 3;
         o.hosts = 1 + round % 4;
@@ -194,7 +196,7 @@ static void fabrics_reach_the_cut_bound(void **state)
         assert_int_equal(esp_generate_fabric(&o, &p, NULL), ESP_OK);
         solve(&s, p, 1e6);
         check_trees(&s);
-        assert_int_equal(espi_all_cut_s(&s.view, &s.arena, &cut_s), 0);
+        assert_int_equal(espi_all_cut_s(&s.view, &s.arena, &cut_s, side), 0);
         assert_true(s.packing.rate * cut_s < 1 + 1e-9);
         assert_true(s.packing.rate * cut_s > 1 - 1e-4);
         done(&s);
@@ -210,6 +212,7 @@ static void cuts_are_the_worst_of_all(void **state)
         struct espi_arena arena;
         struct espi_view v;
         double found_s = 0, worst_s = 0;
+        unsigned char side[16];
         espi_arena_init(&arena);
         assert_int_equal(espi_view_init(&v, p, 1, &arena, NULL), ESP_OK);
         for (int set = 1; set < (1 << v.g.n) - 1; set++) {
@@ -219,10 +222,105 @@ static void cuts_are_the_worst_of_all(void **state)
                     out += v.bandwidth_Bps[e];
             worst_s = fmax(worst_s, __builtin_popcount((unsigned)set) / out / v.g.n);
         }
-        assert_int_equal(espi_all_cut_s(&v, &arena, &found_s), 0);
+        assert_int_equal(espi_all_cut_s(&v, &arena, &found_s, side), 0);
         assert_true(fabs(found_s / worst_s - 1) < 1e-9);
+        double out = 0, inside = 0;
+        for (int h = 0; h < v.g.n; h++)
+            inside += side[h];
+        for (int e = 0; e < v.g.m; e++)
+            if (side[v.g.tail[e]] && !side[v.g.head[e]])
+                out += v.bandwidth_Bps[e];
+        assert_true(fabs(inside / out / v.g.n / found_s - 1) < 1e-9);
         espi_arena_done(&arena);
         esp_platform_free(p);
+    }
+}
+
+static double plan_Bps(const struct esp_platform *p, esp_op op)
+{
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    esp_request_init(&request, 0);
+    request.op = op;
+    request.algo = "all-roots";
+    request.slice_bytes = 1e6;
+    assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+    double Bps = plan->throughput_Bps;
+    esp_plan_free(plan);
+    return Bps;
+}
+
+/* A reduce-scatter is an allgather turned round: its bound is that of the network with
+ * all links turned, and trees from all roots, turned, reach it. */
+static void reduce_scatter_has_the_bound_of_the_way_back(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        struct esp_platform *back = NULL, *p = network(round, 3 + round % 6,
+                                                       round % 2 ? ESP_MODEL_ONE_PORT
+                                                                 : ESP_MODEL_CAPACITY);
+        assert_int_equal(esp_platform_reversed(p, &back, NULL), ESP_OK);
+        struct espi_op_bound_task here = {
+            .p = p, .op = ESP_OP_REDUCE_SCATTER, .slice_bytes = 1e6};
+        struct espi_op_bound_task there = {
+            .p = back, .op = ESP_OP_ALLGATHER, .slice_bytes = 1e6};
+        struct espi_op_bound own, turned;
+        assert_int_equal(espi_op_bound(&here, &own, NULL), ESP_OK);
+        assert_int_equal(espi_op_bound(&there, &turned, NULL), ESP_OK);
+        assert_true(own.throughput_Bps > 0);
+        assert_true(fabs(own.throughput_Bps / turned.throughput_Bps - 1) < 1e-9);
+        double Bps = plan_Bps(p, ESP_OP_REDUCE_SCATTER);
+        assert_true(Bps < own.throughput_Bps * (1 + 1e-9));
+        assert_true(Bps > own.throughput_Bps * (1 - 2e-4));
+        esp_platform_free(back);
+        esp_platform_free(p);
+    }
+}
+
+static struct esp_platform *clusters(int clusters, int hosts, double spread,
+                                     uint64_t seed)
+{
+    struct esp_fabric_options o;
+    struct esp_platform *p = NULL;
+    esp_fabric_options_defaults(&o);
+    o.clusters = clusters;
+    o.hosts = hosts;
+    o.spread = spread;
+    o.seed = seed;
+    assert_int_equal(esp_generate_fabric(&o, &p, NULL), ESP_OK);
+    return p;
+}
+
+/* Whatever the work allowed: trees that are sound, a gap that is true, the same every
+ * time; with more work, in the end, the optimum. */
+static void little_work_gives_sound_trees(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 24; round++) {
+        double work_limit = pow(10, 1 + round / 4);
+        struct espi_packing_options o = {.work_limit = work_limit};
+        double rate[2];
+        for (int again = 0; again < 2; again++) {
+            struct solved s;
+            s.p = round % 2
+                      ? clusters(3, 4, 1 + round % 3, (uint64_t)round)
+                      : network(round, 10, (esp_model)(round / 2 % ESP_MODEL_COUNT));
+            espi_arena_init(&s.arena);
+            assert_int_equal(espi_view_init(&s.view, s.p, 1e6, &s.arena, NULL), ESP_OK);
+            assert_int_equal(
+                espi_packing_solve_all(&s.view, &o, &s.arena, &s.packing, NULL), ESP_OK);
+            check_trees(&s);
+            struct espi_packing best;
+            assert_int_equal(espi_packing_solve_all(&s.view, NULL, &s.arena, &best, NULL),
+                             ESP_OK);
+            assert_true(best.rate <= s.packing.bound * (1 + 1e-9));
+            assert_true(s.packing.rate <= best.bound * (1 + 1e-9));
+            if (work_limit >= 1e6)
+                assert_true(s.packing.gap <= 1e-5);
+            rate[again] = s.packing.rate;
+            done(&s);
+        }
+        assert_true(rate[0] == rate[1]);
     }
 }
 
@@ -232,6 +330,8 @@ int main(void)
         cmocka_unit_test(as_good_as_the_whole_program),
         cmocka_unit_test(fabrics_reach_the_cut_bound),
         cmocka_unit_test(cuts_are_the_worst_of_all),
+        cmocka_unit_test(reduce_scatter_has_the_bound_of_the_way_back),
+        cmocka_unit_test(little_work_gives_sound_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

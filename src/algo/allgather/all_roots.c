@@ -2,7 +2,8 @@
  *
  * cost/packing_all.c says how the trees are found. Model: all; in half-duplex no schedule
  * may reach what the trees allow. Guarantee: throughput within 1e-4 of the optimum, which
- * is proved; more where the budget ends first. Complexity: see there. */
+ * is proved; more where the budget or the work allowed ends first. Complexity: see there.
+ */
 #include "algo/algo.h"
 #include "base/err.h"
 #include "cost/packing.h"
@@ -25,6 +26,7 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
 {
     struct espi_packing packing;
     struct espi_packing_options options = {.gap = task->option[0],
+                                           .work_limit = task->option[1],
                                            .time_limit_s = task->request->budget_s};
     int n = task->view->g.n;
     esp_status st =
@@ -50,6 +52,12 @@ static const struct espi_algo_option options[] = {
      .min = 1e-9,
      .max = 1,
      .meaning = "how far from the optimum the trees may stay"},
+    {.name = "work",
+     .standard = 0,
+     .min = 0,
+     .max = 1e15,
+     .meaning = "steps, of about a microsecond, after which what there is has to do; 0: "
+                "no limit"},
     {0},
 };
 

@@ -19,7 +19,7 @@
 
 static const double MARGIN = 1.25;      /* of trees that are pipelined */
 static const double TREES_WORK = 1.5e6; /* hosts * arcs: more takes seconds */
-static const double TREES_BUDGET_S = 1;
+static const double TREES_STEPS = 1e6;  /* cost/patience.h: about a second */
 
 struct choice {
     const struct espi_task *task;
@@ -60,11 +60,25 @@ static void consider(struct choice *c, struct esp_plan *plan)
     }
 }
 
+/* The estimate leaves out what slices cost that are short beside the latencies: how many
+ * bytes a link carries in its latency, in the mean. */
+static double least_slice(const struct espi_task *task)
+{
+    const struct espi_view *v = task->view;
+    double sum = 0;
+    for (int e = 0; e < v->g.m; e++)
+        sum += v->latency_s[e] * v->bandwidth_Bps[e];
+    return v->g.m ? sum / v->g.m : 0;
+}
+
 /* Trees are good for slices of other sizes too. */
 static void consider_slices(struct choice *c, struct esp_plan *plan)
 {
     double part = plan->size_bytes / c->task->view->g.n, least_s = INFINITY, best = part;
-    for (int pieces = 1; pieces <= 64 && part / pieces >= 1; pieces *= 4) {
+    double least = c->task->request->judge ? 1 : fmax(least_slice(c->task), 1);
+    for (int pieces = 1; pieces <= 64; pieces *= 4) {
+        if (pieces > 1 && part / pieces < least)
+            break;
         plan->slice_bytes = part / pieces;
         double s = finish_s(c, plan);
         if (s < least_s) {
@@ -76,13 +90,19 @@ static void consider_slices(struct choice *c, struct esp_plan *plan)
     consider(c, plan);
 }
 
+/* By name: where there are no linear programs the algorithm is not there either. */
+static int is_all_roots(const struct espi_algo *algo)
+{
+    return !strcmp(algo->name, "all-roots");
+}
+
 static int is_tried(const struct espi_algo *algo, const struct espi_task *task)
 {
     const struct espi_digraph *g = &task->view->g;
     if (algo->op != ESP_OP_ALLGATHER || !strcmp(algo->name, "auto-allgather") ||
         !espi_algo_applies(algo, task->p))
         return 0;
-    return strcmp(algo->name, "all-roots") != 0 || (double)g->n * g->m <= TREES_WORK;
+    return !is_all_roots(algo) || (double)g->n * g->m <= TREES_WORK;
 }
 
 /* The algorithm with its first option as given, if it has one of words. */
@@ -90,17 +110,16 @@ static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
                            const char *name, int first_option, struct esp_err *err)
 {
     struct espi_task task = *c->task;
-    struct esp_request request = *task.request;
     struct esp_plan *plan = NULL;
-    double part = request.size_bytes / task.view->g.n;
+    double part = task.request->size_bytes / task.view->g.n;
     struct espi_arena_mark mark = espi_arena_mark(task.arena);
-    if (request.budget_s == 0)
-        request.budget_s = TREES_BUDGET_S;
-    task.request = &request;
     espi_algo_standard(algo, task.option);
     if (first_option >= 0)
         task.option[0] = first_option;
-    esp_status st = esp_plan_create(ESP_OP_ALLGATHER, request.root, name, &plan, err);
+    if (is_all_roots(algo))
+        task.option[1] = TREES_STEPS;
+    esp_status st =
+        esp_plan_create(ESP_OP_ALLGATHER, task.request->root, name, &plan, err);
     if (!st)
         st = espi_algo_run(algo, &task, fmin(part, fmax(part / 4, 65536)), plan, err);
     if (!st && espi_plan_has_steps(plan))

@@ -42,10 +42,11 @@ long *espi_lp_shares(const struct espi_task *task, struct esp_plan *plan, esp_st
     enum { MAX_PASSES = 300 };
     const struct espi_view *v = task->view;
     struct espi_arcs arcs;
+    struct espi_patience endless = espi_patience_of(0, 0);
     struct espi_arcs_task at = {.v = v,
                                 .root = task->root,
                                 .max_passes = MAX_PASSES,
-                                .stop_s = INFINITY,
+                                .patience = &endless,
                                 .least_time = 1};
     *st = warm_up(task, &at, plan, err);
     if (!*st)
