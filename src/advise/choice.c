@@ -1,12 +1,16 @@
 /* Ours: several algorithms and slices are tried, the earliest predicted finish wins, ties
  * go to the first. Only algorithms whose result does not depend on the clock are tried.
  *
- * Native: what MPI libraries do. Broadcasts and reductions: a binomial tree for short
- * messages and, in effect, a pipeline in rank order for long ones (a chain, or scatter
- * and ring allgather, which is no faster). Scatters and gathers: a binomial tree for
- * short ones, from the root to each for long ones. Allgathers and long allreduces: a
- * ring. The prediction is the best of these on the same platform with the same cost
- * model, which flatters the library: ours is taken only when it beats that, too. */
+ * Native: what MPI libraries do by themselves, in the order of the ranks and with all
+ * that meets on a cable counted. Broadcasts and reductions: Open MPI sends the message as
+ * a whole, from the root to each (8 to 15 ranks, from 32 KB on) or along a tree, and only
+ * with 16 to 31 ranks scatters and gathers from 1 MB on; MPICH takes a binomial tree up
+ * to 12 KB or 7 ranks, and scatters and gathers beyond. The prediction is the best of
+ * these. Neither cuts messages into slices by default; where nothing is known of the
+ * network we act as if they did, and so leave nearly all to them. Scatters and gathers: a
+ * binomial tree for short ones, from the root to each for long ones. Allgathers and long
+ * allreduces: a ring. That still flatters the library, which does not always take the
+ * best: ours is taken only when it beats that, too. */
 #include "advise/choice.h"
 
 #include <espalier/algo.h>
@@ -34,7 +38,11 @@ static const char *const ours[] = {"grow",
                                    "ecef",
                                    "binomial",
                                    "refine:objective=finish,work=1000"};
-static const char *const natives[] = {"binomial", "chain"};
+static const char *const natives[] = {"binomial", "flat"};
+static const char *const natives_sliced[] = {"binomial", "chain"};
+/* From where on MPICH scatters, then gathers. */
+#define SCATTERED_BYTES 12288
+#define SCATTERED_RANKS 8
 /* For scatters and gathers. */
 static const char *const ours_of_parts[] = {"scatter-spread:rounds=1", "scatter-tree",
                                             "scatter-tree:tree=ecef"};
@@ -228,7 +236,42 @@ static esp_status time_ring_step(struct search *s, double *step_s)
     return ESP_OK;
 }
 
-static esp_status try_natives(struct search *s)
+/* A scatter along a binomial tree, then an allgather by a ring. */
+static esp_status time_scattered(const struct search *s, double *total_s)
+{
+    struct search scatter = {.p = s->p,
+                             .op = ESP_OP_SCATTER,
+                             .root = s->root,
+                             .size_bytes =
+                                 s->size_bytes * (s->p->n_hosts - 1) / s->p->n_hosts,
+                             .plan_slice = slices[0],
+                             .best_s = INFINITY,
+                             .err = s->err};
+    double step_s;
+    espi_arena_init(&scatter.arena);
+    esp_status st = try_algo(&scatter, natives_of_parts[1]);
+    scatter.size_bytes = s->size_bytes;
+    if (!st)
+        st = time_ring_step(&scatter, &step_s);
+    if (!st)
+        *total_s = scatter.best_s + (s->p->n_hosts - 1) * step_s;
+    esp_plan_free(scatter.best);
+    espi_arena_done(&scatter.arena);
+    return st;
+}
+
+static esp_status try_native_bcasts(struct search *s)
+{
+    double scattered_s = INFINITY;
+    s->only_slice = s->size_bytes; /* as a whole */
+    esp_status st = try_algos(s, natives, sizeof natives / sizeof *natives);
+    if (!st && s->size_bytes >= SCATTERED_BYTES && s->p->n_hosts >= SCATTERED_RANKS)
+        st = time_scattered(s, &scattered_s);
+    s->best_s = fmin(s->best_s, scattered_s);
+    return st;
+}
+
+static esp_status try_natives(struct search *s, int unknown)
 {
     double step_s = INFINITY;
     esp_status st = ESP_OK;
@@ -237,14 +280,16 @@ static esp_status try_natives(struct search *s)
     if (!st && espi_op_has_paths(s->op))
         st = try_algos(s, natives_of_parts,
                        sizeof natives_of_parts / sizeof *natives_of_parts);
+    else if (!st && s->op == ESP_OP_BCAST && !unknown)
+        st = try_native_bcasts(s);
     else if (!st && s->op != ESP_OP_ALLGATHER)
-        st = try_algos(s, natives, sizeof natives / sizeof *natives);
+        st = try_algos(s, natives_sliced, sizeof natives_sliced / sizeof *natives_sliced);
     int times = s->op == ESP_OP_ALLREDUCE ? 2 : 1; /* reduce-scatter, then allgather */
     s->best_s = fmin(s->best_s, times * (s->p->n_hosts - 1) * step_s);
     return st;
 }
 
-static esp_status predict_native(const struct search *s, double *native_s)
+static esp_status predict_native(const struct search *s, int unknown, double *native_s)
 {
     struct search native = {.p = s->p,
                             .op = s->op,
@@ -254,7 +299,7 @@ static esp_status predict_native(const struct search *s, double *native_s)
                             .best_s = INFINITY,
                             .err = s->err};
     espi_arena_init(&native.arena);
-    esp_status st = try_natives(&native);
+    esp_status st = try_natives(&native, unknown);
     espi_arena_done(&native.arena);
     *native_s = isfinite(native.best_s) ? native.best_s : 0;
     esp_plan_free(native.best);
@@ -277,7 +322,7 @@ static esp_status choose(const struct esp_platform *team, esp_op op, int root,
     espi_arena_init(&s.arena);
     esp_status st = find_ours(&s, options);
     if (!st && s.best)
-        st = predict_native(&s, &choice.native_s);
+        st = predict_native(&s, options->unknown, &choice.native_s);
     espi_arena_done(&s.arena);
     if (st) {
         esp_plan_free(s.best);

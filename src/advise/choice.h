@@ -9,6 +9,7 @@
 
 struct espi_choice_options {
     int force;          /* take ours whatever is predicted */
+    int unknown;        /* the team's network is a guess */
     double margin;      /* else ours must take less than this part of the native time */
     double slice_bytes; /* 0: the best of some */
     const char *algo;   /* "", "auto" or NULL: the best of some */

@@ -88,6 +88,7 @@ static esp_status choose(struct espi_comm *c, esp_op op, int root, double bytes,
     esp_status st = adapt_given(c, op, root, advised, &given);
     /* Advice travels with our broadcasts, so that these have to be ours. */
     struct espi_choice_options options = {.force = adaptive || s->mode == ESPI_MODE_FORCE,
+                                          .unknown = !espi_job.net,
                                           .margin = s->margin,
                                           .slice_bytes = s->slice_bytes,
                                           .algo = s->algo,

@@ -307,6 +307,31 @@ static void slow_links_are_avoided(void **state)
     esp_platform_free(net);
 }
 
+/* 8 MB in rank order, over a cable of 1 MB/s once and at least once more within a site,
+ * as a whole or scattered; a pipeline would hide all but the cable. */
+static void the_library_does_not_slice(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(8);
+    static const int node[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct espi_team team;
+    struct espi_choice choice;
+    struct espi_choice_options options = {.margin = 0.9};
+    assert_int_equal(espi_team_create(&team, net, 8, node, NULL), ESP_OK);
+    assert_int_equal(espi_choose(team.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
+                     ESP_OK);
+    assert_non_null(choice.plan);
+    assert_true(choice.native_s > 8 + 0.8 && choice.native_s < 11);
+    espi_choice_done(&choice);
+    options.unknown = 1;
+    assert_int_equal(espi_choose(team.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
+                     ESP_OK);
+    assert_null(choice.plan);
+    assert_true(choice.native_s < 8 + 0.8);
+    espi_team_done(&team);
+    esp_platform_free(net);
+}
+
 static void equal_links_are_left_to_the_library(void **state)
 {
     (void)state;
@@ -514,6 +539,7 @@ int main(void)
         cmocka_unit_test(equal_teams_reach_all),
         cmocka_unit_test(given_plans_are_adapted),
         cmocka_unit_test(slow_links_are_avoided),
+        cmocka_unit_test(the_library_does_not_slice),
         cmocka_unit_test(equal_links_are_left_to_the_library),
         cmocka_unit_test(no_plan_is_no_failure),
         cmocka_unit_test(every_operation_gets_a_plan_that_runs),
