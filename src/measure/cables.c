@@ -17,6 +17,9 @@
 
 #include "measure/measured.h"
 
+#define FILLED    0.93 /* of what several transfers got together */
+#define DISTURBED 0.7
+
 struct crossing {
     int key; /* from site * n_sites + to site */
     int n;   /* transfers */
@@ -101,6 +104,25 @@ static int gather(struct cabling *c)
 
 /* ---- cables ---- */
 
+/* What the cable of these crossings carries. A single transfer tells best where it fills
+ * the cable: of several at once each is disturbed in its own way, and what they got
+ * together comes out too high in some rounds. It does not where they get more in all. */
+static double cable_Bps(const struct cabling *c, const struct crossing *at, int n)
+{
+    int seen = 0, single = 0;
+    double several = INFINITY;
+    for (int i = 0; i < n; i++)
+        c->values[seen++] = at[i].sum;
+    double all = espi_confirmed_top(c->values, seen);
+    for (int i = 0; i < n; i++)
+        if (at[i].n == 1)
+            c->values[single++] = at[i].sum;
+        else if (at[i].sum >= DISTURBED * all)
+            several = fmin(several, at[i].sum);
+    double alone = espi_top_value(c->values, single);
+    return alone >= FILLED * fmin(several, all) && alone <= all ? alone : all;
+}
+
 /* Adds the cable of these crossings, of several transfers each, if there is one. */
 static int add_cable(struct cabling *c, const struct crossing *at, int n)
 {
@@ -116,10 +138,7 @@ static int add_cable(struct cabling *c, const struct crossing *at, int n)
             part = fmax(part, at[i].sum / at[i].could);
     if (!seen || part >= ESPI_HELD_UP)
         return 0;
-    for (int i = seen = 0; i < n; i++)
-        c->values[seen++] = at[i].sum;
-    struct espi_shared *shared =
-        espi_measured_add_shared(net, espi_confirmed_top(c->values, seen));
+    struct espi_shared *shared = espi_measured_add_shared(net, cable_Bps(c, at, n));
     if (!shared)
         return -1;
     snprintf(shared->name, sizeof shared->name, "wan:%.40s>%.40s", net->site_name[from],

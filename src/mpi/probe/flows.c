@@ -180,14 +180,15 @@ static double middle_rate(const struct arrival *at, size_t n)
 
 /* Without the beginning, when not all are under way and links that were idle let more
  * through than they do in the long run, and the end, when some are gone; where few chunks
- * arrived, of all of them. */
-static double steady_rate(const struct in_flow *f, double seconds)
+ * arrived, of all of them. For all transfers of a round it is the same time, whenever
+ * their first chunk came, or those that share a link would seem to get more of it. */
+static double steady_rate(const struct in_flow *f, const struct trial *t)
 {
     size_t first = 0, end = f->n;
-    double start_s = f->arrivals[0].at_s;
-    while (first < f->n && f->arrivals[first].at_s < start_s + 0.5 * seconds)
+    double start_s = t->start_s + fmax(0, f->task->latency_s);
+    while (first < f->n && f->arrivals[first].at_s < start_s + 0.5 * t->seconds)
         first++;
-    while (end > first && f->arrivals[end - 1].at_s > start_s + seconds)
+    while (end > first && f->arrivals[end - 1].at_s > start_s + t->seconds)
         end--;
     return end - first >= 6 ? middle_rate(&f->arrivals[first], end - first)
                             : middle_rate(f->arrivals, f->n);
@@ -201,7 +202,7 @@ static double rate_of(const struct in_flow *f, const struct trial *t)
         return -1;
     const struct arrival *last = &f->arrivals[f->n - 1];
     double mean = last->bytes / fmax(1e-7, last->at_s - t->start_s);
-    return fmin(steady_rate(f, t->seconds), 1.3 * mean);
+    return fmin(steady_rate(f, t), 1.3 * mean);
 }
 
 /* ---- all of them ---- */
