@@ -1,11 +1,13 @@
 /* Decisions of a communicator, kept: for each collective, root and size class one, with
  * the program of the last size. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
 #include "mpi/shim.h"
+#include "plan/plan.h"
 
 /* The power of two that holds the bytes. Plans are for classes, so that messages of about
  * the same size share them; the short ones, which take no time to speak of, all. */
@@ -25,12 +27,16 @@ static void clear_entry(struct espi_entry *e)
     e->bytes = 0;
 }
 
+/* Only those that new advice is about: what is forgotten has to be planned again. */
 static void forget_bcasts(struct espi_comm *c)
 {
+    int news = class_of((uint64_t)c->news->size_bytes);
     for (struct espi_entry *e = c->cache; e < c->cache + ESPI_CACHE; e++)
-        if (e->size_class >= 0 && e->op == ESP_OP_BCAST)
+        if (e->size_class >= 0 && e->op == ESP_OP_BCAST &&
+            c->node[e->root] == c->news->root &&
+            abs(e->size_class - news) <= ESPI_NEAR_CLASSES)
             clear_entry(e);
-    c->stale = 0;
+    c->news = NULL;
 }
 
 /* The one that fits, else the one longest unused, cleared. */
@@ -76,6 +82,35 @@ static esp_status adapt_given(const struct espi_comm *c, esp_op op, int root,
     return st == ESP_ENOMEM ? st : ESP_OK;
 }
 
+/* The plan of the class of sizes nearest to one that there is none for, or NULL. Under an
+ * advisor it does until advice for that class has come: planning takes time, on all ranks
+ * and in the middle of a call. All ranks have the same entries. */
+static const struct espi_choice *nearest_choice(const struct espi_comm *c, int root,
+                                                int size_class)
+{
+    const struct espi_entry *best = NULL;
+    for (const struct espi_entry *e = c->cache; e < c->cache + ESPI_CACHE; e++)
+        if (e->size_class >= 0 && e->op == ESP_OP_BCAST && e->root == root &&
+            e->choice.plan &&
+            (!best ||
+             abs(e->size_class - size_class) < abs(best->size_class - size_class)))
+            best = e;
+    return best ? &best->choice : NULL;
+}
+
+static esp_status borrow(const struct espi_comm *c, const struct espi_choice *near,
+                         struct espi_choice *out, struct esp_err *err)
+{
+    struct espi_arena arena;
+    struct espi_choice choice = *near;
+    espi_arena_init(&arena);
+    esp_status st = espi_plan_copy(near->plan, c->team.p, &arena, &choice.plan, err);
+    espi_arena_done(&arena);
+    if (!st)
+        *out = choice;
+    return st;
+}
+
 static esp_status choose(struct espi_comm *c, esp_op op, int root, double bytes,
                          struct espi_choice *choice, struct esp_err *err)
 {
@@ -85,6 +120,10 @@ static esp_status choose(struct espi_comm *c, esp_op op, int root, double bytes,
     const struct esp_plan *advised =
         adaptive && c->node ? espi_advised_plan(c, root, class_of((uint64_t)bytes))
                             : NULL;
+    const struct espi_choice *near =
+        adaptive && !advised ? nearest_choice(c, root, class_of((uint64_t)bytes)) : NULL;
+    if (near)
+        return borrow(c, near, choice, err);
     esp_status st = adapt_given(c, op, root, advised, &given);
     /* Advice travels with our broadcasts, so that these have to be ours. */
     struct espi_choice_options options = {.force = adaptive || s->mode == ESPI_MODE_FORCE,
@@ -170,7 +209,7 @@ struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_
 {
     struct esp_err err;
     int size_class = class_of(bytes);
-    if (c->stale)
+    if (c->news)
         forget_bcasts(c);
     struct espi_entry *e = find_entry(c, op, root, size_class);
     e->used = ++c->clock;

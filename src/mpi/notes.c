@@ -202,7 +202,7 @@ int espi_notes_adopt(const struct espi_notes *n, struct espi_comm *c)
     if (st)
         return st == ESP_ENOMEM ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     keep(c, plan);
-    c->stale = 1; /* this call still has its entry */
+    c->news = plan; /* this call still has its entry */
     espi_say(ESPI_LOG_INFO, "advice %llu: %s for broadcasts of up to 2^%d bytes",
              (unsigned long long)c->epoch, plan->algo,
              espi_size_class((uint64_t)plan->size_bytes));
@@ -216,7 +216,7 @@ const struct esp_plan *espi_advised_plan(const struct espi_comm *c, int root,
     for (int i = 0; i < c->n_advised; i++) {
         const struct espi_advised *a = &c->advised[i];
         int far = abs(a->size_class - size_class);
-        if (a->root == c->node[root] && far <= 1 &&
+        if (a->root == c->node[root] && far <= ESPI_NEAR_CLASSES &&
             (!best || far < abs(best->size_class - size_class)))
             best = a;
     }

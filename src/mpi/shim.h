@@ -73,7 +73,11 @@ struct espi_entry {
 };
 
 /* A plan of the advisor's that all ranks of the communicator have. */
-enum { ESPI_ADVISED = 24, ESPI_CLASSES = 50 };
+enum {
+    ESPI_ADVISED = 24,
+    ESPI_CLASSES = 50,
+    ESPI_NEAR_CLASSES = 1 /* it is good for sizes that differ by so many classes, too */
+};
 
 struct espi_advised {
     int root, size_class; /* node */
@@ -105,7 +109,8 @@ struct espi_comm {
     struct espi_help *help; /* or NULL: none yet */
     uint64_t clock;
     struct espi_entry *cache;
-    int stale;             /* there is new advice: broadcasts are to be decided anew */
+    /* advice that is new: broadcasts that it is about are to be decided anew; or NULL */
+    const struct esp_plan *news;
     uint64_t epoch, calls; /* of the advice, and broadcasts by plans under it */
     struct espi_advised advised[ESPI_ADVISED];
     int n_advised;
