@@ -12,6 +12,7 @@
 #include "algo/anneal/anneal.h"
 #include "cost/packing.h"
 #include "graph/dijkstra.h"
+#include "study/adaptive.h"
 
 static const char *const plain[] = {
     "hierarchical",           "binomial", "fnf", "ecef", "look-ahead", "mateescu",
@@ -29,18 +30,19 @@ enum {
 
 /* ---- platforms ---- */
 
-/* The paper's: bandwidths from 0.1 to 10 Mbit/s. */
 static struct esp_platform *make_matrix(int nodes, uint64_t seed)
 {
-    struct esp_matrix_options o;
     struct esp_platform *p = NULL;
     struct esp_err err;
-    esp_matrix_options_defaults(&o);
-    o.nodes = nodes;
-    o.bandwidth_min_Bps = 0.1e6 / 8;
-    o.bandwidth_max_Bps = 10e6 / 8;
-    o.seed = seed;
-    bench_stop_if(esp_generate_matrix(&o, &p, &err), &err);
+    bench_stop_if(espi_adapt_matrix(nodes, seed, 0, &p, &err), &err);
+    return p;
+}
+
+static struct esp_platform *make_multi_port(int nodes, uint64_t seed)
+{
+    struct esp_platform *p = NULL;
+    struct esp_err err;
+    bench_stop_if(espi_adapt_matrix(nodes, seed, 1, &p, &err), &err);
     return p;
 }
 
@@ -56,31 +58,6 @@ static struct esp_platform *make_sites(int nodes, uint64_t seed)
     o.seed = seed;
     bench_stop_if(esp_generate_sites(&o, &p, &err), &err);
     return p;
-}
-
-static struct esp_platform *make_multi_port(int nodes, uint64_t seed)
-{
-    struct esp_platform *p = make_matrix(nodes, seed), *out = NULL;
-    struct esp_builder *b = NULL;
-    struct esp_err err;
-    bench_stop_if(esp_builder_create(&b, &err), &err);
-    esp_builder_set_model(b, ESP_MODEL_MULTI_PORT);
-    for (int i = 0; i < nodes; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%d", i);
-        struct esp_node_spec spec = {name, NULL, ESP_NODE_HOST, 0.1, ESP_UNSET};
-        bench_stop_if(esp_builder_add_node(b, &spec, NULL, &err), &err);
-    }
-    for (int e = 0; e < esp_platform_link_count(p); e++)
-        bench_stop_if(esp_builder_add_link(
-                          b, esp_platform_link_from(p, e), esp_platform_link_to(p, e),
-                          esp_platform_link_latency_s(p, e),
-                          esp_platform_link_bandwidth_Bps(p, e), NULL, &err),
-                      &err);
-    bench_stop_if(esp_builder_build(b, &out, &err), &err);
-    esp_builder_free(b);
-    esp_platform_free(p);
-    return out;
 }
 
 static const struct kind {

@@ -275,7 +275,7 @@ const struct command cli_command_reproduce = {
             "and writes them as one HTML page: plots, the published numbers beside those "
             "found here, what was assumed, and what is known of the differences.",
             "Without a name all experiments are run. With --quick they repeat less and "
-            "take about two minutes on two processors; without it, some ten.",
+            "take less than two minutes on two processors; without it, some ten.",
             NULL},
     .positionals =
         (const struct cli_positional[]){

@@ -22,7 +22,7 @@ function makePages() {
   run("show", path("grid.json"), "-a", "refine", "--compare", "none", "-o", path("grid.html"));
   run("generate", "random", "--nodes", "1000", "--density", "0.003", "-o", path("large.json"));
   run("show", path("large.json"), "-a", "grow", "--compare", "none", "-o", path("large.html"));
-  run("reproduce", "--quick", "table3", "-o", path("report"));
+  run("reproduce", "--quick", "table3", "alltoall-fig4", "-o", path("report"));
   run("show", path("tiers.json"), "--no-plan", "--compare", "none", "-o", path("bare.html"));
 }
 
@@ -278,7 +278,9 @@ async function accounts(browser) {
     const { page, close } = await open(browser, "report/index.html", {
       viewport: { width, height: 800 }, colorScheme });
     assert.equal(await page.locator("#table3 svg.chart").count(), 1);
-    assert.equal(await page.locator("td.agrees, td.differs").count(), 12);
+    assert.equal(await page.locator("td.agrees, td.differs").count(), 12 + 5);
+    for (const figure of ["alltoall-fig4", "alltoall-fig5", "alltoall-64", "alltoall-mixes"])
+      assert.equal(await page.locator(`#${figure} svg.chart`).count(), 1, figure);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= width, `the report is ${wide} px wide on a screen of ${width}`);
     await page.locator("#table3 summary").press("Enter");

@@ -62,6 +62,9 @@ struct espi_annealer {
     int root, *best; /* the best tree of all runs, as of espi_anneal_tree */
     double best_s;
     double run_s; /* the best of this run */
+    /* Told after each run of a driver; refining: from a good tree. May be NULL. */
+    void (*watch)(void *arg, const struct espi_annealer *a, int refining);
+    void *watch_arg;
 };
 
 /* Memory from the arena; -1 when out of memory. */

@@ -21,6 +21,15 @@ static int draw_tree(struct espi_annealer *a)
     return 1;
 }
 
+static int run_basic(struct espi_annealer *a, struct espi_good *good, int refining)
+{
+    if (espi_anneal_basic(a, good))
+        return -1;
+    if (a->watch)
+        a->watch(a->watch_arg, a, refining);
+    return 0;
+}
+
 static int randomise(struct espi_annealer *a, const int *start, struct espi_good *good)
 {
     struct espi_anneal_budget *b = a->budget;
@@ -30,7 +39,7 @@ static int randomise(struct espi_annealer *a, const int *start, struct espi_good
             espi_anneal_tree_set(&a->tree, a->net->root, start);
         else if (draw_tree(a))
             return 1;
-        if (espi_anneal_basic(a, good))
+        if (run_basic(a, good, 0))
             return -1;
         if (a->net->n < 3)
             return 0;
@@ -54,7 +63,7 @@ static int refine(struct espi_annealer *a, const struct espi_good *good)
         int i = run % good->count;
         espi_anneal_tree_set(&a->tree, good->root[i],
                              good->up + (size_t)i * (size_t)good->n);
-        if (espi_anneal_basic(a, NULL))
+        if (run_basic(a, NULL, 1))
             return -1;
     }
 }

@@ -1,0 +1,398 @@
+#include "study/adaptive.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <espalier/espalier.h>
+
+#include "advise/advisor.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/rng.h"
+#include "platform/platform.h"
+
+enum { CALLS = ESPI_ADAPT_CALLS, MANY = ESPI_ADAPT_MANY, CLASSES = 32, SPELLS = 64 };
+
+#define SLICE_BYTES 65024.0
+#define KNOWN_FOR_S 300.0 /* what Mateescu's tree is made of */
+
+const char *const espi_adapt_names[MANY] = {"native (binomial)",    "hierarchical",
+                                            "hierarchical, sliced", "Mateescu, dynamic",
+                                            "espalier static",      "espalier adaptive"};
+
+esp_status espi_adapt_grid(struct esp_platform **out, struct esp_err *err)
+{
+    struct esp_sites_options o;
+    struct esp_platform *p = NULL;
+
+    esp_sites_options_defaults(&o);
+    esp_status status = esp_sites_options_preset(&o, "teragrid", err);
+    o.lan_Bps = 12.5e6;
+    o.site_Bps = 12.5e6;
+    o.wan_Bps = 3.75e6;
+    o.switches = 1;
+    if (status == ESP_OK)
+        status = esp_generate_sites(&o, &p, err);
+    /* The links of hosts are their ports, and several slices are under way at once. */
+    if (status == ESP_OK)
+        status = esp_platform_with_model(p, ESP_MODEL_CAPACITY, out, err);
+    esp_platform_free(p);
+    return status;
+}
+
+/* ---- loads ---- */
+
+static const struct {
+    const char *from, *to;
+} targets[] = {{"sdsc-router", "anl-router"},
+               {"anl-router", "anl-c3-switch"},
+               {"anl-c3-switch", "anl-router"}};
+
+struct spell {
+    double from_s, to_s, factor;
+    int link;
+};
+
+struct weather {
+    struct spell spell[SPELLS];
+    int n;
+};
+
+static void draw_weather(struct weather *w, const struct esp_platform *p,
+                         struct espi_rng *rng, double until_s)
+{
+    double at_s = espi_rng_range(rng, 60, 240);
+
+    w->n = 0;
+    while (at_s < until_s && w->n < SPELLS) {
+        int which = (int)espi_rng_below(rng, 3);
+        double lasts_s = espi_rng_range(rng, 360, 480);
+        int link =
+            esp_platform_find_link(p, esp_platform_find_node(p, targets[which].from),
+                                   esp_platform_find_node(p, targets[which].to));
+        w->spell[w->n++] =
+            (struct spell){at_s, at_s + lasts_s, 1 - espi_rng_range(rng, 0.5, 0.9), link};
+        at_s += lasts_s + espi_rng_range(rng, 240, 420);
+    }
+}
+
+/* The network at that time; *loaded: is there any load? */
+static esp_status reality_at(const struct esp_platform *p, const struct weather *w,
+                             double at_s, int *loaded, struct esp_platform **out,
+                             struct esp_err *err)
+{
+    double *factor = ESPI_NEW(double, p->n_links);
+
+    if (!factor)
+        return espi_err_nomem(err);
+    *loaded = 0;
+    for (int e = 0; e < p->n_links; e++)
+        factor[e] = 1;
+    for (int i = 0; i < w->n; i++)
+        if (at_s >= w->spell[i].from_s && at_s < w->spell[i].to_s) {
+            factor[w->spell[i].link] *= w->spell[i].factor;
+            *loaded = 1;
+        }
+    esp_status status = espi_platform_scaled(p, factor, factor, out, err);
+    espi_free(factor);
+    return status;
+}
+
+/* ---- broadcasts ---- */
+
+/* When each node got its first and its last slice. */
+struct arrival {
+    double first_s, last_s, under_way_s;
+};
+
+struct course {
+    const struct esp_platform *p;
+    int root;
+    struct weather weather;
+    struct esp_sim_options fluid; /* by which plans are judged */
+    struct espi_advisor *advisor;
+    struct esp_plan *published[CLASSES], *in_force[CLASSES];
+    struct esp_plan *unloaded;  /* for this call, on the network without load */
+    struct esp_platform *known; /* to Mateescu */
+    double known_s;
+    struct arrival *arrival; /* by receiver */
+    struct esp_err *err;
+};
+
+static esp_status plan_with(const struct course *c, const struct esp_platform *p,
+                            const char *algo, double bytes, double slice_bytes,
+                            struct esp_plan **plan)
+{
+    struct esp_request request;
+
+    esp_request_init(&request, c->root);
+    request.algo = algo;
+    request.size_bytes = bytes;
+    request.slice_bytes = slice_bytes;
+    return esp_plan_make(p, &request, plan, c->err);
+}
+
+/* What an advisor says that has heard nothing. */
+static esp_status plan_static(struct course *c, double bytes)
+{
+    struct espi_advisor_options options = {
+        .work = 1, .seed = 1, .judge = esp_judge_by_simulation, .judge_arg = &c->fluid};
+    struct espi_advisor *advisor;
+    struct espi_advice advice;
+    esp_status status = espi_advisor_create(c->p, &options, &advisor, c->err);
+
+    if (status != ESP_OK)
+        return status;
+    status = espi_advisor_plan_for(advisor, c->root, bytes, 0, &advice, c->err);
+    if (status == ESP_OK) {
+        esp_plan_free(c->unloaded);
+        c->unloaded = advice.plan;
+    }
+    espi_advisor_free(advisor);
+    return status;
+}
+
+static void note(void *arg, const struct esp_sim_transfer *t)
+{
+    struct arrival *a = (struct arrival *)arg + t->to;
+
+    if (a->last_s < 0 || t->end_s < a->first_s)
+        a->first_s = t->end_s;
+    a->last_s = fmax(a->last_s, t->end_s);
+    a->under_way_s += t->end_s - t->start_s;
+}
+
+static esp_status simulate(struct course *c, const struct esp_plan *plan,
+                           const struct esp_platform *reality, double bytes,
+                           double *took_s)
+{
+    struct esp_sim_result *result;
+    struct esp_sim_options options = {.reality = reality,
+                                      .size_bytes = bytes,
+                                      .slice_bytes = plan->slice_bytes,
+                                      .sharing = ESP_SHARING_FLUID,
+                                      .on_transfer = note,
+                                      .arg = c->arrival};
+
+    for (int i = 0; i < c->p->n_nodes; i++)
+        c->arrival[i] = (struct arrival){-1, -1, 0};
+    esp_status status = esp_simulate(c->p, plan, &options, &result, c->err);
+    if (status != ESP_OK)
+        return status;
+    *took_s = result->makespan_s;
+    esp_sim_result_free(result);
+    return ESP_OK;
+}
+
+/* ---- what ranks report ---- */
+
+/* What a sender says of those it sent to. */
+static void tell_children(const struct course *c, struct espi_report *r,
+                          const struct esp_plan *plan)
+{
+    int n = 0;
+
+    for (int i = 0; i < ESPI_REPORT_CHILDREN; i++)
+        r->child[i] = -1;
+    for (int i = 0; i < plan->trees[0].n_edges && n < ESPI_REPORT_CHILDREN; i++)
+        if (plan->trees[0].edges[i].from == r->node) {
+            r->child[n] = plan->trees[0].edges[i].to;
+            r->child_s[n] = (float)c->arrival[r->child[n]].under_way_s;
+            n++;
+        }
+}
+
+static esp_status report(struct course *c, const struct esp_plan *plan, uint64_t call,
+                         double bytes, double total_s, double now_s)
+{
+    struct espi_report r = {
+        .magic = ESPI_REPORT_MAGIC,
+        .version = ESPI_REPORT_VERSION,
+        .node = plan->root,
+        .root = plan->root,
+        .parent = -1,
+        .n = plan->trees[0].n_edges + 1,
+        .call = call,
+        .bytes = (uint64_t)bytes,
+        .slices = plan->slice_bytes > 0 ? fmax(ceil(bytes / plan->slice_bytes), 1) : 1,
+        .total_s = total_s};
+
+    if (plan->n_trees > 1)
+        return ESP_OK;
+    tell_children(c, &r, plan);
+    esp_status status = espi_advisor_hear(c->advisor, &r, now_s, c->err);
+    for (int i = 0; i < plan->trees[0].n_edges && status == ESP_OK; i++) {
+        const struct esp_edge *e = &plan->trees[0].edges[i];
+        r.node = e->to;
+        r.parent = e->from;
+        r.receive_s = c->arrival[e->to].last_s - c->arrival[e->to].first_s;
+        tell_children(c, &r, plan);
+        status = espi_advisor_hear(c->advisor, &r, now_s, c->err);
+    }
+    return status;
+}
+
+/* ---- the contestants ---- */
+
+/* Before the call the advisor has had the gap: three sizes, or all while it is idle. */
+static esp_status advise(struct course *c, double now_s)
+{
+    struct espi_outlook o;
+    esp_status status = ESP_OK;
+
+    espi_advisor_outlook(c->advisor, now_s, &o);
+    for (int i = 0; i < 3 && o.calls && status == ESP_OK; i++) {
+        struct espi_advice advice;
+        status = espi_advisor_plan(c->advisor, now_s, &advice, c->err);
+        if (status != ESP_OK)
+            break;
+        if (advice.size_class < CLASSES) {
+            esp_plan_free(c->published[advice.size_class]);
+            c->published[advice.size_class] = advice.plan;
+        } else {
+            esp_plan_free(advice.plan);
+        }
+    }
+    return status == ESP_EUNSUPPORTED ? ESP_OK : status; /* nothing to plan for yet */
+}
+
+static esp_status run_adaptive(struct course *c, const struct esp_platform *reality,
+                               int call, double now_s, double bytes, double *took_s)
+{
+    int k = espi_size_class((uint64_t)bytes);
+    const struct esp_plan *plan = c->in_force[k] ? c->in_force[k] : c->unloaded;
+    esp_status status = simulate(c, plan, reality, bytes, took_s);
+
+    if (status == ESP_OK)
+        status = report(c, plan, (uint64_t)call, bytes, *took_s, now_s + *took_s);
+    /* What travelled with this call is in force from the next one on. */
+    for (int i = k - 1; i <= k; i++)
+        if (i >= 0 && c->published[i]) {
+            esp_plan_free(c->in_force[i]);
+            c->in_force[i] = c->published[i];
+            c->published[i] = NULL;
+        }
+    return status;
+}
+
+static esp_status run_plain(struct course *c, enum espi_adapt_who who,
+                            const struct esp_platform *reality, double bytes,
+                            double *took_s)
+{
+    struct esp_plan *plan = NULL;
+    esp_status status;
+
+    if (who == ESPI_ADAPT_STATIC)
+        return simulate(c, c->unloaded, reality, bytes, took_s);
+    if (who == ESPI_ADAPT_MATEESCU)
+        status = plan_with(c, c->known, "mateescu", bytes, 0, &plan);
+    else
+        status =
+            plan_with(c, c->p, who == ESPI_ADAPT_NATIVE ? "binomial" : "hierarchical",
+                      bytes, who == ESPI_ADAPT_SLICED ? SLICE_BYTES : 0, &plan);
+    if (status == ESP_OK)
+        status = simulate(c, plan, reality, bytes, took_s);
+    esp_plan_free(plan);
+    return status;
+}
+
+/* ---- the course ---- */
+
+static esp_status renew_known(struct course *c, double now_s)
+{
+    esp_status status = ESP_OK;
+    int loaded;
+
+    while (now_s >= c->known_s + KNOWN_FOR_S && status == ESP_OK) {
+        struct esp_platform *fresh = NULL;
+        c->known_s += KNOWN_FOR_S;
+        status = reality_at(c->p, &c->weather, c->known_s, &loaded, &fresh, c->err);
+        if (status == ESP_OK) {
+            esp_platform_free(c->known);
+            c->known = fresh;
+        }
+    }
+    return status;
+}
+
+static esp_status run_call(struct course *c, int number, struct espi_adapt_call *call)
+{
+    struct esp_platform *reality = NULL;
+    esp_status status =
+        reality_at(c->p, &c->weather, call->at_s, &call->loaded, &reality, c->err);
+
+    if (status == ESP_OK)
+        status = renew_known(c, call->at_s);
+    if (status == ESP_OK)
+        status = plan_static(c, call->bytes);
+    if (status == ESP_OK)
+        status = advise(c, call->at_s);
+    for (int k = 0; k < MANY && status == ESP_OK; k++)
+        status = k == ESPI_ADAPT_ADAPTIVE ? run_adaptive(c, reality, number, call->at_s,
+                                                         call->bytes, &call->took_s[k])
+                                          : run_plain(c, (enum espi_adapt_who)k, reality,
+                                                      call->bytes, &call->took_s[k]);
+    esp_platform_free(reality);
+    return status;
+}
+
+static esp_status run_calls(struct course *c, uint64_t seed,
+                            struct espi_adapt_call calls[CALLS])
+{
+    struct espi_advisor_options options = {.window = 1,
+                                           .work = 1,
+                                           .seed = seed,
+                                           .judge = esp_judge_by_simulation,
+                                           .judge_arg = &c->fluid};
+    double now_s = 0, gap_s = 90;
+    esp_status status = espi_advisor_create(c->p, &options, &c->advisor, c->err);
+
+    for (int i = 0; i < CALLS && status == ESP_OK; i++) {
+        calls[i] =
+            (struct espi_adapt_call){now_s, floor(1e6 * (CALLS - i) / CALLS), 0, {0}};
+        status = run_call(c, i, &calls[i]);
+        now_s += gap_s;
+        gap_s *= 0.93;
+    }
+    return status;
+}
+
+esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed,
+                             struct espi_adapt_call calls[CALLS], struct esp_err *err)
+{
+    struct course c = {.p = grid,
+                       .root = esp_platform_find_node(grid, "sdsc-c2-h1"),
+                       .fluid = {.sharing = ESP_SHARING_FLUID},
+                       .known_s = -KNOWN_FOR_S,
+                       .err = err};
+    struct espi_rng rng;
+
+    espi_rng_seed(&rng, seed);
+    draw_weather(&c.weather, grid, &rng, 1400);
+    c.arrival = ESPI_NEW(struct arrival, grid->n_nodes);
+    esp_status status = c.arrival ? run_calls(&c, seed, calls) : espi_err_nomem(err);
+    for (int i = 0; i < CLASSES; i++) {
+        esp_plan_free(c.published[i]);
+        esp_plan_free(c.in_force[i]);
+    }
+    esp_plan_free(c.unloaded);
+    esp_platform_free(c.known);
+    espi_advisor_free(c.advisor);
+    espi_free(c.arrival);
+    return status;
+}
+
+void espi_adapt_count(struct espi_adapt_tally *t, const struct espi_adapt_call *call)
+{
+    int l = call->loaded;
+    double gain =
+        1 - call->took_s[ESPI_ADAPT_ADAPTIVE] / call->took_s[ESPI_ADAPT_HIERARCHICAL];
+
+    if (t->calls[l]++ == 0)
+        t->least[l] = t->most[l] = gain;
+    t->gain[l] += gain;
+    t->least[l] = fmin(t->least[l], gain);
+    t->most[l] = fmax(t->most[l], gain);
+    for (int k = 0; k < MANY; k++)
+        t->sum_s[l][k] += call->took_s[k];
+}
