@@ -514,13 +514,14 @@ esp_status espi_advisor_plan(struct espi_advisor *a, double now_s,
 }
 
 esp_status espi_advisor_expect(struct espi_advisor *a, const struct esp_plan *plan,
-                               double bytes, double now_s, double *out_s,
-                               struct esp_err *err)
+                               double bytes, double slice_bytes, double now_s,
+                               double *out_s, struct esp_err *err)
 {
     struct contest c = {.a = a, .bytes = bytes, .err = err};
     struct esp_plan sized = *plan;
     struct esp_platform *believed = NULL;
     sized.size_bytes = bytes;
+    sized.slice_bytes = slice_bytes;
     espi_arena_init(&c.arena);
     esp_status st = espi_belief_scaled(&a->belief, now_s, &believed, err);
     if (!st)

@@ -122,11 +122,11 @@ struct espi_rate {
 int espi_advisor_rates(const struct espi_advisor *a, double now_s, struct espi_rate *out,
                        int max);
 
-/* When a message of so many bytes would be everywhere by a plan for the network, as that
- * is believed to be. */
+/* When a message of so many bytes, cut into slices of so many, would be everywhere by a
+ * plan for the network, as that is believed to be. */
 esp_status espi_advisor_expect(struct espi_advisor *a, const struct esp_plan *plan,
-                               double bytes, double now_s, double *out_s,
-                               struct esp_err *err);
+                               double bytes, double slice_bytes, double now_s,
+                               double *out_s, struct esp_err *err);
 
 /* Could a rank of a program on this network have seen that? */
 int espi_report_is_sane(const struct esp_platform *net, const struct espi_report *r);

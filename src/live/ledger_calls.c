@@ -86,14 +86,16 @@ int espi_live_find_plan(const struct espi_ledger *l, const struct espi_live_pend
     return found;
 }
 
+/* Of the tree, cut as the call was. */
 static double expect(struct espi_ledger *l, struct espi_advisor *a, int slot,
-                     double bytes, double now_s)
+                     double bytes, double slice_bytes, double now_s)
 {
     double began_s = espi_now_s(), out_s = 0;
 
     if (l->thought_s > THOUGHT_PART * (began_s - l->begun_s))
         return 0;
-    if (espi_advisor_expect(a, l->kept[slot].plan, bytes, now_s, &out_s, NULL))
+    if (espi_advisor_expect(a, l->kept[slot].plan, bytes, slice_bytes, now_s, &out_s,
+                            NULL))
         out_s = 0;
     l->thought_s += espi_now_s() - began_s;
     return out_s;
@@ -125,7 +127,8 @@ static void close_pending(struct espi_ledger *l, struct espi_advisor *a, double 
     if (slot >= 0) {
         call->plan = l->state.plan[slot].id;
         memcpy(call->algo, l->state.plan[slot].algo, sizeof call->algo);
-        call->forecast_s = expect(l, a, slot, call->bytes, now_s);
+        call->forecast_s =
+            expect(l, a, slot, call->bytes, call->bytes / q->slices, now_s);
     }
     pthread_mutex_lock(&l->lock);
     push_call(l, call);

@@ -1,7 +1,7 @@
 /* Stands for the ranks of a program under an advisor: broadcasts in the simulator, by the
  * plans that the advisor publishes, on a network of which some links lose their rate now
  * and then; between them other collectives, decided so or so.
- *   feeder PLATFORM FOLDER CALLS GAP_S
+ *   feeder PLATFORM FOLDER CALLS GAP_S [ALGO]     (of the first calls; else binomial)
  * Sizes fall slowly. Every call is told of as ranks would. */
 #include <math.h>
 #include <stdio.h>
@@ -43,12 +43,12 @@ static int first_host(const struct esp_platform *p)
 }
 
 /* Before there is advice. */
-static void plan_first(struct job *j)
+static void plan_first(struct job *j, const char *algo)
 {
     struct esp_request request;
     struct esp_err err;
     esp_request_init(&request, first_host(j->p));
-    request.algo = "binomial";
+    request.algo = algo;
     request.size_bytes = 1e6;
     request.slice_bytes = 65024;
     stop_if(esp_plan_make(j->p, &request, &j->plan, &err), &err);
@@ -145,8 +145,8 @@ static void call_once(struct job *j, int call, double gap_s)
 int main(int argc, char **argv)
 {
     struct esp_err err;
-    if (argc != 5) {
-        fprintf(stderr, "usage: feeder PLATFORM FOLDER CALLS GAP_S\n");
+    if (argc < 5) {
+        fprintf(stderr, "usage: feeder PLATFORM FOLDER CALLS GAP_S [ALGO]\n");
         return 2;
     }
     struct job j = {.folder = argv[2], .reporter = {.fd = -1}};
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
     j.reports = calloc((size_t)j.p->n_nodes + 1, sizeof *j.reports);
     if (!j.reports)
         return 1;
-    plan_first(&j);
+    plan_first(&j, argc > 5 ? argv[5] : "binomial");
     for (int call = 1; call <= atoi(argv[3]); call++)
         call_once(&j, call, strtod(argv[4], NULL));
     espi_reporter_done(&j.reporter);

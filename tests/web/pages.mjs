@@ -140,10 +140,10 @@ async function showsManyHosts(browser) {
 // ---- the live page ----
 
 // An advisor with a page, and what stands for the ranks of a program.
-async function startAdvisor(platform, name, port = 0) {
+async function startAdvisor(platform, name, ...more) {
   const advice = path(name);
   const child = spawn(espalier, ["advise", "-p", path(platform), "--folder", advice,
-    "--http", `127.0.0.1:${port}`, "--budget", "50ms"], { stdio: ["ignore", "ignore", "pipe"] });
+    "--http", "127.0.0.1:0", "--budget", "50ms", ...more], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   while (!said.includes("\n")) said += (await once(child.stderr, "data"))[0];
   const url = /http:\S+/.exec(said)?.[0];
@@ -154,9 +154,9 @@ async function startAdvisor(platform, name, port = 0) {
   } };
 }
 
-async function feed(advisor, calls, gap = 0.2) {
+async function feed(advisor, calls, ...algo) {
   const feeder = join(dirname(espalier), "tests", "feeder");
-  const child = spawn(feeder, [advisor.platform, advisor.advice, String(calls), String(gap)], { stdio: "inherit" });
+  const child = spawn(feeder, [advisor.platform, advisor.advice, String(calls), "0.2", ...algo], { stdio: "inherit" });
   assert.equal((await once(child, "exit"))[0], 0);
 }
 
@@ -200,6 +200,9 @@ async function livesOn(browser) {
     await page.waitForTimeout(1500);
   }
   await page.waitForFunction((n) => document.querySelectorAll("#calls tbody tr").length > n, before);
+  // The picture in README.md and docs/adapt.md.
+  if (shots) await page.screenshot({ path: join(shots, "live-picture.png"), fullPage: true,
+    clip: { x: 0, y: 0, width: 1200, height: 1460 } });
   assert.equal(await page.locator(".plan path.edge").count(), 63);
   assert.match(await page.locator("#plan-text").textContent(), /^In force: /);
   assert.equal(await page.locator("#plans tr[data-kind=now]").count(), 1);
@@ -253,8 +256,8 @@ async function livesOn(browser) {
 
 async function livesWithManyHosts(browser) {
   run("generate", "random", "--nodes", "1000", "--density", "0.003", "-o", path("crowd.json"));
-  const advisor = await startAdvisor("crowd.json", "advice-crowd");
-  await feed(advisor, 4);
+  const advisor = await startAdvisor("crowd.json", "advice-crowd", "--algo", "grow");
+  await feed(advisor, 4, "grow");
   const { page, close } = await visit(browser, advisor);
   assert.equal(await page.locator(".node").count(), 1000);
   await page.waitForFunction(() => document.querySelectorAll(".plan path.edge").length === 999);

@@ -54,7 +54,7 @@ export class Tables {
             title: c.plan ? `${c.algo}, plan ${c.plan} of the advisor` : c.algo },
           { text: maybe(forecast, seconds), number: true,
             title: c.forecast_s === null ? "as the ranks predicted when they decided" : "as the advisor expected" },
-          { text: seconds(c.took_s), number: true },
+          { text: `${heard ? "≥ " : ""}${seconds(c.took_s)}`, number: true, title: heard.slice(2) },
           { text: maybe(ratio, (r) => r.toFixed(2)), number: true, kind: ratio && ratio > 1.5 ? "slow" : "" },
         ],
       };
