@@ -142,7 +142,8 @@ int espi_call_run(const struct espi_call *call, void *data,
     struct espi_run_options o = *options;
     struct espi_notes notes;
     int code = MPI_SUCCESS, noted = espi_notes_wanted(call);
-    if (espi_help_applies(call->c, call->entry))
+    /* Advice and reports travel with the messages of a plain run. */
+    if (!noted && espi_help_applies(call->c, call->entry))
         return espi_help_run(call->c, call->entry, data);
     o.window = espi_job.settings.window;
     espi_arena_init(&arena);
