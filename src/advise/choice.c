@@ -28,6 +28,9 @@
  * which MPI libraries wait for the receiver before they send. */
 static const double slices[] = {65024, 32512, 16256, 8128};
 enum { N_SLICES = sizeof slices / sizeof *slices };
+/* With several trees more slices than these gain nothing any more, which the closed form
+ * does not see: they wait for each other, and each costs a message. */
+#define MANY_SLICES 600
 
 /* Those that take little time: a rank plans while its program waits, 10 ms for 64 hosts.
  */
@@ -102,6 +105,8 @@ static esp_status cost_plan(struct search *s, const struct esp_plan *plan, doubl
         struct espi_cost cost;
         double slice = k >= 0 ? slices[k] : s->only_slice > 0 ? s->only_slice : part;
         if (k >= 0 && (s->only_slice > 0 || slice >= part))
+            continue;
+        if (k > 0 && plan->n_trees > 1 && s->size_bytes > MANY_SLICES * slice)
             continue;
         esp_status st =
             espi_plan_cost(s->p, plan, s->size_bytes, slice, &s->arena, &cost, s->err);
