@@ -19,8 +19,9 @@ uint64_t espi_bytes(MPI_Count count, MPI_Datatype type)
 int espi_is_nowhere(const void *at, MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size;
-    return at == MPI_IN_PLACE || (!at && count > 0 && !PMPI_Type_size_x(type, &size) &&
-                                  espi_is_flat(type, size));
+    return at == MPI_IN_PLACE ||
+           (!at && count > 0 && type != MPI_DATATYPE_NULL &&
+            !PMPI_Type_size_x(type, &size) && espi_is_flat(type, size));
 }
 
 /* MPICH looks in all collectives, Open MPI in some; both may be told not to. */

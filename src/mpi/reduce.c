@@ -134,9 +134,9 @@ int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, 
     int wanted = call.rank == root;
     t.from = from == MPI_IN_PLACE ? to : from;
     t.to = wanted ? to : NULL;
+    if (call.c && is_wrong(&t, from, wanted))
+        call.c = NULL;
     int way = espi_call_decide(&call, measure(&t), 0);
-    if (way > 0 && is_wrong(&t, from, wanted))
-        way = 0;
     int code = way > 0   ? ours(&t)
                : way < 0 ? MPI_ERR_NO_MEM
                          : native_reduce(from, to, count, type, op, root, comm);
@@ -152,9 +152,9 @@ int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype typ
         return native_allreduce(from, to, count, type, op, comm);
     espi_call_open(&call, ESP_OP_ALLREDUCE, 0, comm);
     t.from = from == MPI_IN_PLACE ? to : from;
+    if (call.c && is_wrong(&t, from, 1))
+        call.c = NULL;
     int way = espi_call_decide(&call, measure(&t), 0);
-    if (way > 0 && is_wrong(&t, from, 1))
-        way = 0;
     int code = way > 0   ? ours(&t)
                : way < 0 ? MPI_ERR_NO_MEM
                          : native_allreduce(from, to, count, type, op, comm);

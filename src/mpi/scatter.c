@@ -175,9 +175,9 @@ int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type,
     if (call.known)
         t.part = call.rank == root ? espi_bytes(from_count, from_type)
                                    : espi_bytes(to_count, to_type);
+    if (call.c && t.part && is_wrong(&t))
+        call.c = NULL;
     int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
-    if (way > 0 && is_wrong(&t))
-        way = 0;
     int code = way > 0   ? scatter(&t)
                : way < 0 ? MPI_ERR_NO_MEM
                          : native_scatter(&whole, &own, root, comm);
@@ -233,9 +233,9 @@ int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, 
     if (call.known)
         t.part = call.rank == root ? espi_bytes(to_count, to_type)
                                    : espi_bytes(from_count, from_type);
+    if (call.c && t.part && is_wrong(&t))
+        call.c = NULL;
     int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
-    if (way > 0 && is_wrong(&t))
-        way = 0;
     int code = way > 0   ? gather(&t)
                : way < 0 ? MPI_ERR_NO_MEM
                          : native_gather(&own, &whole, root, comm);
