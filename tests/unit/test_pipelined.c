@@ -11,6 +11,7 @@
 
 #include <espalier/espalier.h>
 
+#include "algo/algo.h"
 #include "algo/pipelined/arc_order.h"
 #include "algo/pipelined/grow.h"
 #include "algo/pipelined/pruner.h"
@@ -456,6 +457,60 @@ static void multiport_ones_want_that_model(void **state)
     esp_platform_free(p);
 }
 
+static struct esp_plan *in_slices(const struct esp_platform *p, const char *algo,
+                                  int slices)
+{
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    esp_request_init(&request, 0);
+    request.algo = algo;
+    request.slice_bytes = 65536;
+    request.size_bytes = 65536.0 * slices;
+    assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+    return plan;
+}
+
+static void same_trees(const struct esp_plan *a, const struct esp_plan *b)
+{
+    assert_int_equal(a->n_trees, b->n_trees);
+    for (int t = 0; t < a->n_trees; t++) {
+        assert_true(a->trees[t].weight == b->trees[t].weight);
+        assert_int_equal(a->trees[t].n_edges, b->trees[t].n_edges);
+        for (int i = 0; i < a->trees[t].n_edges; i++)
+            assert_memory_equal(&a->trees[t].edges[i], &b->trees[t].edges[i],
+                                sizeof a->trees[t].edges[i]);
+    }
+}
+
+/* What says that its trees hang on the size of slices only is as good as its word. */
+static void so_many_slices_the_same_trees(void **state)
+{
+    (void)state;
+    int count, said = 0;
+    const struct espi_algo *const *all = espi_algos(&count);
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct esp_random_options o;
+        struct esp_platform *p;
+        esp_random_options_defaults(&o);
+        o.nodes = 12;
+        o.density = 0.3;
+        o.seed = seed;
+        assert_int_equal(esp_generate_random(&o, &p, NULL), ESP_OK);
+        for (int i = 0; i < count; i++) {
+            if (!all[i]->by_slice || !espi_algo_applies(all[i], p))
+                continue;
+            struct esp_plan *one = in_slices(p, all[i]->name, 1);
+            struct esp_plan *many = in_slices(p, all[i]->name, 512);
+            same_trees(one, many);
+            esp_plan_free(one);
+            esp_plan_free(many);
+            said++;
+        }
+        esp_platform_free(p);
+    }
+    assert_true(said >= 4 * 5);
+}
+
 struct attempt {
     struct esp_platform *p;
     const char *algo;
@@ -495,6 +550,7 @@ int main(void)
         cmocka_unit_test(the_enumerator_counts_right),
         cmocka_unit_test(the_refined_ones_beat_the_simple_one),
         cmocka_unit_test(multiport_ones_want_that_model),
+        cmocka_unit_test(so_many_slices_the_same_trees),
         cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

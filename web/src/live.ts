@@ -102,7 +102,7 @@ function summary(now: State): string {
   const { hosts, sites, model } = platform;
   const name = platform.name.length > 60 ? `${platform.name.slice(0, 57)}...` : platform.name;
   const where = `${name ? `${name}: ` : ""}${hosts} hosts${sites.length ? ` at ${sites.length} sites` : ""}, ${model} model`;
-  const calls = now.last === 1 ? "1 call" : `${now.last + now.skipped} calls`;
+  const n = now.last + now.skipped, calls = n === 1 ? "1 call" : `${n} calls`;
   const busy = now.outlook.busy ? "" : " No program is calling: plans for all sizes take turns.";
   return `${where}; running for ${seconds(Math.round(now.up_s))}, ${calls} heard of.${busy}`;
 }
@@ -124,7 +124,7 @@ function showTiles(now: State) {
   say("tile-error", offs.length ? percent(offs[Math.floor(offs.length / 2)]) : "-");
   say("tile-error-note", offs.length ? `the median of the last ${offs.length}` : "none to compare yet");
   say("tile-slow", String(now.outlook.slow));
-  say("tile-slow-note", `${now.heard} ways heard of; slow is below 80%`);
+  say("tile-slow-note", `of ${now.heard} heard of; slow is below 80%`);
   const ours = now.decisions.reduce((sum, d) => sum + d.ours, 0);
   const all = now.decisions.reduce((sum, d) => sum + d.native, ours);
   say("tile-ours", all ? percent(ours / all) : "-");
