@@ -9,10 +9,8 @@
 #include <unistd.h>
 
 #include "algo/algo.h"
-#include "base/alloc.h"
 #include "base/err.h"
 #include "cli/platforms.h"
-#include "platform/platform.h"
 
 static int first_host(const struct esp_platform *p)
 {
@@ -46,55 +44,11 @@ static const char *algorithm_of(const struct cli_args *args)
     return name && strcmp(name, "auto") == 0 ? "mtp" : name;
 }
 
-/* Many mixes of trees are as good as the best; those that linear programs find fill the
- * ports of some hosts to the brim, though the cables between sites are what limits, and
- * then slices wait for each other. So links and cables that could carry twice the
- * throughput are asked for three quarters of what they have, where that costs next to
- * nothing. (64 hosts in four sites, 16 MB, simulated: 4.8 s instead of 5.1.) */
-#define FAST     2
-#define HEADROOM 0.75
-#define NEARLY   0.99
-
-static double factor_of(double rate_Bps, double throughput_Bps)
-{
-    return rate_Bps >= FAST * throughput_Bps ? HEADROOM : 1;
-}
-
-/* Replaces the plan by one that leaves headroom, if that is nearly as good. */
-static esp_status relax(const struct esp_platform *p, const struct esp_request *request,
-                        struct esp_plan **plan, struct esp_err *err)
-{
-    double *factor = ESPI_NEW(double, p->n_links + p->n_shared + 1);
-    struct esp_platform *eased = NULL;
-    struct esp_plan *other = NULL;
-
-    if (!factor)
-        return espi_err_nomem(err);
-    for (int e = 0; e < p->n_links; e++)
-        factor[e] = factor_of(p->bandwidth_Bps[e], (*plan)->throughput_Bps);
-    for (int c = 0; c < p->n_shared; c++)
-        factor[p->n_links + c] = factor_of(p->shared_Bps[c], (*plan)->throughput_Bps);
-    esp_status st = espi_platform_scaled(p, factor, factor + p->n_links, &eased, err);
-    if (!st)
-        st = esp_plan_make(eased, request, &other, err);
-    if (!st && other->throughput_Bps >= NEARLY * (*plan)->throughput_Bps) {
-        struct esp_plan *tight = *plan;
-        other->bound_Bps = tight->bound_Bps;
-        *plan = other;
-        other = tight;
-    }
-    esp_plan_free(other);
-    esp_platform_free(eased);
-    espi_free(factor);
-    return st;
-}
-
 static int make(const struct cli_args *args, const struct espi_algo *algo,
                 const struct esp_platform *p, struct esp_plan **out)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct esp_request request;
-    struct esp_plan *plan = NULL;
     int root = 0, code = root_of(args, p, cli_text(args, "platform"), &root);
 
     if (code != CLI_OK)
@@ -103,14 +57,7 @@ static int make(const struct cli_args *args, const struct espi_algo *algo,
     request.op = algo->op;
     request.algo = algorithm_of(args);
     request.size_bytes = 16e6;
-    esp_status st = esp_plan_make(p, &request, &plan, &err);
-    if (!st && algo->op == ESP_OP_BCAST)
-        st = relax(p, &request, &plan, &err);
-    if (st)
-        esp_plan_free(plan);
-    else
-        *out = plan;
-    return cli_fail(st, &err);
+    return cli_fail(esp_plan_make(p, &request, out, &err), &err);
 }
 
 static int write_file(const struct esp_plan *plan, const struct esp_platform *p,
