@@ -20,7 +20,7 @@ static void run_course(const struct esp_platform *p, uint64_t seed, int verbose,
 {
     struct espi_adapt_call calls[ESPI_ADAPT_CALLS];
     struct esp_err err;
-    bench_stop_if(espi_adapt_course(p, seed, calls, &err), &err);
+    bench_stop_if(espi_adapt_course(p, seed, ESPI_ADAPT_CALLS, calls, &err), &err);
     for (int i = 0; i < ESPI_ADAPT_CALLS; i++) {
         espi_adapt_count(t, &calls[i]);
         if (verbose)

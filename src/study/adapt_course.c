@@ -336,8 +336,8 @@ static esp_status run_call(struct course *c, int number, struct espi_adapt_call 
     return status;
 }
 
-static esp_status run_calls(struct course *c, uint64_t seed,
-                            struct espi_adapt_call calls[CALLS])
+static esp_status run_calls(struct course *c, uint64_t seed, int n,
+                            struct espi_adapt_call *calls)
 {
     struct espi_advisor_options options = {.window = 1,
                                            .work = 1,
@@ -347,7 +347,7 @@ static esp_status run_calls(struct course *c, uint64_t seed,
     double now_s = 0, gap_s = 90;
     esp_status status = espi_advisor_create(c->p, &options, &c->advisor, c->err);
 
-    for (int i = 0; i < CALLS && status == ESP_OK; i++) {
+    for (int i = 0; i < n && status == ESP_OK; i++) {
         calls[i] =
             (struct espi_adapt_call){now_s, floor(1e6 * (CALLS - i) / CALLS), 0, {0}};
         status = run_call(c, i, &calls[i]);
@@ -357,8 +357,8 @@ static esp_status run_calls(struct course *c, uint64_t seed,
     return status;
 }
 
-esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed,
-                             struct espi_adapt_call calls[CALLS], struct esp_err *err)
+esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed, int n,
+                             struct espi_adapt_call *calls, struct esp_err *err)
 {
     struct course c = {.p = grid,
                        .root = esp_platform_find_node(grid, "sdsc-c2-h1"),
@@ -370,7 +370,7 @@ esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed,
     espi_rng_seed(&rng, seed);
     draw_weather(&c.weather, grid, &rng, 1400);
     c.arrival = ESPI_NEW(struct arrival, grid->n_nodes);
-    esp_status status = c.arrival ? run_calls(&c, seed, calls) : espi_err_nomem(err);
+    esp_status status = c.arrival ? run_calls(&c, seed, n, calls) : espi_err_nomem(err);
     for (int i = 0; i < CLASSES; i++) {
         esp_plan_free(c.published[i]);
         esp_plan_free(c.in_force[i]);

@@ -144,7 +144,7 @@ static esp_status try_draw(void *contest, size_t i, struct esp_err *err)
 {
     struct contest *c = contest;
 
-    return espi_adapt_course(c->grid, 1 + i, c->calls + i * CALLS, err);
+    return espi_adapt_course(c->grid, 1 + i, CALLS, c->calls + i * CALLS, err);
 }
 
 static void add_contest(const struct espi_adapt_call calls[CALLS],

@@ -34,10 +34,9 @@ struct espi_adapt_call {
 
 esp_status espi_adapt_grid(struct esp_platform **out, struct esp_err *err);
 
-/* All calls under the loads of that seed. */
-esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed,
-                             struct espi_adapt_call calls[ESPI_ADAPT_CALLS],
-                             struct esp_err *err);
+/* The first n calls under the loads of that seed. */
+esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed, int n,
+                             struct espi_adapt_call *calls, struct esp_err *err);
 
 /* Calls without load [0] and with [1]. Begins as all zeros. */
 struct espi_adapt_tally {

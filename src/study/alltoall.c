@@ -15,7 +15,6 @@ enum { N_SIZES = 3, QUICK_SIZES = 2, N_LENGTHS = 7 };
 enum { N_RATIOS = 4, MIXES = 12, QUICK_MIXES = 3, MIX_LENGTHS = 5 };
 
 static const int sizes[N_SIZES] = {8, 64, 256};
-static const int lengths_of[N_SIZES] = {N_LENGTHS, N_LENGTHS, 5};
 static const double ratios[N_RATIOS] = {1.5, 2, 4, 8};
 static const int mix_hosts[] = {8, 16, 32};
 
@@ -35,37 +34,25 @@ struct shape {
 
 static const struct shape shapes[] = {{N_SIZES, MIXES}, {QUICK_SIZES, QUICK_MIXES}};
 
+/* Rows of so many workstations, by length. */
+static const int first_row[N_SIZES + 1] = {0, 7, 14, 19};
+
 static int first_mix(const struct shape *s)
 {
-    int rows = 0;
-
-    for (int i = 0; i < s->sizes; i++)
-        rows += lengths_of[i];
-    return rows;
+    return first_row[s->sizes];
 }
 
-/* The row of so many hosts and that length; large ones first. */
-static int row_of(const struct shape *s, int size, int length)
-{
-    int row = 0;
-
-    for (int i = s->sizes - 1; i > size; i--)
-        row += lengths_of[i];
-    return row + length;
-}
-
-static esp_status try_halves(const struct shape *s, int row, double *cells,
-                             struct esp_err *err)
+static esp_status try_halves(int row, double *cells, struct esp_err *err)
 {
     struct esp_platform *p = NULL;
     struct espi_alltoall_trial trial;
-    int size = s->sizes - 1;
+    int size = 0;
 
-    for (; row >= lengths_of[size]; size--)
-        row -= lengths_of[size];
+    while (size + 1 < N_SIZES && row >= first_row[size + 1])
+        size++;
     esp_status status = espi_alltoall_halves(sizes[size], 1, &p, err);
     if (status == ESP_OK)
-        status = espi_alltoall_try(p, part_bytes(row), &trial, err);
+        status = espi_alltoall_try(p, part_bytes(row - first_row[size]), &trial, err);
     for (int i = 0; status == ESP_OK && i < ALGOS; i++)
         cells[i] = 1e3 * trial.time_s[i];
     esp_platform_free(p);
@@ -94,7 +81,7 @@ static esp_status fill_row(const struct espi_study_table *x, size_t row, double 
     const struct shape *s = x->arg;
     int mix = (int)row - first_mix(s);
 
-    return mix < 0 ? try_halves(s, (int)row, cells, err)
+    return mix < 0 ? try_halves((int)row, cells, err)
                    : try_mix(mix % s->mixes, ratios[mix / s->mixes], cells, err);
 }
 
@@ -131,18 +118,18 @@ static void add_lengths(const struct espi_study_table *x, int size,
         espi_findings_text(f, "All algorithms by length, %d workstations", sizes[size]),
         "bytes of a part", "ms");
     double bytes[N_LENGTHS], y[N_LENGTHS];
+    int count = first_row[size + 1] - first_row[size];
 
     if (!figure)
         return;
     figure->log_x = figure->log_y = 1;
     for (int a = 0; a < ALGOS; a++) {
-        for (int i = 0; i < lengths_of[size]; i++) {
-            int row = row_of(x->arg, size, i);
+        for (int i = 0; i < count && i < N_LENGTHS; i++) {
+            int row = first_row[size] + i;
             bytes[i] = part_bytes(i);
             y[i] = x->cells[(size_t)row * x->width + (size_t)a];
         }
-        espi_findings_series(f, figure, espi_alltoall_algos[a], lengths_of[size], bytes,
-                             y);
+        espi_findings_series(f, figure, espi_alltoall_algos[a], count, bytes, y);
     }
 }
 
@@ -187,7 +174,7 @@ static void add_claims(const struct espi_study_table *x,
     static const char *const why =
         "the simulation finds two agents 20 us faster than three; the paper says of its "
         "measured choices only that they are quite consistent with the estimated ones";
-    const double *short_ms = x->cells + (size_t)row_of(x->arg, 0, 0) * x->width;
+    const double *short_ms = x->cells + (size_t)first_row[0] * x->width;
 
     for (int i = 0; i < 2; i++)
         espi_findings_claim(f, &(struct espi_claim){

@@ -97,6 +97,31 @@ static void a_tally_adds_up(void **state)
     assert_true(t.sum_s[1][ESPI_ADAPT_ADAPTIVE] == 3);
 }
 
+/* The first calls, before any load: the same again, and slices help. */
+static void a_course_begins_as_it_should(void **state)
+{
+    (void)state;
+    struct esp_platform *grid = NULL;
+    struct espi_adapt_call calls[2], again[2];
+    assert_int_equal(espi_adapt_grid(&grid, NULL), ESP_OK);
+    assert_int_equal(espi_adapt_course(grid, 1, 2, calls, NULL), ESP_OK);
+    assert_int_equal(espi_adapt_course(grid, 1, 2, again, NULL), ESP_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_true(calls[i].at_s == 90 * i && !calls[i].loaded);
+        for (int k = 0; k < ESPI_ADAPT_MANY; k++) {
+            assert_true(calls[i].took_s[k] > 0);
+            assert_true(calls[i].took_s[k] == again[i].took_s[k]);
+        }
+        assert_true(calls[i].took_s[ESPI_ADAPT_SLICED] <
+                    calls[i].took_s[ESPI_ADAPT_HIERARCHICAL]);
+        assert_true(calls[i].took_s[ESPI_ADAPT_HIERARCHICAL] <
+                    calls[i].took_s[ESPI_ADAPT_NATIVE]);
+    }
+    assert_true(calls[0].took_s[ESPI_ADAPT_ADAPTIVE] ==
+                calls[0].took_s[ESPI_ADAPT_STATIC]);
+    esp_platform_free(grid);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +130,7 @@ int main(void)
         cmocka_unit_test(a_trial_knows_its_best),
         cmocka_unit_test(a_mix_of_one_speed_is_even),
         cmocka_unit_test(a_tally_adds_up),
+        cmocka_unit_test(a_course_begins_as_it_should),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
