@@ -30,6 +30,7 @@
 #include "platform/view.h"
 
 struct espi_cost {
+    double load_s;         /* of the busiest resource, a slice: no order is faster */
     double period_s;       /* per slice of the message, in the steady state */
     double throughput_Bps; /* slice / period */
     double fill_s;         /* until the first slice has arrived everywhere */

@@ -8,6 +8,10 @@
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/turn.h"
+#include "schedule/arrange.h"
+
+/* The steady state is that of messages of at least so many slices. */
+enum { LONG_MESSAGE = 8192 };
 
 struct espi_slices espi_slices(double size_bytes, double slice_bytes)
 {
@@ -150,16 +154,26 @@ static esp_status run_trees(struct evaluation *ev, struct espi_arena *arena,
     return st;
 }
 
-/* How many trees of equal weight spread a message as much: all, when they are equal, and
- * near 1 when one carries nearly everything. */
-static double trees_that_count(const struct esp_plan *plan)
+/* Where the order of sends matters: what the order that programs follow takes, and in
+ * models in which no order may reach what the loads allow, the pace that it keeps. */
+static int run_order(const struct evaluation *ev, struct espi_arena *arena,
+                     struct espi_cost *cost)
 {
-    if (plan->op != ESP_OP_BCAST)
-        return 1;
-    double squares = 0;
-    for (int t = 0; t < plan->n_trees; t++)
-        squares += plan->trees[t].weight * plan->trees[t].weight;
-    return 1 / squares;
+    struct espi_arrangement a;
+    struct espi_round_options o = {(int64_t)fmin(ev->slices.count, 9e15), ESPI_MAX_SLOTS,
+                                   ev->slices.bytes, ESPI_ROUND_TOLERANCE};
+    if (espi_arrange(&a, ev->p, ev->plan, &o, arena))
+        return -1;
+    cost->makespan_s = a.order.finish_s;
+    if (espi_loads_are_reached(ev->p, ev->plan))
+        return 0;
+    if (o.n_slices < LONG_MESSAGE) {
+        o.n_slices = LONG_MESSAGE;
+        if (espi_arrange(&a, ev->p, ev->plan, &o, arena))
+            return -1;
+    }
+    cost->period_s = fmax(cost->period_s, a.order.pace_s / a.round.slots);
+    return 0;
 }
 
 /* What collects takes as long as what it mirrors, on the platform reversed. */
@@ -202,10 +216,10 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
             cost.period_s = ev.load[r];
             cost.bottleneck = r;
         }
+    cost.load_s = cost.period_s;
     esp_status st = run_trees(&ev, arena, &cost, err);
-    if (plain.n_trees > 1)
-        cost.makespan_s = trees_that_count(&plain) * cost.fill_s +
-                          (ev.slices.count - 1) * cost.period_s;
+    if (!st && espi_needs_order(p, &plain) && run_order(&ev, arena, &cost))
+        st = espi_err_nomem(err);
     cost.throughput_Bps = cost.period_s > 0 ? ev.slices.bytes / cost.period_s : 0;
     espi_arena_release(arena, mark);
     if (!st)

@@ -6,6 +6,7 @@
 
 #include "plan/ops.h"
 #include "platform/resources.h"
+#include "platform/view.h"
 
 struct maker {
     struct espi_legs *legs;
@@ -162,13 +163,16 @@ int espi_arc_uses_init(struct espi_arc_uses *u, const struct espi_legs *legs,
     u->resource = ESPI_ARENA_NEW(arena, int, most);
     u->time_s = ESPI_ARENA_NEW(arena, double, most);
     u->slice_s = ESPI_ARENA_ZNEW(arena, double, legs->n_arcs);
-    if (!u->start || !u->resource || !u->time_s || !u->slice_s)
+    u->lag_s = ESPI_ARENA_NEW(arena, double, legs->n_arcs);
+    if (!u->start || !u->resource || !u->time_s || !u->slice_s || !u->lag_s)
         return -1;
     int at = 0;
     for (int a = 0; a < legs->n_arcs; a++) {
-        int first = u->start[a] = at;
-        for (int h = 0; h < legs->leg[legs->arc_leg[a]].n_hops; h++)
-            at = add_uses(u, &r, espi_leg_hops(legs, legs->arc_leg[a])[h], first, at);
+        int first = u->start[a] = at, n_hops = legs->leg[legs->arc_leg[a]].n_hops;
+        const int *hops = espi_leg_hops(legs, legs->arc_leg[a]);
+        for (int h = 0; h < n_hops; h++)
+            at = add_uses(u, &r, hops[h], first, at);
+        u->lag_s[a] = espi_path_time(p, slice_bytes, hops, n_hops).lag_s;
         for (int k = first; k < at; k++)
             u->slice_s[a] = fmax(u->slice_s[a], u->time_s[k]);
     }

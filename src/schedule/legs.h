@@ -51,6 +51,7 @@ struct espi_arc_uses {
     int *start, *resource;
     double *time_s;
     double *slice_s; /* arc -> the longest of its times: a slice every so often, alone */
+    double *lag_s;   /* arc -> from the start of a send to the arrival */
 };
 
 int espi_arc_uses_init(struct espi_arc_uses *u, const struct espi_legs *legs,

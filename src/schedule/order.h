@@ -6,6 +6,7 @@
 #define ESPI_SCHEDULE_ORDER_H
 
 #include "schedule/legs.h"
+#include "schedule/round.h"
 
 struct espi_op {
     int leg;
@@ -17,20 +18,18 @@ struct espi_op {
 struct espi_order {
     int n;
     struct espi_op *op;
-    int repeat;    /* a round is so many periods of the schedule */
-    double pace_s; /* a round every so often, in the long run */
-    double span_s; /* from the start of a round to the arrival of its last slice */
+    double pace_s;   /* a round every so often, in the long run */
+    double finish_s; /* when the message is everywhere */
 };
 
 struct espi_order_options {
-    const int *tree_slices; /* of a period */
-    int slices;             /* of all trees */
-    int64_t n_slices;       /* of the message */
-    int max_slots;          /* slices in a round */
+    const struct espi_round *round;
+    int64_t n_slices; /* of the message */
+    int whole;        /* it is cut into whole rounds */
 };
 
-/* Tries a few orders, of rounds of 1, 2, 4, ... periods, and takes the one with which the
- * message is through first. -1 when out of memory.
+/* Tries a few orders and takes the one with which the message is through first. -1 when
+ * out of memory.
  *
  * Following it never ends in a deadlock: number the sends of all rounds by (round, place
  * in the order). What a send waits for has a smaller number: the sends and receives
@@ -40,9 +39,5 @@ struct espi_order_options {
 int espi_order_init(struct espi_order *o, const struct espi_legs *legs,
                     const struct espi_arc_uses *uses,
                     const struct espi_order_options *options, struct espi_arena *arena);
-
-/* When a message of so many slices is everywhere. */
-double espi_order_finish_s(const struct espi_order *o,
-                           const struct espi_order_options *options);
 
 #endif
