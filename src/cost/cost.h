@@ -12,13 +12,14 @@
  * hosts' transfers sends these in the order of the plan too; that several may want to
  * send to it at once is not looked at, so that there the figure is a lower bound.
  *
- * Finish of several trees: an estimate, (slices - 1) periods and once for each tree the
- * time until the first slice has arrived everywhere, since the trees get into each
- * other's way until all are under way; trees are counted as 1 / (sum of squared weights),
- * so that one of little weight counts little. Against the simulator, on platforms of 32
- * to 65 hosts and messages of 16 to 1000 slices, it was within a fifth for up to six
- * trees, save where a tree carried but a few slices; for dozens of trees it is far too
- * late.
+ * Finish of several trees, and of all plans whose order of sends matters: what the order
+ * that programs follow comes to when its sends are played one after the other
+ * (schedule/replay.h). The simulator, which knows nothing of this, gives the same; only
+ * where cables are shared, which serve who comes first and not in that order, and for
+ * long messages, of which the middle is extrapolated, it may differ.
+ *
+ * Where no order may reach what the loads allow (schedule/arrange.h) the period is the
+ * pace of the order that a long message gets.
  *
  * A redundant plan costs what its first tree costs. */
 #ifndef ESPI_COST_COST_H
