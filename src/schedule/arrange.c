@@ -6,10 +6,10 @@
 
 #include "plan/ops.h"
 
-/* Rounds of so many sends, and in all of about so many are looked at; each round has
- * fewer slots than the one before by that factor. */
-enum { MAX_SENDS = 1 << 15, MAX_WORK = 1 << 15, FEW_SENDS = 1 << 12 };
-static const double GOOD = 1e-3;
+/* Rounds of up to so many sends are looked at, and of so many in all; the first has so
+ * many, and each is longer or shorter than the one before by that factor. */
+enum { MAX_SENDS = 1 << 14, MAX_WORK = 1 << 15, FIRST_SENDS = 1 << 11 };
+static const double GOOD = 3e-3;
 static const double RATIO = 2;
 
 /* One tree needs no order when every node receives each slice once: whoever is served in
@@ -28,17 +28,10 @@ static int receives_once(const struct esp_platform *p, const struct esp_plan *pl
 
 int espi_needs_order(const struct esp_platform *p, const struct esp_plan *plan)
 {
-    if (plan->trees[0].n_edges == 0 || !espi_op_is_scheduled(plan))
+    if (plan->trees[0].n_edges == 0 || !espi_op_is_scheduled(plan) ||
+        p->model == ESP_MODEL_HNOW) /* processors take up what there is */
         return 0;
     return p->model == ESP_MODEL_HALF_DUPLEX || !receives_once(p, plan);
-}
-
-int espi_loads_are_reached(const struct esp_platform *p, const struct esp_plan *plan)
-{
-    if (p->n_shared > 0 || p->n_hosts < p->n_nodes)
-        return 0;
-    return p->model == ESP_MODEL_ONE_PORT || p->model == ESP_MODEL_CAPACITY ||
-           (p->model == ESP_MODEL_HALF_DUPLEX && plan->n_trees == 1);
 }
 
 /* The uses of the arcs and, where ports do not say so themselves, that ranks start their
@@ -77,43 +70,86 @@ static int uses_in_order(struct espi_arc_uses *out, const struct esp_platform *p
     return 0;
 }
 
-/* Tries rounds of ever fewer slots, as long as that helps. */
-static int try_rounds(struct espi_arrangement *a, const struct espi_arc_uses *uses,
-                      struct espi_rounds *rounds, struct espi_order_options *wanted,
-                      int most, struct espi_arena *arena)
+struct search {
+    struct espi_arrangement *a;
+    const struct espi_arc_uses *uses;
+    struct espi_rounds *rounds;
+    struct espi_order_options wanted;
+    struct espi_arena *arena;
+    double enough_s; /* no order is through much before this */
+    int64_t work;    /* sends of all rounds tried */
+};
+
+/* Tries the round of low to high slots that suits the weights best; 1: it is the best so
+ * far; 0: it is not; -1: no memory. */
+static int try_round(struct search *s, int low, int high)
 {
-    int64_t work = 0;
-    int worse = 0, n_trees = a->legs.plan->n_trees;
-    a->round.slots = 0;
-    /* no order is through before this; as near as that is near enough */
-    double least_s = (double)wanted->n_slices * espi_rounds_ideal_s(rounds) * (1 + GOOD);
-    a->order.finish_s = INFINITY;
-    for (int high = most; high > 0 && (worse < 2 || work < FEW_SENDS) &&
-                          work < MAX_WORK && a->order.finish_s > least_s;) {
-        int low = (int)(high / RATIO) + 1;
-        struct espi_arena_mark mark = espi_arena_mark(arena);
-        struct espi_round round = {0, ESPI_ARENA_NEW(arena, int, n_trees)};
-        struct espi_order order;
-        if (!round.count)
-            return -1;
-        espi_rounds_pick(rounds, low, high, &round);
-        high = low - 1;
-        if (round.slots == 0)
-            continue;
-        wanted->round = &round;
-        if (espi_order_init(&order, &a->legs, uses, wanted, arena))
-            return -1;
-        work += order.n;
-        if (order.finish_s < a->order.finish_s) {
-            a->order = order;
-            a->round = round;
-            worse = 0;
-        } else {
-            espi_arena_release(arena, mark);
-            worse++;
-        }
+    struct espi_arena_mark mark = espi_arena_mark(s->arena);
+    struct espi_round round = {0,
+                               ESPI_ARENA_NEW(s->arena, int, s->a->legs.plan->n_trees)};
+    struct espi_order order;
+    if (!round.count)
+        return -1;
+    espi_rounds_pick(s->rounds, low, high, &round);
+    struct espi_order_options wanted = s->wanted;
+    wanted.round = &round;
+    if (round.slots > 0 &&
+        espi_order_init(&order, &s->a->legs, s->uses, &wanted, s->arena))
+        return -1;
+    if (round.slots > 0)
+        s->work += order.n;
+    if (round.slots > 0 && order.finish_s < s->a->order.finish_s) {
+        s->a->order = order;
+        s->a->round = round;
+        return 1;
     }
+    espi_arena_release(s->arena, mark);
     return 0;
+}
+
+static int is_enough(const struct search *s)
+{
+    return s->a->order.finish_s <= s->enough_s || s->work >= MAX_WORK;
+}
+
+/* From a short round on to longer ones and then to shorter ones, as long as that helps.
+ * What rule of ordering is the best is found out with the first: they differ little, and
+ * trying them all takes its time. */
+static int try_rounds(struct search *s, int first, int most)
+{
+    int worse = 0, got = try_round(s, (int)(first / RATIO) + 1, first);
+    for (int low = first + 1; low <= most && worse < 2 && got >= 0 && !is_enough(s);) {
+        int high = low * RATIO > most ? most : (int)(low * RATIO);
+        s->wanted.rule = s->a->round.slots > 0 && !s->wanted.all ? s->a->order.rule : -1;
+        got = try_round(s, low, high);
+        worse = got ? 0 : worse + 1;
+        low = high + 1;
+    }
+    worse = 0;
+    for (int high = (int)(first / RATIO);
+         high > 0 && worse < 2 && got >= 0 && !is_enough(s);) {
+        int low = (int)(high / RATIO) + 1;
+        s->wanted.rule = s->a->round.slots > 0 && !s->wanted.all ? s->a->order.rule : -1;
+        got = try_round(s, low, high);
+        worse = got ? 0 : worse + 1;
+        high = low - 1;
+    }
+    return got < 0 ? -1 : 0;
+}
+
+/* How many slots the longest round may have: so few that the message is several rounds,
+ * or one where it is short. Messages in parts are cut into whole rounds: into many, so
+ * that little is gained or lost by that. */
+static int most_slots(const struct espi_round_options *o, int64_t sends, int parts)
+{
+    int64_t n = o->n_slices, most = n < 64 ? n : n < 512 ? 64 : n / 8;
+    if (parts > 1 && most > 64 && most > n / 16)
+        most = n / 16 > 64 ? n / 16 : 64;
+    if (most > MAX_SENDS / sends)
+        most = MAX_SENDS / sends;
+    if (most > o->max_slots)
+        most = o->max_slots;
+    return (int)most;
 }
 
 int espi_arrange(struct espi_arrangement *a, const struct esp_platform *p,
@@ -121,25 +157,41 @@ int espi_arrange(struct espi_arrangement *a, const struct esp_platform *p,
                  struct espi_arena *arena)
 {
     struct espi_arc_uses uses;
-    struct espi_rounds *rounds;
+    struct search s = {.a = a, .uses = &uses, .arena = arena};
+    struct espi_round_options sized = *o;
     if (espi_legs_init(&a->legs, p, plan, arena) ||
         uses_in_order(&uses, p, &a->legs, o->slice_bytes, arena) ||
-        espi_rounds_init(&rounds, p, plan, o->slice_bytes, arena))
+        espi_rounds_init(&s.rounds, p, plan, o->slice_bytes, arena))
         return -1;
-    int parts = espi_plan_parts(plan, p->n_hosts), most = o->max_slots;
+    int parts = espi_plan_parts(plan, p->n_hosts), least = espi_rounds_least(s.rounds);
     int64_t sends = a->legs.n / plan->n_trees + 1; /* a slice */
-    /* of the message: several rounds, or one where it is short */
-    int64_t few = o->n_slices < 64    ? o->n_slices
-                  : o->n_slices < 512 ? 64
-                                      : o->n_slices / 8;
-    if (plan->n_trees == 1 && parts <= 1)
-        most = 8;
-    if (most > few)
-        most = (int)few;
-    if (most > MAX_SENDS / sends)
-        most = (int)(MAX_SENDS / sends);
-    if (most < espi_rounds_least(rounds))
-        most = espi_rounds_least(rounds);
-    struct espi_order_options wanted = {.n_slices = o->n_slices, .whole = parts > 1};
-    return try_rounds(a, &uses, rounds, &wanted, most, arena);
+    if (o->n_slices > ESPI_LONG_MESSAGE)
+        sized.n_slices = ESPI_LONG_MESSAGE;
+    int most = most_slots(&sized, sends, parts);
+    /* of one tree a slice is mostly enough */
+    int first = plan->n_trees == 1 && parts <= 1 ? 1 : (int)(FIRST_SENDS / sends);
+    most = most < least ? least : most;
+    first = first < least ? least : first > most ? most : first;
+    s.wanted = (struct espi_order_options){
+        .n_slices = sized.n_slices,
+        .whole = parts > 1,
+        .fair = p->n_shared > 0 || p->n_hosts < p->n_nodes,
+        .all = sized.n_slices * sends <= FIRST_SENDS,
+        .model = p->model,
+        .rule = -1,
+    };
+    /* what goes on for long is judged by its pace */
+    if (sized.n_slices == ESPI_LONG_MESSAGE)
+        s.wanted.n_slices *= 8;
+    s.enough_s = (double)s.wanted.n_slices * espi_rounds_ideal_s(s.rounds) * (1 + GOOD);
+    a->round.slots = 0;
+    a->order = (struct espi_order){.finish_s = INFINITY};
+    if (try_rounds(&s, first, most))
+        return -1;
+    if (s.wanted.fair &&
+        espi_order_replay(&a->order, &a->legs, &uses, &a->round, &s.wanted, arena))
+        return -1;
+    a->order.finish_s -=
+        (double)(s.wanted.n_slices - o->n_slices) * a->order.pace_s / a->round.slots;
+    return 0;
 }

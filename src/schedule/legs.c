@@ -128,6 +128,28 @@ int espi_legs_init(struct espi_legs *legs, const struct esp_platform *p,
     return 0;
 }
 
+int espi_legs_next(struct espi_rows *next, const struct espi_legs *legs,
+                   struct espi_arena *arena)
+{
+    int n = 0, at = 0;
+    for (int i = 0; i < legs->n; i++)
+        for (int s = legs->leg[i].source; s >= 0; s = legs->leg[s].also)
+            n++;
+    int *source = ESPI_ARENA_NEW(arena, int, n), *leg = ESPI_ARENA_NEW(arena, int, n);
+    if (!source || !leg)
+        return -1;
+    for (int i = 0; i < legs->n; i++)
+        for (int s = legs->leg[i].source; s >= 0; s = legs->leg[s].also) {
+            source[at] = s;
+            leg[at++] = i;
+        }
+    if (espi_rows_build(next, legs->n, n, source, arena))
+        return -1;
+    for (int k = 0; k < n; k++)
+        next->item[k] = leg[next->item[k]];
+    return 0;
+}
+
 /* Adds the uses of one link to those of the arc, which start at `first`. */
 static int add_uses(struct espi_arc_uses *u, const struct espi_resources *r, int link,
                     int first, int at)

@@ -9,6 +9,7 @@
 #include <espalier/plan.h>
 
 #include "base/arena.h"
+#include "graph/csr.h"
 #include "platform/platform.h"
 
 struct espi_leg {
@@ -43,6 +44,11 @@ static inline const int *espi_leg_hops(const struct espi_legs *legs, int leg)
     const struct espi_leg *l = &legs->leg[leg];
     return legs->plan->trees[l->tree].hops + l->first_hop;
 }
+
+/* Leg -> the legs that wait for it: one of several sources stands with each. -1 when out
+ * of memory. */
+int espi_legs_next(struct espi_rows *next, const struct espi_legs *legs,
+                   struct espi_arena *arena);
 
 /* What the arcs use for one slice: use k of arc a is k = start[a] .. start[a+1), each
  * resource once. */

@@ -20,6 +20,9 @@ static const struct espi_weave_rule rules[] = {
     {0, 1}, {0, 1.5}, {0, 2}, {0, 4}, {0, 1e9}, {1, 2}, {1, 1e9},
 };
 
+/* By so many sends the pace of an order is found, and that of the one chosen. */
+enum { FEW_SENDS = 1 << 12, MANY_SENDS = 1 << 17 };
+
 enum { N_RULES = sizeof rules / sizeof *rules, FIRST_FLOW = 5, EDGES = N_RULES };
 
 struct orderer {
@@ -196,7 +199,28 @@ static int try_rule(struct orderer *o, int rule, const struct espi_message *m,
     give_sends(o, &w, out);
     if (!in_order)
         assign_slices(o, out);
-    return espi_order_replay(out, o->legs, o->batch.uses, o->first, m, a);
+    out->rule = rule == EDGES ? -1 : rule; /* that is for one slice */
+    struct espi_replay replay = {out,         o->legs, o->batch.uses, o->first,
+                                 o->o->model, *m,      FEW_SENDS};
+    return espi_replay(&replay, o->o->fair, a);
+}
+
+/* One tree: as the plan says, if that is good; one slice: in any case. Slices that are
+ * sent on in their round keep no good pace: for short messages. */
+static int first_rule(const struct espi_order_options *o, int64_t rounds)
+{
+    return o->rule >= 0            ? o->rule
+           : o->round->slots == 1  ? EDGES
+           : o->all || rounds <= 4 ? N_RULES - 1
+                                   : FIRST_FLOW - 1;
+}
+
+/* Whole rounds: more slices, and these smaller. */
+static void scale_to_size(const struct espi_order_options *o,
+                          const struct espi_message *m, struct espi_order *out)
+{
+    if (o->whole)
+        out->finish_s *= (double)o->n_slices / (double)(m->rounds * o->round->slots);
 }
 
 int espi_order_init(struct espi_order *out, const struct espi_legs *legs,
@@ -209,12 +233,7 @@ int espi_order_init(struct espi_order *out, const struct espi_legs *legs,
     if (orderer_init(&o, arena))
         return -1;
     struct espi_message m = count_rounds(&o);
-    /* One tree: as the plan says, if that is good; one slice: in any case. Slices that
-     * are sent on in their round keep no good pace: for short messages. */
-    int rule = options->round->slots == 1 ? EDGES
-               : m.rounds <= 4            ? N_RULES - 1
-                                          : FIRST_FLOW - 1;
-    for (; rule >= 0; rule--) {
+    for (int rule = first_rule(options, m.rounds); rule >= 0; rule--) {
         struct espi_order order;
         struct espi_arena_mark mark = espi_arena_mark(arena);
         if (try_rule(&o, rule, &m, &order, arena))
@@ -223,15 +242,31 @@ int espi_order_init(struct espi_order *out, const struct espi_legs *legs,
             best = order;
         else
             espi_arena_release(arena, mark);
-        if (rule == EDGES &&
-            (options->n_slices == 1 ||
-             (order.pace_s > 0 && order.pace_s <= o.load_s * (1 + GOOD))))
+        if (options->rule >= 0 ||
+            (rule == EDGES &&
+             (options->n_slices == 1 ||
+              (order.pace_s > 0 && order.pace_s <= o.load_s * (1 + GOOD)))))
             break;
     }
-    /* whole rounds: more slices, and these smaller */
-    if (options->whole)
-        best.finish_s *=
-            (double)options->n_slices / (double)(m.rounds * options->round->slots);
+    scale_to_size(options, &m, &best);
     *out = best;
+    return 0;
+}
+
+int espi_order_replay(struct espi_order *out, const struct espi_legs *legs,
+                      const struct espi_arc_uses *uses, const struct espi_round *round,
+                      const struct espi_order_options *options, struct espi_arena *arena)
+{
+    struct espi_order_options with_round = *options;
+    with_round.round = round;
+    struct orderer o = {
+        .legs = legs, .batch = {.legs = legs, .uses = uses}, .o = &with_round};
+    if (orderer_init(&o, arena))
+        return -1;
+    struct espi_message m = count_rounds(&o);
+    struct espi_replay replay = {out, legs, uses, o.first, options->model, m, MANY_SENDS};
+    if (espi_replay(&replay, options->fair, arena))
+        return -1;
+    scale_to_size(&with_round, &m, out);
     return 0;
 }

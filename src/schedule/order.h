@@ -20,16 +20,21 @@ struct espi_order {
     struct espi_op *op;
     double pace_s;   /* a round every so often, in the long run */
     double finish_s; /* when the message is everywhere */
+    int rule;        /* by which it was made */
 };
 
 struct espi_order_options {
     const struct espi_round *round;
     int64_t n_slices; /* of the message */
     int whole;        /* it is cut into whole rounds */
+    int fair;         /* cables or the links between switches serve who comes first */
+    int all;          /* the message is short: no rule is left out */
+    int rule;         /* the only one to try; -1: several */
+    esp_model model;
 };
 
-/* Tries a few orders and takes the one with which the message is through first. -1 when
- * out of memory.
+/* Tries a few orders, or the one of the rule asked for, and takes the one with which the
+ * message is through first. -1 when out of memory.
  *
  * Following it never ends in a deadlock: number the sends of all rounds by (round, place
  * in the order). What a send waits for has a smaller number: the sends and receives
@@ -39,5 +44,11 @@ struct espi_order_options {
 int espi_order_init(struct espi_order *o, const struct espi_legs *legs,
                     const struct espi_arc_uses *uses,
                     const struct espi_order_options *options, struct espi_arena *arena);
+
+/* Times an order once more, and more patiently: where cables serve who comes first it
+ * takes long until the pace has settled. -1 when out of memory. */
+int espi_order_replay(struct espi_order *o, const struct espi_legs *legs,
+                      const struct espi_arc_uses *uses, const struct espi_round *round,
+                      const struct espi_order_options *options, struct espi_arena *arena);
 
 #endif

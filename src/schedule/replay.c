@@ -3,14 +3,10 @@
 #include "schedule/replay.h"
 
 #include <math.h>
+#include <string.h>
 
 struct player {
-    const struct espi_order *o;
-    const struct espi_legs *legs;
-    const struct espi_arc_uses *u;
-    const int *first;
-    int64_t full; /* rounds that are whole */
-    const int *rest;
+    const struct espi_replay *r;
     double *free_s; /* by resource */
     /* arrivals of the slices of the last `depth` rounds: (round % depth) * sends + slice
      * of the leg */
@@ -18,72 +14,99 @@ struct player {
     int depth;
 };
 
+/* Rounds of the order between which the pace is taken. */
+struct span {
+    int from, to;
+    int max_lag;
+};
+
 /* A send of the slice of a round; returns when it has arrived. */
 static double play(struct player *p, const struct espi_op *op, int64_t round)
 {
-    const struct espi_leg *leg = &p->legs->leg[op->leg];
-    const struct espi_arc_uses *u = p->u;
-    double *arrivals = p->arrival_s + (round % p->depth) * p->o->n, start_s = 0;
-    for (int s = leg->source; s >= 0; s = p->legs->leg[s].also)
-        start_s = fmax(start_s, arrivals[p->first[s] + op->slice]);
+    const struct espi_leg *leg = &p->r->legs->leg[op->leg];
+    const struct espi_arc_uses *u = p->r->uses;
+    const int *first = p->r->first;
+    double *arrivals = p->arrival_s + (round % p->depth) * p->r->order->n, start_s = 0;
+    for (int s = leg->source; s >= 0; s = p->r->legs->leg[s].also)
+        start_s = fmax(start_s, arrivals[first[s] + op->slice]);
     for (int k = u->start[leg->arc]; k < u->start[leg->arc + 1]; k++)
         start_s = fmax(start_s, p->free_s[u->resource[k]]);
     for (int k = u->start[leg->arc]; k < u->start[leg->arc + 1]; k++)
         p->free_s[u->resource[k]] = start_s + u->time_s[k];
-    return arrivals[p->first[op->leg] + op->slice] = start_s + u->lag_s[leg->arc];
+    return arrivals[first[op->leg] + op->slice] = start_s + u->lag_s[leg->arc];
 }
 
 /* All that happens in round j; returns when the last of it has arrived. */
 static double play_round(struct player *p, int64_t j)
 {
     double last_s = 0;
-    for (int k = 0; k < p->o->n; k++) {
-        const struct espi_op *op = &p->o->op[k];
-        int64_t round = j - op->lag;
-        if (round < 0 || round > p->full ||
-            (round == p->full && op->slice >= p->rest[p->legs->leg[op->leg].tree]))
-            continue;
-        last_s = fmax(last_s, play(p, op, round));
+    for (int k = 0; k < p->r->order->n; k++) {
+        const struct espi_op *op = &p->r->order->op[k];
+        int64_t round = espi_replay_round(p->r, op, j);
+        if (round >= 0)
+            last_s = fmax(last_s, play(p, op, round));
     }
     return last_s;
 }
 
-/* Short rounds take long, counted in rounds, until what holds them up has made itself
- * felt everywhere; but then they cost little. */
-static int rounds_to_play(int sends)
+/* The pace of a round is that of the slowest resource: where nothing holds up who is
+ * ahead, what is last to arrive may for long not come by it. */
+static int play_in_order(const struct espi_replay *r, const struct span *span,
+                         double *done_s, double *pace_s, struct espi_arena *arena)
 {
-    enum { SENDS = 1 << 12 };
-    int n = SENDS / sends;
-    return n < 3 ? 3 : n > 256 ? 256 : n;
+    int n = r->uses->n_resources;
+    struct player p = {.r = r, .depth = span->max_lag + 1};
+    p.free_s = ESPI_ARENA_ZNEW(arena, double, n);
+    p.arrival_s = ESPI_ARENA_NEW(arena, double, (size_t)p.depth *(size_t)r->order->n);
+    double *then_s = ESPI_ARENA_ZNEW(arena, double, n);
+    if (!p.free_s || !p.arrival_s || !then_s)
+        return -1;
+    for (int64_t j = 0; j <= r->message.rounds + span->max_lag; j++) {
+        done_s[j] = play_round(&p, j);
+        if (j == span->from)
+            memcpy(then_s, p.free_s, (size_t)n * sizeof *then_s);
+        for (int i = 0; j == span->to && i < n; i++)
+            *pace_s = fmax(*pace_s, (p.free_s[i] - then_s[i]) / (span->to - span->from));
+    }
+    return 0;
 }
 
-int espi_order_replay(struct espi_order *o, const struct espi_legs *legs,
-                      const struct espi_arc_uses *uses, const int *first,
-                      const struct espi_message *m, struct espi_arena *arena)
+/* How many rounds are played before the pace is taken, and for how many it is. Short
+ * rounds take long, counted in rounds, until what holds them up has made itself felt
+ * everywhere; but then they cost little. */
+static int rounds_measured(const struct espi_replay *r)
+{
+    enum { FEW = 3, MANY = 256 };
+    int64_t n = r->sends / r->order->n, most = r->message.rounds / 2;
+    most = most > MANY ? most : MANY;
+    return (int)(n < FEW ? FEW : n > most ? most : n);
+}
+
+int espi_replay(const struct espi_replay *whole, int fair, struct espi_arena *arena)
 {
     struct espi_arena_mark mark = espi_arena_mark(arena);
-    struct player p = {.o = o, .legs = legs, .u = uses, .first = first, .rest = m->rest};
-    int max_lag = 0;
+    struct espi_replay r = *whole;
+    struct espi_order *o = r.order;
+    struct span span = {0};
     for (int k = 0; k < o->n; k++)
-        max_lag = o->op[k].lag > max_lag ? o->op[k].lag : max_lag;
-    int measured = rounds_to_play(o->n), warm_up = measured,
-        most = max_lag + 2 * measured;
-    p.full = m->rounds < most ? m->rounds : most;
-    p.depth = max_lag + 1;
-    p.free_s = ESPI_ARENA_ZNEW(arena, double, uses->n_resources);
-    p.arrival_s = ESPI_ARENA_NEW(arena, double, (size_t)p.depth *(size_t)o->n);
-    if (!p.free_s || !p.arrival_s)
+        span.max_lag = o->op[k].lag > span.max_lag ? o->op[k].lag : span.max_lag;
+    int measured = rounds_measured(whole);
+    span.from = span.max_lag + measured - 1;
+    span.to = span.from + measured;
+    if (r.message.rounds > span.to)
+        r.message.rounds = span.to + 1;
+    int64_t last = r.message.rounds + span.max_lag;
+    double *done_s = ESPI_ARENA_ZNEW(arena, double, (size_t)last + 1), pace_s = 0;
+    if (!done_s || (fair ? espi_replay_fair(&r, last, done_s, arena)
+                         : play_in_order(&r, &span, done_s, &pace_s, arena)))
         return -1;
-    double begun_s = 0;
-    o->finish_s = 0;
-    for (int64_t j = 0; j <= p.full + max_lag; j++) {
-        o->finish_s = fmax(o->finish_s, play_round(&p, j));
-        if (j == max_lag + warm_up - 1)
-            begun_s = o->finish_s;
-        if (j == most - 1 && p.full == most)
-            o->pace_s = (o->finish_s - begun_s) / measured;
-    }
-    o->finish_s += (double)(m->rounds - p.full) * o->pace_s;
+    for (int64_t j = 1; j <= last; j++)
+        done_s[j] = fmax(done_s[j], done_s[j - 1]);
+    if (r.message.rounds > span.to)
+        o->pace_s =
+            fair ? (done_s[span.to] - done_s[span.from]) / (double)measured : pace_s;
+    o->finish_s =
+        done_s[last] + (double)(whole->message.rounds - r.message.rounds) * o->pace_s;
     espi_arena_release(arena, mark);
     return 0;
 }

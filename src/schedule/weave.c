@@ -47,29 +47,6 @@ struct weaver {
 
 /* ---- set-up ---- */
 
-/* Legs by what they wait for: a leg of several sources stands with each. */
-static int link_legs(struct weaver *w, struct espi_arena *a)
-{
-    const struct espi_legs *legs = w->b->legs;
-    int n = 0, at = 0;
-    for (int i = 0; i < legs->n; i++)
-        for (int s = legs->leg[i].source; s >= 0; s = legs->leg[s].also)
-            n++;
-    int *source = ESPI_ARENA_NEW(a, int, n), *leg = ESPI_ARENA_NEW(a, int, n);
-    if (!source || !leg)
-        return -1;
-    for (int i = 0; i < legs->n; i++)
-        for (int s = legs->leg[i].source; s >= 0; s = legs->leg[s].also) {
-            source[at] = s;
-            leg[at++] = i;
-        }
-    if (espi_rows_build(&w->next, legs->n, n, source, a))
-        return -1;
-    for (int k = 0; k < n; k++)
-        w->next.item[k] = leg[w->next.item[k]];
-    return espi_heap_init(&w->under_way, a, w->b->n);
-}
-
 static int weaver_alloc(struct weaver *w, struct espi_arena *a)
 {
     int n_arcs = w->b->legs->n_arcs, n_uses = w->u->start[n_arcs];
@@ -94,7 +71,9 @@ static int weaver_init(struct weaver *w, struct espi_arena *a)
 {
     const struct espi_arc_uses *u = w->u;
     const struct espi_legs *legs = w->b->legs;
-    if (weaver_alloc(w, a) || (w->rule->flow && link_legs(w, a)))
+    if (weaver_alloc(w, a) ||
+        (w->rule->flow && (espi_legs_next(&w->next, legs, a) ||
+                           espi_heap_init(&w->under_way, a, w->b->n))))
         return -1;
     for (int arc = 0; arc < legs->n_arcs; arc++) {
         w->left[arc] = w->b->arc_count[arc];
