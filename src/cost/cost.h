@@ -23,7 +23,8 @@
  * Timed: the finish, where the order of sends matters, is what the order that programs
  * follow comes to when its sends are played one after the other (schedule/replay.h). The
  * simulator, which knows nothing of this, gives the same, save for long messages, of
- * which the middle is extrapolated. The period is the pace of the order that a long
+ * which the middle is extrapolated; where cables serve who comes first that may be off by
+ * a tenth. The period is the pace of the order that a long
  * message gets, or the load where that comes within nine thousandths of it. In the
  * one-port model it does, since what ports have to do can be cut into matchings, and
  * rounds need only be long; so too where all resources are links of their own. Where
