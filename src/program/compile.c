@@ -287,8 +287,9 @@ static int compile(struct compiler *c, const struct espi_round_options *o)
         return -1;
     if (espi_plan_has_steps(c->plan))
         return espi_compile_messages(c->prog, c->plan, c->arena);
-    return !c->unscheduled && espi_needs_order(c->prog->p, c->plan) ? compile_ordered(c, o)
-                                                                    : compile_plain(c, o);
+    return !c->unscheduled && espi_needs_order(c->prog->p, c->plan)
+               ? compile_ordered(c, o)
+               : compile_plain(c, o);
 }
 
 esp_status espi_program_compile(const struct esp_platform *p, const struct esp_plan *plan,
