@@ -226,7 +226,7 @@ static void random_schedules_pass_the_checker(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, 7);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 2000; round++) {
         struct small_options o = {.n = 2 + (int)espi_rng_below(&rng, 14),
                                   .density = 0.3,
                                   .whole = round % 2 ? 5 : 0,
@@ -267,7 +267,7 @@ static void programs_run_to_their_end(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, 11);
-    for (int round = 0; round < 160; round++) {
+    for (int round = 0; round < 1500; round++) {
         struct small_options o = {.n = 2 + (int)espi_rng_below(&rng, 10),
                                   .density = 0.4,
                                   .whole = round % 2 ? 3 : 0,
@@ -291,7 +291,7 @@ static void long_messages_reach_the_loads(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, 13);
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 120; round++) {
         struct small_options o = {.n = 3 + (int)espi_rng_below(&rng, 15),
                                   .density = 0.4,
                                   .model = port_models[round % 3 == 2]};
