@@ -202,7 +202,7 @@ async function livesOn(browser) {
   await page.waitForFunction((n) => document.querySelectorAll("#calls tbody tr").length > n, before);
   // The picture in README.md and docs/adapt.md.
   if (shots) await page.screenshot({ path: join(shots, "live-picture.png"), fullPage: true,
-    clip: { x: 0, y: 0, width: 1200, height: 1434 } });
+    clip: { x: 0, y: 0, width: 1200, height: 1460 } });
   assert.equal(await page.locator(".plan path.edge").count(), 63);
   assert.match(await page.locator("#plan-text").textContent(), /^In force: /);
   assert.equal(await page.locator("#plans tr[data-kind=now]").count(), 1);
