@@ -28,9 +28,11 @@
  * which MPI libraries wait for the receiver before they send. */
 static const double slices[] = {65024, 32512, 16256, 8128};
 enum { N_SLICES = sizeof slices / sizeof *slices };
-/* With several trees more slices than these gain nothing any more, which the closed form
- * does not see: they wait for each other, and each costs a message. */
-#define MANY_SLICES 600
+/* What the closed form does not see: each slice costs a message, and slices wait for each
+ * other. So there are never more than these where larger ones will do, and smaller ones
+ * must gain something. */
+#define MANY_SLICES  600
+#define SMALLER_GAIN 0.97
 
 /* Those that take little time: a rank plans while its program waits, 10 ms for 64 hosts.
  */
@@ -107,7 +109,7 @@ static esp_status cost_plan(struct search *s, const struct esp_plan *plan, doubl
         double slice = k >= 0 ? slices[k] : s->only_slice > 0 ? s->only_slice : part;
         if (k >= 0 && (s->only_slice > 0 || slice >= part))
             continue;
-        if (k > 0 && plan->n_trees > 1 && s->size_bytes > MANY_SLICES * slice)
+        if (k > 0 && s->size_bytes > MANY_SLICES * slice)
             continue;
         esp_status st =
             espi_plan_cost(s->p, plan, s->size_bytes, slice, &s->arena, &cost, s->err);
@@ -116,7 +118,7 @@ static esp_status cost_plan(struct search *s, const struct esp_plan *plan, doubl
         /* The closed form does not see all that meet on a cable; its load does. */
         double busy_s = espi_slices(s->size_bytes, slice).count * cost.period_s;
         double finish_s = fmax(cost.makespan_s, busy_s);
-        if (finish_s < *best_s) {
+        if (finish_s < *best_s * (k > 0 ? SMALLER_GAIN : 1)) {
             *best_s = finish_s;
             *best_slice = slice;
         }
