@@ -152,7 +152,7 @@ static esp_status try_algo(struct search *s, const char *algo)
     request.algo = algo;
     request.size_bytes = s->size_bytes;
     request.slice_bytes = s->only_slice > 0 ? s->only_slice : s->plan_slice;
-    esp_status st = esp_plan_make(s->p, &request, &plan, s->err);
+    esp_status st = espi_plan_make_uncosted(s->p, &request, &plan, s->err);
     if (st)
         return st == ESP_ENOMEM ? st : ESP_OK; /* then it is not for this platform */
     return consider(s, plan);

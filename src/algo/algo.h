@@ -79,6 +79,12 @@ double espi_request_slice_bytes(const struct esp_request *request);
 esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *base,
                          double slice_bytes, struct esp_plan *plan, struct esp_err *err);
 
+/* The plan as esp_plan_make makes it, checked, but without finish and throughput: for who
+ * weighs plans by a cost of their own and cannot wait for the best order of sends. */
+esp_status espi_plan_make_uncosted(const struct esp_platform *p,
+                                   const struct esp_request *request,
+                                   struct esp_plan **out, struct esp_err *err);
+
 /* Are root and targets hosts, and does the operation's data get from where they are to
  * where they are wanted? */
 esp_status espi_check_ends(const struct esp_platform *p,

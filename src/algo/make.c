@@ -272,18 +272,32 @@ static esp_status make(const struct esp_platform *p, const struct esp_request *a
     return make_direct(p, request, out, err); /* to all hosts, as a broadcast */
 }
 
-/* The plan, checked and costed. */
-static esp_status make_whole(const struct esp_platform *p,
-                             const struct esp_request *request, struct esp_plan **out,
-                             struct esp_err *err)
+esp_status espi_plan_make_uncosted(const struct esp_platform *p,
+                                   const struct esp_request *request,
+                                   struct esp_plan **out, struct esp_err *err)
 {
     struct esp_plan *plan = NULL;
     esp_status st = make(p, request, &plan, err);
     if (st)
         return st;
     st = check_ours(plan, p, err);
-    if (!st)
-        st = esp_plan_evaluate(plan, p, err);
+    if (st)
+        esp_plan_free(plan);
+    else
+        *out = plan;
+    return st;
+}
+
+/* The plan, checked and costed. */
+static esp_status make_whole(const struct esp_platform *p,
+                             const struct esp_request *request, struct esp_plan **out,
+                             struct esp_err *err)
+{
+    struct esp_plan *plan = NULL;
+    esp_status st = espi_plan_make_uncosted(p, request, &plan, err);
+    if (st)
+        return st;
+    st = esp_plan_evaluate(plan, p, err);
     if (st)
         esp_plan_free(plan);
     else
