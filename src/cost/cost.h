@@ -18,19 +18,7 @@
  * so that one of little weight counts little. Against the simulator, on platforms of 32
  * to 65 hosts and messages of 16 to 1000 slices, it was within a fifth for up to six
  * trees, save where a tree carried but a few slices; for dozens of trees it is far too
- * late. It is for choosing between plans; what a plan says of itself is timed.
- *
- * Timed: the finish, where the order of sends matters, is what the order that programs
- * follow comes to when its sends are played one after the other (schedule/replay.h). The
- * simulator, which knows nothing of this, gives the same, save for long messages, of
- * which the middle is extrapolated; where cables serve who comes first that may be off by
- * a tenth. The period is the pace of the order that a long
- * message gets, or the load where that comes within nine thousandths of it. In the
- * one-port model it does, since what ports have to do can be cut into matchings, and
- * rounds need only be long; so too where all resources are links of their own. Where
- * ports serve both ways it may not: of three hosts that talk to each other only two can
- * at a time, whatever the loads say. Nor where a send must find both its port and its
- * link free, nor where cables serve who comes first.
+ * late.
  *
  * A redundant plan costs what its first tree costs. */
 #ifndef ESPI_COST_COST_H
@@ -42,7 +30,6 @@
 #include "platform/view.h"
 
 struct espi_cost {
-    double load_s;         /* of the busiest resource, a slice: no order is faster */
     double period_s;       /* per slice of the message, in the steady state */
     double throughput_Bps; /* slice / period */
     double fill_s;         /* until the first slice has arrived everywhere */
@@ -62,12 +49,6 @@ struct espi_slices espi_slices(double size_bytes, double slice_bytes);
 esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *plan,
                           double size_bytes, double slice_bytes, struct espi_arena *arena,
                           struct espi_cost *out, struct esp_err *err);
-
-/* The same, timed: some ten thousandths to hundredths of a second. */
-esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
-                                double size_bytes, double slice_bytes,
-                                struct espi_arena *arena, struct espi_cost *out,
-                                struct esp_err *err);
 
 /* ---- the same on a view, for the inner loops of algorithms ---- */
 

@@ -8,7 +8,6 @@
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/turn.h"
-#include "schedule/arrange.h"
 
 struct espi_slices espi_slices(double size_bytes, double slice_bytes)
 {
@@ -203,59 +202,11 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
             cost.period_s = ev.load[r];
             cost.bottleneck = r;
         }
-    cost.load_s = cost.period_s;
     esp_status st = run_trees(&ev, arena, &cost, err);
     if (plain.n_trees > 1)
         cost.makespan_s = trees_that_count(&plain) * cost.fill_s +
                           (ev.slices.count - 1) * cost.period_s;
     cost.throughput_Bps = cost.period_s > 0 ? ev.slices.bytes / cost.period_s : 0;
-    espi_arena_release(arena, mark);
-    if (!st)
-        *out = cost;
-    return st;
-}
-
-/* Whole slices cannot be packed without any gaps, but longer rounds have fewer; a pace
- * this close to the load is the load's. */
-static const double REACHED = 9e-3;
-
-/* Where the order of sends matters: when the message is through by the one that programs
- * follow, and the pace that a long message keeps by its own. */
-static int time_order(const struct esp_platform *p, const struct esp_plan *plan,
-                      struct espi_slices slices, struct espi_arena *arena,
-                      struct espi_cost *cost)
-{
-    struct espi_arrangement a;
-    struct espi_round_options o = {(int64_t)fmin(slices.count, 9e15), ESPI_MAX_SLOTS,
-                                   slices.bytes, ESPI_ROUND_TOLERANCE};
-    if (espi_arrange(&a, p, plan, &o, arena))
-        return -1;
-    if (plan->n_trees > 1)
-        cost->makespan_s = a.order.finish_s;
-    if (o.n_slices < ESPI_LONG_MESSAGE) {
-        o.n_slices = ESPI_LONG_MESSAGE;
-        if (espi_arrange(&a, p, plan, &o, arena))
-            return -1;
-    }
-    double pace_s = a.order.pace_s / a.round.slots;
-    if (pace_s > cost->load_s * (1 + REACHED))
-        cost->period_s = pace_s;
-    cost->throughput_Bps = slices.bytes / cost->period_s;
-    return 0;
-}
-
-esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
-                                double size_bytes, double slice_bytes,
-                                struct espi_arena *arena, struct espi_cost *out,
-                                struct esp_err *err)
-{
-    struct espi_cost cost;
-    struct esp_plan plain = espi_plan_plain(plan);
-    struct espi_arena_mark mark = espi_arena_mark(arena);
-    esp_status st = espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, &cost, err);
-    if (!st && espi_needs_order(p, &plain) &&
-        time_order(p, &plain, espi_slices(size_bytes, slice_bytes), arena, &cost))
-        st = espi_err_nomem(err);
     espi_arena_release(arena, mark);
     if (!st)
         *out = cost;
