@@ -212,7 +212,7 @@ static esp_status run(const struct espi_study_run *r, struct esp_err *err)
     if (status != ESP_OK)
         return status;
     add_agents(agents, r->findings);
-    for (int i = 0; i < shape.sizes; i++)
+    for (int i = 0; i < shape.sizes && i < N_SIZES; i++)
         add_lengths(&x, i, r->findings);
     add_mixes(&x, r->findings);
     add_claims(&x, agents, r->findings);
