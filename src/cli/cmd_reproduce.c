@@ -250,6 +250,8 @@ static int run_reproduce(const struct cli_args *args)
 {
     struct run r = {.args = args};
 
+    if (cli_has(args, "quick") && cli_has(args, "full"))
+        return cli_error(CLI_BAD_USAGE, "--quick and --full exclude each other");
     espi_arena_init(&r.arena);
     int code = choose(&r);
     if (code == CLI_OK && cli_has(args, "list")) {
@@ -293,6 +295,7 @@ const struct command cli_command_reproduce = {
              .fallback = "report",
              .help = "The folder for the report, index.html."},
             {.name = "quick", .letter = 'q', .help = "Repeat less."},
+            {.name = "full", .help = "Repeat as often as the papers did, as without it."},
             {.name = "list", .letter = 'l', .help = "Say what there is, and stop."},
             {0}},
     .examples = (const struct cli_example[]){{"Everything, soon:",
