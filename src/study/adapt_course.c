@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/rng.h"
 #include "platform/platform.h"
+#include "study/arrivals.h"
 
 enum { CALLS = ESPI_ADAPT_CALLS, MANY = ESPI_ADAPT_MANY, CLASSES = 32, SPELLS = 64 };
 
@@ -100,11 +101,6 @@ static esp_status reality_at(const struct esp_platform *p, const struct weather 
 
 /* ---- broadcasts ---- */
 
-/* When each node got its first and its last slice. */
-struct arrival {
-    double first_s, last_s, under_way_s;
-};
-
 struct course {
     const struct esp_platform *p;
     int root;
@@ -115,7 +111,7 @@ struct course {
     struct esp_plan *unloaded;  /* for this call, on the network without load */
     struct esp_platform *known; /* to Mateescu */
     double known_s;
-    struct arrival *arrival; /* by receiver */
+    struct espi_arrival *arrival; /* by receiver */
     struct esp_err *err;
 };
 
@@ -152,81 +148,24 @@ static esp_status plan_static(struct course *c, double bytes)
     return status;
 }
 
-static void note(void *arg, const struct esp_sim_transfer *t)
-{
-    struct arrival *a = (struct arrival *)arg + t->to;
-
-    if (a->last_s < 0 || t->end_s < a->first_s)
-        a->first_s = t->end_s;
-    a->last_s = fmax(a->last_s, t->end_s);
-    a->under_way_s += t->end_s - t->start_s;
-}
-
-static esp_status simulate(struct course *c, const struct esp_plan *plan,
-                           const struct esp_platform *reality, double bytes,
-                           double *took_s)
-{
-    struct esp_sim_result *result;
-    struct esp_sim_options options = {.reality = reality,
-                                      .size_bytes = bytes,
-                                      .slice_bytes = plan->slice_bytes,
-                                      .sharing = ESP_SHARING_FLUID,
-                                      .on_transfer = note,
-                                      .arg = c->arrival};
-
-    for (int i = 0; i < c->p->n_nodes; i++)
-        c->arrival[i] = (struct arrival){-1, -1, 0};
-    esp_status status = esp_simulate(c->p, plan, &options, &result, c->err);
-    if (status != ESP_OK)
-        return status;
-    *took_s = result->makespan_s;
-    esp_sim_result_free(result);
-    return ESP_OK;
-}
-
 /* ---- what ranks report ---- */
-
-/* What a sender says of those it sent to. */
-static void tell_children(const struct course *c, struct espi_report *r,
-                          const struct esp_plan *plan)
-{
-    int n = 0;
-
-    for (int i = 0; i < ESPI_REPORT_CHILDREN; i++)
-        r->child[i] = -1;
-    for (int i = 0; i < plan->trees[0].n_edges && n < ESPI_REPORT_CHILDREN; i++)
-        if (plan->trees[0].edges[i].from == r->node) {
-            r->child[n] = plan->trees[0].edges[i].to;
-            r->child_s[n] = (float)c->arrival[r->child[n]].under_way_s;
-            n++;
-        }
-}
 
 static esp_status report(struct course *c, const struct esp_plan *plan, uint64_t call,
                          double bytes, double total_s, double now_s)
 {
-    struct espi_report r = {
-        .magic = ESPI_REPORT_MAGIC,
-        .version = ESPI_REPORT_VERSION,
-        .node = plan->root,
-        .root = plan->root,
-        .parent = -1,
-        .n = plan->trees[0].n_edges + 1,
-        .call = call,
-        .bytes = (uint64_t)bytes,
-        .slices = plan->slice_bytes > 0 ? fmax(ceil(bytes / plan->slice_bytes), 1) : 1,
-        .total_s = total_s};
+    struct espi_report r = espi_arrivals_report(plan, call, bytes);
 
+    r.total_s = total_s;
     if (plan->n_trees > 1)
         return ESP_OK;
-    tell_children(c, &r, plan);
+    espi_arrivals_of_children(&r, plan, c->arrival);
     esp_status status = espi_advisor_hear(c->advisor, &r, now_s, c->err);
     for (int i = 0; i < plan->trees[0].n_edges && status == ESP_OK; i++) {
         const struct esp_edge *e = &plan->trees[0].edges[i];
         r.node = e->to;
         r.parent = e->from;
         r.receive_s = c->arrival[e->to].last_s - c->arrival[e->to].first_s;
-        tell_children(c, &r, plan);
+        espi_arrivals_of_children(&r, plan, c->arrival);
         status = espi_advisor_hear(c->advisor, &r, now_s, c->err);
     }
     return status;
@@ -261,7 +200,8 @@ static esp_status run_adaptive(struct course *c, const struct esp_platform *real
 {
     int k = espi_size_class((uint64_t)bytes);
     const struct esp_plan *plan = c->in_force[k] ? c->in_force[k] : c->unloaded;
-    esp_status status = simulate(c, plan, reality, bytes, took_s);
+    esp_status status =
+        espi_arrivals(c->p, plan, reality, bytes, c->arrival, took_s, c->err);
 
     if (status == ESP_OK)
         status = report(c, plan, (uint64_t)call, bytes, *took_s, now_s + *took_s);
@@ -283,7 +223,8 @@ static esp_status run_plain(struct course *c, enum espi_adapt_who who,
     esp_status status;
 
     if (who == ESPI_ADAPT_STATIC)
-        return simulate(c, c->unloaded, reality, bytes, took_s);
+        return espi_arrivals(c->p, c->unloaded, reality, bytes, c->arrival, took_s,
+                             c->err);
     if (who == ESPI_ADAPT_MATEESCU)
         status = plan_with(c, c->known, "mateescu", bytes, 0, &plan);
     else
@@ -291,7 +232,7 @@ static esp_status run_plain(struct course *c, enum espi_adapt_who who,
             plan_with(c, c->p, who == ESPI_ADAPT_NATIVE ? "binomial" : "hierarchical",
                       bytes, who == ESPI_ADAPT_SLICED ? SLICE_BYTES : 0, &plan);
     if (status == ESP_OK)
-        status = simulate(c, plan, reality, bytes, took_s);
+        status = espi_arrivals(c->p, plan, reality, bytes, c->arrival, took_s, c->err);
     esp_plan_free(plan);
     return status;
 }
@@ -369,7 +310,7 @@ esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed, int
 
     espi_rng_seed(&rng, seed);
     draw_weather(&c.weather, grid, &rng, 1400);
-    c.arrival = ESPI_NEW(struct arrival, grid->n_nodes);
+    c.arrival = ESPI_NEW(struct espi_arrival, grid->n_nodes);
     esp_status status = c.arrival ? run_calls(&c, seed, n, calls) : espi_err_nomem(err);
     for (int i = 0; i < CLASSES; i++) {
         esp_plan_free(c.published[i]);

@@ -63,3 +63,18 @@ struct esp_platform *small_random(struct espi_rng *rng, const struct small_optio
     free(parent);
     return built(b);
 }
+
+struct esp_platform *small_grid(void)
+{
+    struct esp_sites_options o;
+    struct esp_platform *p = NULL, *out = NULL;
+    esp_sites_options_defaults(&o);
+    o.sites = 3;
+    o.clusters = 1;
+    o.hosts = 2;
+    o.switches = 1;
+    must(esp_generate_sites(&o, &p, NULL));
+    must(esp_platform_with_model(p, ESP_MODEL_CAPACITY, &out, NULL));
+    esp_platform_free(p);
+    return out;
+}

@@ -26,4 +26,7 @@ struct small_options {
 /* A seeded random one in which node 0 reaches all. */
 struct esp_platform *small_random(struct espi_rng *rng, const struct small_options *o);
 
+/* Three sites of two hosts each behind switches, in the capacity model. */
+struct esp_platform *small_grid(void);
+
 #endif

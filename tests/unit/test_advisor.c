@@ -21,21 +21,7 @@
 #include "platform/platform.h"
 #include "support/alloc_fail.h"
 #include "support/reports.h"
-
-static struct esp_platform *grid(void)
-{
-    struct esp_sites_options o;
-    struct esp_platform *p = NULL, *out = NULL;
-    esp_sites_options_defaults(&o);
-    o.sites = 3;
-    o.clusters = 1;
-    o.hosts = 2;
-    o.switches = 1;
-    assert_int_equal(esp_generate_sites(&o, &p, NULL), ESP_OK);
-    assert_int_equal(esp_platform_with_model(p, ESP_MODEL_CAPACITY, &out, NULL), ESP_OK);
-    esp_platform_free(p);
-    return out;
-}
+#include "support/small_platform.h"
 
 /* Broadcasts by the plan on the real network; all ranks tell of it. */
 static void broadcast(struct espi_advisor *a, const struct esp_platform *p,
@@ -76,7 +62,7 @@ static struct esp_plan *made(const struct esp_platform *p, const char *algo)
 static void slow_links_are_found_and_forgiven(void **state)
 {
     (void)state;
-    struct esp_platform *p = grid();
+    struct esp_platform *p = small_grid();
     struct espi_advisor_options options = {.window = 1, .work = 1, .forget_s = 100};
     struct espi_advisor *a;
     struct esp_plan *plan = made(p, "hierarchical");
@@ -103,7 +89,7 @@ static void slow_links_are_found_and_forgiven(void **state)
 static void the_next_call_is_predicted(void **state)
 {
     (void)state;
-    struct esp_platform *p = grid();
+    struct esp_platform *p = small_grid();
     struct espi_advisor *a;
     struct espi_outlook o;
     double now_s = 1000, gap_s = 90;
@@ -136,7 +122,7 @@ static void the_next_call_is_predicted(void **state)
 static void nonsense_is_passed_over(void **state)
 {
     (void)state;
-    struct esp_platform *p = grid();
+    struct esp_platform *p = small_grid();
     struct espi_advisor *a;
     struct espi_rng rng;
     struct espi_advice advice;
@@ -177,7 +163,7 @@ static void nonsense_is_passed_over(void **state)
 static void while_idle_all_sizes_take_turns(void **state)
 {
     (void)state;
-    struct esp_platform *p = grid();
+    struct esp_platform *p = small_grid();
     struct espi_advisor *a;
     assert_int_equal(
         espi_advisor_create(p, &(struct espi_advisor_options){.work = 1}, &a, NULL),
@@ -204,7 +190,7 @@ static void files_and_socket_are_ours_only(void **state)
     size_t length;
     int fd, peer;
     (void)state;
-    struct esp_platform *p = grid();
+    struct esp_platform *p = small_grid();
     struct espi_advice advice = {0, 21, made(p, "binomial"), 1};
     struct esp_plan *read = NULL;
     assert_int_equal(espi_advice_listen(folder, &fd, NULL), ESP_OK);
@@ -260,7 +246,7 @@ static esp_status advise_once(void *arg)
 static void allocations_may_fail(void **state)
 {
     (void)state;
-    struct esp_platform *p = grid();
+    struct esp_platform *p = small_grid();
     assert_true(alloc_fail_some(advise_once, p, 100) > 10);
     esp_platform_free(p);
 }
