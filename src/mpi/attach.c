@@ -338,6 +338,8 @@ void espi_attach(void)
     if (wants_plans(&head))
         begin_plans(&head, &files);
     espi_job.awake = espi_job.plans || espi_job.settings.stats[0];
+    if (!espi_job.nonblocking)
+        espi_progress_sleep();
     if (espi_job.awake)
         espi_hooks_wake();
     else

@@ -1,12 +1,10 @@
 /* MPI_Ibcast. The call starts this rank's part of the program and gives a generalized
  * request; the part goes on whenever the MPI library makes progress, whatever the program
- * waits for: the library calls us back. Open MPI lets libraries ask for that; MPICH does
- * not, and a rank that waits there in some other call would hold up the others, so there
- * the call is the library's own.
+ * waits for: the library calls us back (progress.c). Where it does not a rank that waits
+ * in some other call would hold up the others, so there the call is the library's own.
  *
  * Several may be under way on a communicator, in the order in which all ranks start them;
  * each has tags of its own. */
-#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -107,27 +105,6 @@ int espi_progress(void)
 }
 
 /* ---- the beginning ---- */
-
-int espi_progress_begin(void)
-{
-#ifdef OPEN_MPI
-    int (*ask)(int (*)(void));
-    *(void **)&ask = dlsym(RTLD_DEFAULT, "opal_progress_register");
-    return ask && ask(espi_progress) == 0 ? 0 : -1;
-#else
-    return -1;
-#endif
-}
-
-void espi_progress_end(void)
-{
-#ifdef OPEN_MPI
-    int (*ask)(int (*)(void));
-    *(void **)&ask = dlsym(RTLD_DEFAULT, "opal_progress_unregister");
-    if (ask)
-        ask(espi_progress);
-#endif
-}
 
 static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
                   MPI_Comm comm, MPI_Request *request)

@@ -361,6 +361,8 @@ int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype typ
 /* From now on the library calls us whenever it makes progress; -1: it does not. */
 int espi_progress_begin(void);
 void espi_progress_end(void);
+/* There are none in this job: it need not. */
+void espi_progress_sleep(void);
 /* Goes on with all that is under way; gives how many calls have ended. */
 int espi_progress(void);
 

@@ -407,10 +407,11 @@ int main(int argc, char **argv)
     static struct soaker soakers[THREADS_MAX];
     pthread_t threads[THREADS_MAX];
     int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    long n = setting("SOAK_THREADS", 2), calls = setting("SOAK_CALLS", 400);
+    MPI_Init_thread(&argc, &argv, n > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &check_size);
-    long n = setting("SOAK_THREADS", 2), calls = setting("SOAK_CALLS", 400);
     most_bytes = setting("SOAK_MAX", 1 << 18);
     n = provided < MPI_THREAD_MULTIPLE ? 1 : n > THREADS_MAX ? THREADS_MAX : n;
     for (long t = 0; t < n; t++) {
