@@ -106,6 +106,36 @@ int espi_progress(void)
 
 /* ---- the beginning ---- */
 
+#ifdef OPEN_MPI
+static int make_request(struct pending *p)
+{
+    return PMPI_Grequest_start(query, release, cancel, p, &p->request);
+}
+#else
+/* MPI_Waitall does not stand generalized requests that have not ended, beside a null
+ * request, unless it has been told how to wait for them; then all calls that wait for
+ * them ask, again and again. */
+static int ask(void *extra, MPI_Status *status)
+{
+    (void)extra;
+    (void)status;
+    espi_progress();
+    return MPI_SUCCESS;
+}
+
+static int ask_all(int count, void **extra, double timeout_s, MPI_Status *statuses)
+{
+    (void)count;
+    (void)timeout_s;
+    return ask(extra, statuses);
+}
+
+static int make_request(struct pending *p)
+{
+    return PMPIX_Grequest_start(query, release, cancel, ask, ask_all, p, &p->request);
+}
+#endif
+
 static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
                   MPI_Comm comm, MPI_Request *request)
 {
@@ -165,7 +195,7 @@ static int start(struct pending *p, MPI_Request *request)
         return MPI_ERR_NO_MEM;
     if (p->is_root)
         p->code = espi_layout_pack(&p->layout, p->c->twin);
-    int code = PMPI_Grequest_start(query, release, cancel, p, &p->request);
+    int code = make_request(p);
     if (code)
         return code;
     *request = p->request;

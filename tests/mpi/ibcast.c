@@ -57,6 +57,58 @@ static void wait_all(struct flight *f)
     CHECK(!MPI_Waitall(f->n, f->request, statuses));
 }
 
+/* Between requests of another kind, and none. */
+static void wait_mixed(struct flight *f)
+{
+    enum { EACH = 3 };
+    MPI_Request all[EACH * MANY + 1];
+    MPI_Status *volatile none = MPI_STATUSES_IGNORE; /* no memory, as compilers think */
+    int in[MANY], out = 42, n = EACH * f->n;
+    for (int i = 0; i < f->n; i++) {
+        all[EACH * i] = MPI_REQUEST_NULL;
+        all[EACH * i + 1] = f->request[i];
+        MPI_Irecv(&in[i], 1, MPI_INT, f->rank, i, f->comm, &all[EACH * i + 2]);
+    }
+    for (int i = 0; i < f->n; i++)
+        MPI_Send(&out, 1, MPI_INT, f->rank, i, f->comm);
+    all[n] = MPI_REQUEST_NULL;
+    CHECK(!MPI_Waitall(n + 1, all, none));
+    for (int i = 0; i < f->n; i++) {
+        f->request[i] = all[EACH * i + 1];
+        CHECK(in[i] == out && all[EACH * i + 2] == MPI_REQUEST_NULL);
+    }
+}
+
+static void some(struct flight *f,
+                 int (*ended)(int, MPI_Request *, int *, int *, MPI_Status *))
+{
+    int left = f->n, count, which[MANY];
+    MPI_Status statuses[MANY];
+    while (left > 0) {
+        CHECK(!ended(f->n, f->request, &count, which, statuses));
+        left -= count;
+    }
+}
+
+static void wait_some(struct flight *f)
+{
+    some(f, MPI_Waitsome);
+}
+
+static void test_some(struct flight *f)
+{
+    some(f, MPI_Testsome);
+}
+
+static void ask_first(struct flight *f)
+{
+    for (int i = 0; i < f->n; i++) {
+        for (int done = 0; !done;)
+            CHECK(!MPI_Request_get_status(f->request[i], &done, MPI_STATUS_IGNORE));
+        CHECK(!MPI_Wait(&f->request[i], MPI_STATUS_IGNORE));
+    }
+}
+
 static void wait_any(struct flight *f)
 {
     for (int i = 0, which; i < f->n; i++)
@@ -71,16 +123,6 @@ static void test_only(struct flight *f)
             CHECK(!MPI_Test(&f->request[i], &done, MPI_STATUS_IGNORE));
 }
 
-static void test_some(struct flight *f)
-{
-    int left = f->n, count, which[MANY];
-    MPI_Status statuses[MANY];
-    while (left > 0) {
-        CHECK(!MPI_Testsome(f->n, f->request, &count, which, statuses));
-        left -= count;
-    }
-}
-
 static void test_all(struct flight *f)
 {
     MPI_Status statuses[MANY];
@@ -88,8 +130,9 @@ static void test_all(struct flight *f)
         CHECK(!MPI_Testall(f->n, f->request, &done, statuses));
 }
 
-static void (*const ways[])(struct flight *) = {wait_each, wait_all,  wait_any,
-                                                test_only, test_some, test_all};
+static void (*const ways[])(struct flight *) = {wait_each,  wait_all,  wait_any,
+                                                test_only,  test_some, test_all,
+                                                wait_mixed, wait_some, ask_first};
 enum { N_WAYS = sizeof ways / sizeof *ways };
 
 /* The root waits for a message that the last rank sends when it has the broadcast, the
