@@ -235,12 +235,10 @@ static int separate(struct program *g)
 }
 
 /* One solve. *done: nothing is violated, or the caller has seen enough, or time is up. */
-static esp_status pass(struct program *g, int second, int *done, int *complete,
+static esp_status pass(struct program *g, espi_lp_method method, int *done, int *complete,
                        struct esp_err *err)
 {
-    espi_lp_result res =
-        espi_patience_solve(g->task->patience, g->lp,
-                            second && g->passes == 0 ? ESPI_LP_PRIMAL : ESPI_LP_DUAL);
+    espi_lp_result res = espi_patience_solve(g->task->patience, g->lp, method);
     g->passes++;
     if (res != ESPI_LP_OPTIMAL && res != ESPI_LP_STOPPED)
         res = espi_patience_solve(g->task->patience, g->lp, ESPI_LP_PRIMAL);
@@ -251,7 +249,7 @@ static esp_status pass(struct program *g, int second, int *done, int *complete,
         return espi_err(err, ESP_EINTERNAL,
                         "the linear program over %d arcs could not be solved", g->v->g.m);
     read_point(g);
-    if (!second && g->task->look && g->task->look(g->task->arg, g->price)) {
+    if (g->task->look && g->task->look(g->task->arg, g->price)) {
         *done = 1;
         return ESP_OK;
     }
@@ -278,33 +276,42 @@ static int set_least_time(struct program *g)
         cost[e + 1] = v->time_s[e] / slowest_s;
     espi_lp_set_costs(g->lp, cost);
     espi_lp_set_upper(g->lp, 0, g->rho * (1 + 1e-11));
-    memcpy(g->inner, g->y, (size_t)v->g.m * sizeof *g->inner);
-    g->has_inner = 1;
     return 0;
 }
 
+static esp_status passes(struct program *g, espi_lp_method first, struct espi_arcs *out,
+                         struct esp_err *err)
+{
+    int done = 0;
+    esp_status st = ESP_OK;
+    g->passes = 0;
+    while (!st && !done)
+        st = pass(g, g->passes ? ESPI_LP_DUAL : first, &done, &out->complete, err);
+    out->passes += g->passes;
+    return st;
+}
+
+/* Where a best mix is known, the first search, for rho, is left out: it has many optima
+ * and may need hundreds of cuts until it meets one that is a mix. */
 static esp_status run(struct program *g, struct espi_arcs *out, struct esp_err *err)
 {
-    int done = 0, complete = 0;
     esp_status st = program_init(g) ? espi_err_nomem(err) : ESP_OK;
-    while (!st && !done)
-        st = pass(g, 0, &done, &complete, err);
-    if (st)
+    int known = g->task->least_time && g->has_inner;
+    *out = (struct espi_arcs){.y = g->y, .price = g->price};
+    g->rho = 1;
+    if (!st && !known)
+        st = passes(g, ESPI_LP_DUAL, out, err);
+    out->period_s = g->rho * g->task->unit_s;
+    if (st || !g->task->least_time || !(known || out->complete))
         return st;
-    *out = (struct espi_arcs){
-        g->rho * g->task->unit_s, complete, g->y, g->price, g->passes, 0};
-    if (!complete || !g->task->least_time)
-        return ESP_OK;
     out->price = ESPI_ARENA_NEW(g->arena, double, g->v->links.n);
     if (!out->price || set_least_time(g))
         return espi_err_nomem(err);
     memcpy(out->price, g->price, (size_t)g->v->links.n * sizeof *g->price);
-    g->passes = 0;
-    for (done = 0; !st && !done;)
-        st = pass(g, 1, &done, &complete, err);
-    out->complete = complete;
-    out->passes += g->passes;
-    return st;
+    if (!known)
+        memcpy(g->inner, g->y, (size_t)g->v->g.m * sizeof *g->inner);
+    g->has_inner = 1;
+    return passes(g, known ? ESPI_LP_DUAL : ESPI_LP_PRIMAL, out, err);
 }
 
 esp_status espi_arcs_solve(const struct espi_arcs_task *task, struct espi_arena *arena,

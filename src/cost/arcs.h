@@ -39,8 +39,11 @@ struct espi_arcs_task {
     const double *inner; /* y of some mix of trees, or NULL */
     int max_passes;      /* 0: no limit */
     struct espi_patience *patience;
-    int least_time; /* of all best y the one of least sum of time * y */
-    /* Called with the prices of each solve; non-zero: enough. May be NULL. */
+    /* Of all best y the one of least sum of time * y. With `inner`, that one has to be a
+     * best mix of period unit_s, and prices are not computed. */
+    int least_time;
+    /* Called with the prices of each solve; non-zero: enough. May be NULL, and has to be
+     * where the least time is asked for. */
     int (*look)(void *arg, const double *price);
     void *arg;
 };

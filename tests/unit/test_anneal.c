@@ -183,11 +183,59 @@ static void pools_are_those_of_the_paper(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int pool[8];
-        assert_int_equal(
-            espi_form_pools(8, &table[0][0], cases[i].part, cases[i].rule, pool),
-            cases[i].count);
+        int pool[8], size[8];
+        double sum[8];
+        assert_int_equal(espi_form_pools(8, &table[0][0], cases[i].part, cases[i].rule,
+                                         pool, size, sum),
+                         cases[i].count);
         assert_memory_equal(pool, cases[i].pool, sizeof pool);
+    }
+}
+
+/* As formPoolSets is written: every host asks every pool, member by member. */
+static int welcome(int n, const double *bandwidth, double least, enum espi_pool_rule rule,
+                   const int *pool, int which, int v)
+{
+    double sum = 0;
+    int members = 0;
+    for (int u = 0; u < v; u++) {
+        if (pool[u] != which)
+            continue;
+        double both = fmin(bandwidth[u * n + v], bandwidth[v * n + u]);
+        if (rule == ESPI_POOL_PAIRS && both < least)
+            return 0;
+        sum += both;
+        members++;
+    }
+    return sum >= least * members;
+}
+
+static void pools_are_those_of_the_plain_reading(void **state)
+{
+    enum { N = 24 };
+    static const double parts[] = {0.1, 0.25, 0.5, 0.75};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        struct espi_rng rng;
+        double bandwidth[N * N], sum[N], most = 0;
+        int pool[N], size[N], plain[N], count = 0;
+        enum espi_pool_rule rule = seed % 8 < 4 ? ESPI_POOL_PAIRS : ESPI_POOL_AVERAGE;
+        espi_rng_seed(&rng, seed);
+        for (int i = 0; i < N * N; i++) {
+            bandwidth[i] = fmax(0, espi_rng_range(&rng, -0.2, 1));
+            most = fmax(most, bandwidth[i]);
+        }
+        double part = parts[seed % 4];
+        for (int v = 0; v < N; v++) {
+            plain[v] = 0;
+            while (plain[v] < count &&
+                   !welcome(N, bandwidth, part * most, rule, plain, plain[v], v))
+                plain[v]++;
+            count += plain[v] == count;
+        }
+        assert_int_equal(espi_form_pools(N, bandwidth, part, rule, pool, size, sum),
+                         count);
+        assert_memory_equal(pool, plain, sizeof pool);
     }
 }
 
@@ -337,6 +385,7 @@ int main(void)
         cmocka_unit_test(a_move_costs_what_the_whole_says),
         cmocka_unit_test(annealing_finds_the_optimum_of_the_vector),
         cmocka_unit_test(pools_are_those_of_the_paper),
+        cmocka_unit_test(pools_are_those_of_the_plain_reading),
         cmocka_unit_test(small_platforms_come_out_optimal),
         cmocka_unit_test(it_is_no_worse_than_where_it_starts),
         cmocka_unit_test(own_settings_beat_the_papers),

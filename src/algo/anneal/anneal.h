@@ -90,9 +90,10 @@ enum espi_pool_rule { ESPI_POOL_PAIRS, ESPI_POOL_AVERAGE };
 /* pool[i] gets the number of host i's pool, 0 .. count - 1: in the order of the hosts
  * each joins the first pool to all of whose members (or, on average, to whose members)
  * its bandwidth is at least that part of the largest one. bandwidth: n x n, the diagonal
- * counts. Gives the count. */
+ * counts. Gives the count, and the size of each pool; sum is scratch of n places. O(n^2)
+ */
 int espi_form_pools(int n, const double *bandwidth, double part, enum espi_pool_rule rule,
-                    int *pool);
+                    int *pool, int *size, double *sum);
 
 /* The tree of the hosts of the view, by pools where they are many (clusteredSA);
  * parent_arc gets it. `whole` is a net of all hosts. 0; -1: out of memory; 1: no tree. */

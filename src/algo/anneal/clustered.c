@@ -2,8 +2,9 @@
  * of their trees, again by pools, and the best of up to four ways to form pools is kept.
  *
  * Departures: the cost of a way is that of the whole tree, not a sum of parts; a way that
- * leaves as many pools as hosts is passed over, since the recursion would not end; where
- * no way gives a tree (the platform is sparse), all hosts are annealed at once. The
+ * leaves more than half as many pools as hosts is passed over, since it hardly divides
+ * anything and four such ways a level would take exponential time; where no way is left
+ * or gives a tree (the platform is sparse), all hosts are annealed at once. The
  * budget is shared out evenly over the annealings that a dry run counts, in which the
  * first host stands for each pool. */
 #include <math.h>
@@ -71,13 +72,12 @@ static void drop_large(struct ways *w)
     }
 }
 
-static int largest_of(const int *pool, int n, int *count)
+static int largest_of(const int *size, int pools)
 {
     int most = 0;
-    memset(count, 0, (size_t)n * sizeof *count);
-    for (int i = 0; i < n; i++)
-        if (++count[pool[i]] > most)
-            most = count[pool[i]];
+    for (int k = 0; k < pools; k++)
+        if (size[k] > most)
+            most = size[k];
     return most;
 }
 
@@ -92,19 +92,21 @@ static int form_ways(const struct job *job, int n, const int *set, struct ways *
             return -1;
     struct espi_arena_mark mark = espi_arena_mark(c->arena);
     double *bandwidth = ESPI_ARENA_NEW(c->arena, double, (size_t)n *(size_t)n);
+    double *sum = ESPI_ARENA_NEW(c->arena, double, n);
     int *place = ESPI_ARENA_NEW(c->arena, int, c->whole->v->g.n);
-    if (!bandwidth || !place)
+    int *size = ESPI_ARENA_NEW(c->arena, int, n);
+    if (!bandwidth || !sum || !place || !size)
         return -1;
     fill_matrix(c->whole, n, set, place, bandwidth);
     for (int i = 0; i < ESPI_POOL_SETS; i++) {
         int *pool = w->pool[w->count], known = 0;
-        int pools = espi_form_pools(n, bandwidth, parts[i], c->rule, pool);
+        int pools = espi_form_pools(n, bandwidth, parts[i], c->rule, pool, size, sum);
         for (int k = 0; k < w->count; k++)
             known = known || same_pools(pool, w->pool[k], n);
-        if (known || pools == n)
+        if (known || pools > n / 2)
             continue;
         w->pools[w->count] = pools;
-        w->largest[w->count++] = largest_of(pool, n, place);
+        w->largest[w->count++] = largest_of(size, pools);
     }
     espi_arena_release(c->arena, mark);
     drop_large(w);

@@ -5,38 +5,36 @@
 
 #include "algo/anneal/anneal.h"
 
-static int accepts(int n, const double *bandwidth, double threshold,
-                   enum espi_pool_rule rule, const int *pool, int which, int v)
+/* sum[p]: the bandwidth between v and the members of pool p; -inf once a pair is too slow
+ * and every pair counts. */
+static void add_up(int n, const double *bandwidth, double threshold,
+                   enum espi_pool_rule rule, const int *pool, int v, double *sum)
 {
-    double sum = 0;
-    int members = 0;
     for (int u = 0; u < v; u++) {
-        if (pool[u] != which)
-            continue;
         double both = fmin(bandwidth[(size_t)u * (size_t)n + (size_t)v],
                            bandwidth[(size_t)v * (size_t)n + (size_t)u]);
-        if (rule == ESPI_POOL_PAIRS && !(both >= threshold))
-            return 0;
-        sum += both;
-        members++;
+        int refused = rule == ESPI_POOL_PAIRS && !(both >= threshold);
+        sum[pool[u]] += refused ? -INFINITY : both;
     }
-    return sum >= threshold * members;
 }
 
 int espi_form_pools(int n, const double *bandwidth, double part, enum espi_pool_rule rule,
-                    int *pool)
+                    int *pool, int *size, double *sum)
 {
     double most = 0;
     int count = 0;
     for (size_t i = 0; i < (size_t)n * (size_t)n; i++)
         most = fmax(most, bandwidth[i]);
     for (int v = 0; v < n; v++) {
+        for (int k = 0; k < count; k++)
+            sum[k] = 0;
+        add_up(n, bandwidth, part * most, rule, pool, v, sum);
         pool[v] = 0;
-        while (pool[v] < count &&
-               !accepts(n, bandwidth, part * most, rule, pool, pool[v], v))
+        while (pool[v] < count && !(sum[pool[v]] >= part * most * size[pool[v]]))
             pool[v]++;
         if (pool[v] == count)
-            count++;
+            size[count++] = 0;
+        size[pool[v]]++;
     }
     return count;
 }
