@@ -1,11 +1,13 @@
 /* The fluid simulator: transfers under way share resources max-min fairly, as TCP
  * connections do, and their rates change whenever one starts or ends.
  *
- * A transfer first waits for its latency, then flows. A resource has capacity 1; a flow
- * of rate x over links of bandwidth b uses x / b of their ports and of the links
- * themselves, and x / c of a cable of bandwidth c. Rates by progressive filling. In the
- * one-port and half-duplex models a rank has one transfer under way, in the others one a
- * stream; each rank starts its transfers in the order of its list.
+ * A transfer first waits for its latency, then flows; in the capacity model, where
+ * latency delays but does not occupy, it flows at once, its stream is free when all has
+ * left, and it arrives a latency later. A resource has capacity 1; a flow of rate x over
+ * links of bandwidth b uses x / b of their ports and of the links themselves, and x / c
+ * of a cable of bandwidth c. Rates by progressive filling. In the one-port and
+ * half-duplex models a rank has one transfer under way, in the others one a stream; each
+ * rank starts its transfers in the order of its list.
  *
  * An event costs O(active flows * their uses) for each level of the filling: right for
  * the hundreds of flows of a real network, not for 10,000 ranks. */
@@ -25,13 +27,23 @@ struct flow {
     int state;
 };
 
+/* What has left its sender and is on its way. */
+struct landing {
+    int stream;
+    struct flow flow;
+    double at_s;
+};
+
 struct engine {
     struct espi_scene *scene;
     const struct espi_program *prog;
     double now_s;
     int blocking;       /* one transfer a rank at a time */
+    int pipelined;      /* latency comes last, and the stream is free meanwhile */
     struct flow *flows; /* by stream */
     int *active, n_active;
+    struct landing *landings;
+    int n_landings, max_landings;
     double *part;    /* by use of a stream: share of the resource for 1 B/s */
     int *busy;       /* rank -> transfers under way (blocking only) */
     double *ready_s; /* rank -> when it may start the next send (multi-port overhead) */
@@ -206,7 +218,7 @@ static void start(struct engine *g, int rank, const struct espi_step *step)
     g->flows[stream] = (struct flow){
         .phase = LATENCY,
         .start_s = g->now_s,
-        .begin_s = g->now_s + s->latency_s[stream],
+        .begin_s = g->now_s + (g->pipelined ? 0 : s->latency_s[stream]),
         .left_bytes = s->bytes[stream],
         .slice = espi_step_slice(g->prog, step, g->round[rank]),
         .state = step->state,
@@ -234,11 +246,10 @@ static void start_all(struct engine *g)
 
 /* ---- events ---- */
 
-static void tell(const struct engine *g, int stream, int lost)
+static void tell(const struct engine *g, int stream, const struct flow *f, int lost)
 {
     const struct esp_sim_options *o = g->scene->options;
     const struct espi_stream *s = &g->prog->streams[stream];
-    const struct flow *f = &g->flows[stream];
     if (!o->on_transfer)
         return;
     struct esp_sim_transfer transfer = {
@@ -253,39 +264,80 @@ static void tell(const struct engine *g, int stream, int lost)
     o->on_transfer(o->arg, &transfer);
 }
 
-static void end_flow(struct engine *g, int at, int lost)
+static void arrive(struct engine *g, int stream, const struct flow *f, int lost)
+{
+    tell(g, stream, f, lost);
+    if (lost)
+        return;
+    g->arrived[f->state]++;
+    if (g->prog->streams[stream].keeps)
+        espi_scene_keep(g->scene, stream, g->now_s);
+}
+
+/* All has left; it arrives now, or after the latency. -1 when out of memory. */
+static int end_flow(struct engine *g, int at, int lost)
 {
     int stream = g->active[at];
-    const struct espi_stream *s = &g->prog->streams[stream];
-    tell(g, stream, lost);
-    g->flows[stream].phase = IDLE;
-    g->busy[s->from]--;
-    if (!lost) {
-        g->arrived[g->flows[stream].state]++;
-        if (s->keeps)
-            espi_scene_keep(g->scene, stream, g->now_s);
-    }
+    struct flow *f = &g->flows[stream];
+    f->phase = IDLE;
+    g->busy[g->prog->streams[stream].from]--;
     g->active[at] = g->active[--g->n_active];
+    if (lost || !g->pipelined || !(g->scene->latency_s[stream] > 0)) {
+        arrive(g, stream, f, lost);
+        return 0;
+    }
+    if (g->n_landings == g->max_landings) {
+        int most = 2 * g->max_landings;
+        struct landing *more = ESPI_ARENA_NEW(g->scene->arena, struct landing, most);
+        if (!more)
+            return -1;
+        memcpy(more, g->landings, (size_t)g->n_landings * sizeof *more);
+        g->landings = more;
+        g->max_landings = most;
+    }
+    g->landings[g->n_landings++] =
+        (struct landing){stream, *f, g->now_s + g->scene->latency_s[stream]};
+    return 0;
+}
+
+static double stop_of(const struct engine *g, int stream)
+{
+    const struct espi_stream *s = &g->prog->streams[stream];
+    return fmin(g->scene->stop_s[s->from], g->scene->stop_s[s->to]);
+}
+
+static void land(struct engine *g)
+{
+    int kept = 0;
+    for (int i = 0; i < g->n_landings; i++) {
+        struct landing *l = &g->landings[i];
+        if (l->at_s <= g->now_s)
+            arrive(g, l->stream, &l->flow, 0);
+        else if (stop_of(g, l->stream) <= g->now_s)
+            arrive(g, l->stream, &l->flow, 1);
+        else
+            g->landings[kept++] = *l;
+    }
+    g->n_landings = kept;
 }
 
 /* Changes that are due: flows begin, end, or lose an end. */
-static void settle(struct engine *g)
+static int settle(struct engine *g)
 {
+    land(g);
     double tiny = 1e-9 * g->scene->slice_bytes;
     for (int i = g->n_active - 1; i >= 0; i--) {
-        int stream = g->active[i];
-        const struct espi_stream *s = &g->prog->streams[stream];
+        int stream = g->active[i], lost = stop_of(g, g->active[i]) <= g->now_s;
         struct flow *f = &g->flows[stream];
-        double stop_s = fmin(g->scene->stop_s[s->from], g->scene->stop_s[s->to]);
         if (f->phase == LATENCY && f->begin_s <= g->now_s) {
             f->phase = FLOWING;
             set_parts(g, stream);
         }
-        if (f->phase == FLOWING && f->left_bytes <= tiny)
-            end_flow(g, i, 0);
-        else if (stop_s <= g->now_s)
-            end_flow(g, i, 1);
+        int ends = f->phase == FLOWING && f->left_bytes <= tiny;
+        if ((ends || lost) && end_flow(g, i, !ends))
+            return -1;
     }
+    return 0;
 }
 
 /* When a rate, a node or a sender's readiness changes next by itself. */
@@ -308,6 +360,8 @@ static double next_outside_s(const struct engine *g)
 static double next_event_s(const struct engine *g)
 {
     double next_s = INFINITY;
+    for (int i = 0; i < g->n_landings; i++)
+        next_s = fmin(next_s, g->landings[i].at_s);
     for (int i = 0; i < g->n_active; i++) {
         const struct flow *f = &g->flows[g->active[i]];
         if (f->phase == LATENCY)
@@ -351,6 +405,9 @@ static int engine_init(struct engine *g, struct espi_scene *scene)
     esp_model model = scene->reality->model;
     *g = (struct engine){.scene = scene, .prog = prog};
     g->blocking = model == ESP_MODEL_ONE_PORT || model == ESP_MODEL_HALF_DUPLEX;
+    g->pipelined = model == ESP_MODEL_CAPACITY;
+    g->max_landings = prog->n_streams + 1;
+    g->landings = ESPI_ARENA_NEW(a, struct landing, g->max_landings);
     g->flows = ESPI_ARENA_ZNEW(a, struct flow, prog->n_streams);
     g->active = ESPI_ARENA_NEW(a, int, prog->n_streams);
     g->part = ESPI_ARENA_ZNEW(a, double, scene->use_start[prog->n_streams]);
@@ -363,8 +420,9 @@ static int engine_init(struct engine *g, struct espi_scene *scene)
     g->weight = ESPI_ARENA_NEW(a, double, scene->links.n);
     g->touched = ESPI_ARENA_NEW(a, int, scene->links.n);
     g->fixed = ESPI_ARENA_NEW(a, unsigned char, prog->n_streams);
-    if (!g->flows || !g->active || !g->part || !g->busy || !g->ready_s || !g->round ||
-        !g->at || !g->arrived || !g->room || !g->weight || !g->touched || !g->fixed)
+    if (!g->landings || !g->flows || !g->active || !g->part || !g->busy || !g->ready_s ||
+        !g->round || !g->at || !g->arrived || !g->room || !g->weight || !g->touched ||
+        !g->fixed)
         return -1;
     for (int r = 0; r < scene->links.n; r++)
         g->weight[r] = -1;
@@ -377,9 +435,11 @@ esp_status espi_run_fluid(struct espi_scene *scene, struct esp_err *err)
     if (engine_init(&g, scene))
         return espi_err_nomem(err);
     for (;;) {
-        settle(&g);
+        if (settle(&g))
+            return espi_err_nomem(err);
         start_all(&g);
-        settle(&g); /* transfers without latency flow at once */
+        if (settle(&g)) /* transfers without latency flow at once */
+            return espi_err_nomem(err);
         refresh_parts(&g);
         set_rates(&g);
         double next_s = next_event_s(&g);
