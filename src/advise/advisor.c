@@ -6,6 +6,7 @@
 #include "advise/belief.h"
 #include "advise/inquest.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/rng.h"
 #include "cost/cost.h"
@@ -13,10 +14,12 @@
 #include "platform/platform.h"
 
 enum {
+    OPEN = 4,       /* broadcasts of which reports may still come */
     HISTORY = 10,   /* calls that predictions look at */
     FINALISTS = 4,  /* plans that are tried on all scenes */
     SCENES = 4,     /* networks around the believed one on which a plan must be good */
     ROOTS_MAX = 64, /* roots and sizes of which the last advice is kept */
+    LARGE = 250000, /* links of a network on which no search ends in time */
     IDLE_FIRST = 10,
     IDLE_LAST = 21, /* sizes while no application calls: 2^10 .. 2^21 */
 };
@@ -34,18 +37,25 @@ struct told {
     struct esp_plan *plan;
 };
 
+/* A broadcast that reports come in of. */
+struct open_call {
+    uint64_t call;
+    int root;
+    double bytes, slices;
+    struct espi_report *reports; /* by node; magic 0: none */
+    int n_reports, n_expected;   /* 0: nothing is to come */
+};
+
 struct espi_advisor {
     const struct esp_platform *net;
     struct espi_advisor_options options;
     struct espi_belief belief;
-    /* the broadcast that reports come in of */
-    uint64_t call;
-    int call_root;
-    double call_bytes, call_slices;
-    struct espi_report *reports; /* by node; magic 0: none */
-    int n_reports, n_expected;
+    /* ranks may be ahead of others, and letters late */
+    struct open_call open[OPEN];
+    int next_open;
+    struct espi_report *reports; /* of all of them */
     /* the application */
-    long calls;
+    long calls, whole; /* whole: of which all ranks told */
     int root;
     double last_s;
     double sizes[HISTORY], gaps[HISTORY]; /* oldest first */
@@ -82,7 +92,9 @@ esp_status espi_advisor_create(const struct esp_platform *net,
     if (a->options.window < 1)
         a->options.window = 4;
     espi_rng_seed(&a->rng, a->options.seed);
-    a->reports = espi_calloc((size_t)net->n_nodes + 1, sizeof *a->reports);
+    a->reports = espi_calloc((size_t)net->n_nodes * OPEN + 1, sizeof *a->reports);
+    for (int i = 0; i < OPEN && a->reports; i++)
+        a->open[i].reports = a->reports + (size_t)i * (size_t)net->n_nodes;
     esp_status st = a->reports
                         ? espi_belief_init(&a->belief, net, a->options.forget_s, err)
                         : espi_err_nomem(err);
@@ -118,7 +130,8 @@ esp_status espi_advisor_renew(struct espi_advisor *a, const struct esp_platform 
     espi_belief_done(&a->belief);
     a->belief = fresh;
     a->net = net;
-    a->n_reports = 0;
+    for (int i = 0; i < OPEN; i++)
+        a->open[i].n_expected = 0;
     forget_advice(a); /* links may have other numbers */
     return ESP_OK;
 }
@@ -150,15 +163,23 @@ int espi_report_is_sane(const struct esp_platform *net, const struct espi_report
            r->total_s >= 0 && r->total_s < 1e6;
 }
 
-static void begin_call(struct espi_advisor *a, const struct espi_report *r)
+/* The broadcast that the report is of; where there is none, in place of the oldest. */
+static struct open_call *call_of(struct espi_advisor *a, const struct espi_report *r)
 {
-    memset(a->reports, 0, (size_t)a->net->n_nodes * sizeof *a->reports);
-    a->call = r->call;
-    a->call_root = r->root;
-    a->call_bytes = (double)r->bytes;
-    a->call_slices = r->slices;
-    a->n_reports = 0;
-    a->n_expected = r->n;
+    struct open_call *c;
+    for (c = a->open; c < a->open + OPEN; c++)
+        if (c->n_expected > 0 && c->call == r->call && c->root == r->root &&
+            c->bytes == (double)r->bytes)
+            return c;
+    c = &a->open[a->next_open++ % OPEN];
+    memset(c->reports, 0, (size_t)a->net->n_nodes * sizeof *c->reports);
+    c->call = r->call;
+    c->root = r->root;
+    c->bytes = (double)r->bytes;
+    c->slices = r->slices;
+    c->n_reports = 0;
+    c->n_expected = r->n;
+    return c;
 }
 
 /* The root's report is what counts as the call. */
@@ -175,13 +196,6 @@ static void note_call(struct espi_advisor *a, const struct espi_report *r, doubl
     a->last_s = began_s;
 }
 
-static esp_status learn(struct espi_advisor *a, double now_s, struct esp_err *err)
-{
-    struct espi_told_call call = {a->call_bytes, a->call_slices, a->options.window,
-                                  a->reports};
-    return espi_inquest(&a->belief, &call, now_s, err);
-}
-
 esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *report,
                              double now_s, struct esp_err *err)
 {
@@ -189,16 +203,16 @@ esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *r
         return ESP_OK;
     if (report->node == report->root)
         note_call(a, report, now_s);
-    if (report->call != a->call || report->root != a->call_root || a->n_expected == 0 ||
-        (double)report->bytes != a->call_bytes)
-        begin_call(a, report);
-    if (a->reports[report->node].magic)
+    struct open_call *c = call_of(a, report);
+    if (c->reports[report->node].magic)
         return ESP_OK;
-    a->reports[report->node] = *report;
-    if (++a->n_reports < a->n_expected)
+    c->reports[report->node] = *report;
+    if (++c->n_reports < c->n_expected)
         return ESP_OK;
-    a->n_expected = 0; /* all are here */
-    return learn(a, now_s, err);
+    c->n_expected = 0; /* all are here */
+    a->whole++;
+    struct espi_told_call told = {c->bytes, c->slices, a->options.window, c->reports};
+    return espi_inquest(&a->belief, &told, now_s, err);
 }
 
 /* ---- the outlook ---- */
@@ -206,7 +220,8 @@ esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *r
 void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
                           struct espi_outlook *out)
 {
-    *out = (struct espi_outlook){.root = a->root, .last_s = a->last_s, .calls = a->calls};
+    *out = (struct espi_outlook){
+        .root = a->root, .last_s = a->last_s, .calls = a->calls, .whole = a->whole};
     for (int g = 0; g < a->belief.n_groups; g++)
         out->slow += espi_belief_factor(&a->belief, g, now_s, NULL) < 0.8;
     if (a->calls == 0)
@@ -258,12 +273,30 @@ struct contest {
     struct esp_plan *finalist[FINALISTS]; /* the best on the first scene, best first */
     double finalist_s[FINALISTS];
     int n_finalists;
+    struct esp_plan *plain; /* the best hierarchical one, which has no risks of its own */
+    double plain_s;
+    double end_s; /* of the time there is */
     struct esp_plan *best;
     double best_s;
     struct espi_arena arena;
     struct esp_err *err;
 };
 
+/* Is the time over? Runs that repeat do not look at the clock. */
+static int is_late(const struct contest *c)
+{
+    return c->a->options.work > 0 ? 0 : espi_now_s() > c->end_s;
+}
+
+static esp_status set_first_scene(struct contest *c, double now_s)
+{
+    esp_status st =
+        espi_belief_platform(&c->a->belief, now_s, NULL, &c->scene[0], c->err);
+    c->n_scenes = !st;
+    return st;
+}
+
+/* Networks around it, as far off as forecasts were. */
 static esp_status set_scenes(struct contest *c, double now_s)
 {
     const struct espi_belief *b = &c->a->belief;
@@ -277,11 +310,10 @@ static esp_status set_scenes(struct contest *c, double now_s)
     }
     int wanted = worst > 0.01 ? SCENES : 1;
     esp_status st = ESP_OK;
-    while (c->n_scenes < wanted && !st) {
+    while (c->n_scenes < wanted && !st && !is_late(c)) {
         for (int g = 0; g < b->n_groups; g++)
             lots[g] = espi_rng_range(&c->a->rng, -1.5, 1.5);
-        st = espi_belief_platform(b, now_s, c->n_scenes ? lots : NULL,
-                                  &c->scene[c->n_scenes], c->err);
+        st = espi_belief_platform(b, now_s, lots, &c->scene[c->n_scenes], c->err);
         c->n_scenes += !st;
     }
     return st;
@@ -308,28 +340,48 @@ static esp_status finish_in(struct contest *c, const struct esp_platform *scene,
     return ESP_OK;
 }
 
-/* The mean finish over the scenes: what stays good within the error wins. */
+/* The mean finish over the scenes: what stays good within the error wins. It is the
+ * geometric one, by which no scene counts more than others: else a scene in which a link
+ * hardly works at all decides alone, and plans go out of their way to avoid links of
+ * which next to nothing is known. */
 static esp_status mean_finish(struct contest *c, const struct esp_plan *plan, double *out)
 {
-    double sum_s = 0;
+    double sum = 0;
     esp_status st = ESP_OK;
     for (int i = 0; i < c->n_scenes && !st; i++) {
         double finish_s = 0;
         st = finish_in(c, c->scene[i], plan, &finish_s);
-        sum_s += finish_s;
+        sum += log(fmax(finish_s, 1e-12));
     }
     if (!st)
-        *out = sum_s / c->n_scenes;
+        *out = exp(sum / c->n_scenes);
     return st;
 }
 
+static esp_status keep_plain(struct contest *c, const struct esp_plan *plan,
+                             double finish_s)
+{
+    struct esp_plan *copy;
+    if (c->plain && finish_s >= c->plain_s)
+        return ESP_OK;
+    esp_status st = espi_plan_copy(plan, c->scene[0], &c->arena, &copy, c->err);
+    if (st)
+        return st;
+    esp_plan_free(c->plain);
+    c->plain = copy;
+    c->plain_s = finish_s;
+    return ESP_OK;
+}
+
 /* A place among the best on the network as believed, or nothing. */
-static esp_status enter(struct contest *c, struct esp_plan *plan)
+static esp_status enter(struct contest *c, struct esp_plan *plan, int is_plain)
 {
     double finish_s;
     plan->size_bytes = c->bytes;
     esp_status st = finish_in(c, c->scene[0], plan, &finish_s);
     int at = c->n_finalists;
+    if (!st && is_plain)
+        st = keep_plain(c, plan, finish_s);
     if (st || (at == FINALISTS && finish_s >= c->finalist_s[at - 1])) {
         esp_plan_free(plan);
         return st;
@@ -360,47 +412,67 @@ static esp_status enter_algo(struct contest *c, const char *algo, double slice_b
     esp_status st = esp_plan_make(c->scene[0], &request, &plan, c->err);
     if (st)
         return st == ESP_ENOMEM ? st : ESP_OK; /* then it is not for this platform */
-    return enter(c, plan);
+    return enter(c, plan, strcmp(algo, "hierarchical") == 0);
 }
 
-/* Trees of all kinds, each with several slices, then longer searches. */
+/* The hierarchical tree, which is made in no time, first; then trees of all kinds, each
+ * with several slices, then longer searches. All who cannot be tried in the time there is
+ * are tried the next time, since each time another begins. */
 static esp_status hold(struct contest *c, double budget_s)
 {
-    static const char *const quick[] = {"hierarchical", "hierarchical:wan=binomial",
-                                        "binomial",     "grow",
+    static const char *const quick[] = {"hierarchical:wan=binomial", "binomial", "grow",
                                         "prune-degree", "refine:work=500"};
     static const double slices[] = {65024, 16256, 0};
+    enum { SLICES = 3 };
     const char *algo = c->a->options.algo;
+    int first = c->a->options.work > 0 ? 0 : c->a->turn / 3;
+    int is_large = c->scene[0]->n_links > LARGE, n_quick = is_large ? 2 : 5;
     esp_status st = ESP_OK;
     if (algo && *algo)
         return enter_algo(c, algo, 0, budget_s);
-    for (int i = 0; i < 3 && !st; i++)
-        for (int k = 0; k < 6 && !st && slices[i] < c->bytes; k++)
-            st = enter_algo(c, quick[k], slices[i], 0);
+    for (int i = 0; i < SLICES && !st; i++)
+        if (slices[i] < c->bytes && !(c->plain && is_late(c)))
+            st = enter_algo(c, "hierarchical", slices[i], 0);
+    for (int i = 0; i < n_quick * SLICES && !st && !is_late(c); i++) {
+        int k = (first + i) % (n_quick * SLICES);
+        if (slices[k / n_quick] < c->bytes)
+            st = enter_algo(c, quick[k % n_quick], slices[k / n_quick], 0);
+    }
+    if (is_large)
+        return st;
     double slice = c->n_finalists ? c->finalist[0]->slice_bytes : 0;
-    if (!st)
+    if (!st && !is_late(c))
         st = enter_algo(c, "clustered-sa:evaluations=300", slice, 0.4 * budget_s);
-    if (!st)
+    if (!st && !is_late(c))
         st = enter_algo(c, "refine:objective=finish,work=2000", slice, 0.4 * budget_s);
     return st;
+}
+
+/* Is it better over all scenes than the best so far? Takes the plan. */
+static esp_status challenge(struct contest *c, struct esp_plan *plan)
+{
+    double finish_s;
+    if (!plan)
+        return ESP_OK;
+    esp_status st = mean_finish(c, plan, &finish_s);
+    if (st || !(finish_s < c->best_s)) {
+        esp_plan_free(plan);
+        return st;
+    }
+    esp_plan_free(c->best);
+    c->best = plan;
+    c->best_s = plan->makespan_s = finish_s;
+    return ESP_OK;
 }
 
 /* Of the best, the one that stays good around what is believed. */
 static esp_status decide(struct contest *c)
 {
-    esp_status st = ESP_OK;
-    for (int i = 0; i < c->n_finalists && !st; i++) {
-        double finish_s;
-        st = mean_finish(c, c->finalist[i], &finish_s);
-        if (st || !(finish_s < c->best_s))
-            continue;
-        esp_plan_free(c->best);
-        c->best = c->finalist[i];
-        c->finalist[i] = NULL;
-        c->best_s = c->best->makespan_s = finish_s;
+    esp_status st = challenge(c, c->plain);
+    for (int i = 0; i < c->n_finalists; i++) {
+        esp_status challenged = challenge(c, c->finalist[i]);
+        st = st ? st : challenged;
     }
-    for (int i = 0; i < c->n_finalists; i++)
-        esp_plan_free(c->finalist[i]);
     return st;
 }
 
@@ -471,9 +543,12 @@ esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
     if (o.gap_s > 0) /* three sizes have to be ready when the next call comes */
         budget_s = fmin(budget_s, fmax((o.last_s + o.gap_s - now_s) / 3, 0.01));
     espi_arena_init(&c.arena);
-    esp_status st = set_scenes(&c, now_s);
+    esp_status st = set_first_scene(&c, now_s);
+    c.end_s = espi_now_s() + budget_s;
     if (!st)
         st = hold(&c, budget_s);
+    if (!st)
+        st = set_scenes(&c, now_s);
     esp_status chosen = decide(&c);
     if (!st)
         st = chosen;

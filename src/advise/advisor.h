@@ -1,6 +1,7 @@
 /* The advisor's mind: what is believed of the network, what the application will do next,
- * and which plans to have ready for it. No clock, no files, no sockets: the service
- * around it and the experiments in the simulator bring those.
+ * and which plans to have ready for it. No files, no sockets, and of the clock only
+ * when a search has to end: the service around it and the experiments in the simulator
+ * bring those.
  *
  * Belief: each group of links that share their fate (a cable; the links between two
  * sites; else a link alone) has a factor of the bandwidth that the platform says. Every
@@ -98,8 +99,8 @@ struct espi_outlook {
     double size_bytes; /* of the next call */
     double gap_s;      /* from the last call to the next; 0: not known */
     double last_s;     /* when the last call was */
-    long calls;
-    int slow; /* groups believed to have less than 0.8 of their bandwidth */
+    long calls, whole; /* whole: of which every rank told */
+    int slow;          /* groups believed to have less than 0.8 of their bandwidth */
 };
 
 void espi_advisor_outlook(const struct espi_advisor *a, double now_s,

@@ -156,49 +156,73 @@ static esp_status add_ways(const struct espi_belief *b, const double *factor,
     return st;
 }
 
-/* The ways that pass some links of the network share these. */
-static esp_status add_cable(const struct espi_belief *b, const char *name, double Bps,
-                            const unsigned char *passes, int *list,
-                            struct esp_builder *builder, struct esp_err *err)
+/* The ways that pass each link of the network, listed once for all cables. */
+struct passers {
+    int *start, *way; /* of link e: way[start[e]] .. way[start[e + 1] - 1] */
+    int *seen;        /* way -> number of the last cable it was listed for */
+    int *list;
+};
+
+static esp_status passers_init(struct passers *p, const struct espi_belief *b,
+                               struct espi_arena *arena, struct esp_err *err)
 {
     const struct espi_view *w = &b->ways;
-    int n = 0;
-    for (int e = 0; e < w->g.m; e++) {
-        int through = 0;
+    int n_links = b->net->n_links, n_hops = w->hop_start[w->g.m];
+    p->start = ESPI_ARENA_ZNEW(arena, int, (size_t)n_links + 2);
+    p->way = ESPI_ARENA_NEW(arena, int, (size_t)n_hops + 1);
+    p->seen = ESPI_ARENA_ZNEW(arena, int, (size_t)w->g.m + 1);
+    p->list = ESPI_ARENA_NEW(arena, int, (size_t)w->g.m + 1);
+    if (!p->start || !p->way || !p->seen || !p->list)
+        return espi_err_nomem(err);
+    for (int i = 0; i < n_hops; i++)
+        p->start[w->hops[i] + 2]++;
+    for (int e = 0; e < n_links; e++)
+        p->start[e + 2] += p->start[e + 1];
+    for (int e = 0; e < w->g.m; e++)
         for (int i = w->hop_start[e]; i < w->hop_start[e + 1]; i++)
-            through = through || passes[w->hops[i]];
-        if (through)
-            list[n++] = e;
-    }
-    return n > 1 ? esp_builder_add_shared(builder, name, Bps, list, n, err) : ESP_OK;
+            p->way[p->start[w->hops[i] + 1]++] = e;
+    return ESP_OK;
 }
 
+/* Those of a link that are not listed yet for that cable. */
+static int list_link(struct passers *p, int link, int cable, int n)
+{
+    for (int i = p->start[link]; i < p->start[link + 1]; i++)
+        if (p->seen[p->way[i]] != cable) {
+            p->seen[p->way[i]] = cable;
+            p->list[n++] = p->way[i];
+        }
+    return n;
+}
+
+/* The ways that pass a link, or one of those on a cable, share it. */
 static esp_status add_cables(const struct espi_belief *b, const double *factor,
                              const double *cable, struct esp_builder *builder,
                              struct esp_err *err)
 {
     const struct esp_platform *net = b->net;
-    unsigned char *passes = espi_calloc((size_t)net->n_links + 1, 1);
-    int *list = ESPI_NEW(int, (size_t)b->ways.g.m + 1);
-    esp_status st = passes && list ? ESP_OK : espi_err_nomem(err);
+    struct espi_arena arena;
+    struct passers p;
     char name[32];
+    espi_arena_init(&arena);
+    esp_status st = passers_init(&p, b, &arena, err);
     for (int e = 0; e < net->n_links && !st; e++) {
+        int n = list_link(&p, e, e + 1, 0);
         snprintf(name, sizeof name, "link %d", e);
-        passes[e] = 1;
-        st = add_cable(b, name, net->bandwidth_Bps[e] * factor[e], passes, list, builder,
-                       err);
-        passes[e] = 0;
+        if (n > 1)
+            st = esp_builder_add_shared(builder, name, net->bandwidth_Bps[e] * factor[e],
+                                        p.list, n, err);
     }
     for (int s = 0; s < net->n_shared && !st; s++) {
+        int n = 0;
         snprintf(name, sizeof name, "cable %d", s);
         for (int k = net->shared_links.start[s]; k < net->shared_links.start[s + 1]; k++)
-            passes[net->shared_links.item[k]] = 1;
-        st =
-            add_cable(b, name, net->shared_Bps[s] * cable[s], passes, list, builder, err);
-        memset(passes, 0, (size_t)net->n_links);
+            n = list_link(&p, net->shared_links.item[k], net->n_links + s + 1, n);
+        if (n > 1)
+            st = esp_builder_add_shared(builder, name, net->shared_Bps[s] * cable[s],
+                                        p.list, n, err);
     }
-    espi_free(passes);
-    espi_free(list);
+    espi_arena_done(&arena);
     return st;
 }
 

@@ -16,6 +16,7 @@ struct inquest {
     struct espi_view v;
     int *parent_arc; /* host -> arc; -1: root, or not told */
     double *load_s;  /* resource -> time of a slice */
+    double *turn_s;  /* host -> that it takes to serve its children once */
     double *pace_s;  /* host -> what its way explains */
     int *uses;       /* group -> arcs of the tree that pass it */
     int *cleared;    /* group: did it serve a host in time? */
@@ -54,10 +55,12 @@ static esp_status inquest_init(struct inquest *q)
         return st;
     q->parent_arc = ESPI_ARENA_NEW(&q->arena, int, q->v.g.n);
     q->load_s = ESPI_ARENA_ZNEW(&q->arena, double, q->v.links.n);
+    q->turn_s = ESPI_ARENA_ZNEW(&q->arena, double, q->v.g.n);
     q->pace_s = ESPI_ARENA_ZNEW(&q->arena, double, q->v.g.n);
     q->uses = ESPI_ARENA_ZNEW(&q->arena, int, q->belief->n_groups + 1);
     q->cleared = ESPI_ARENA_ZNEW(&q->arena, int, q->belief->n_groups + 1);
-    if (!q->parent_arc || !q->load_s || !q->pace_s || !q->uses || !q->cleared)
+    if (!q->parent_arc || !q->load_s || !q->turn_s || !q->pace_s || !q->uses ||
+        !q->cleared)
         return espi_err_nomem(q->err);
     for (int h = 0; h < q->v.g.n; h++) {
         const struct espi_report *r = &q->call->reports[q->v.node[h]];
@@ -69,24 +72,40 @@ static esp_status inquest_init(struct inquest *q)
     return ESP_OK;
 }
 
+/* Slices come as fast as the busiest resource lets them, or as the window, each of whose
+ * slices is as long under way as that resource and the distance make it. */
 static double arc_pace(const struct inquest *q, int arc)
 {
-    double most_s = q->v.time_s[arc] / q->call->window;
+    double busy_s = 0, alone_s = q->v.time_s[arc];
     for (int k = q->v.use_start[arc]; k < q->v.use_start[arc + 1]; k++)
-        most_s = fmax(most_s, q->load_s[q->v.use_resource[k]]);
-    return most_s;
+        busy_s = fmax(busy_s, q->load_s[q->v.use_resource[k]]);
+    double under_way_s = fmax(alone_s, q->v.latency_s[arc] + busy_s);
+    return fmax(busy_s, under_way_s / q->call->window);
+}
+
+/* A sender serves its children in turns, so that all get slices as the slowest way takes
+ * them. */
+static void set_turns(struct inquest *q)
+{
+    for (int h = 0; h < q->v.g.n; h++) {
+        int e = q->parent_arc[h];
+        double *turn_s = e < 0 ? NULL : &q->turn_s[q->v.g.tail[e]];
+        if (turn_s)
+            *turn_s = fmax(*turn_s, arc_pace(q, e));
+    }
 }
 
 /* Paces down the tree; reports may be wrong, so a circle must not hold us up. */
 static void set_paces(struct inquest *q)
 {
+    set_turns(q);
     for (int round = 0, changed = 1; changed && round < q->v.g.n; round++) {
         changed = 0;
         for (int h = 0; h < q->v.g.n; h++) {
-            int e = q->parent_arc[h];
-            if (e < 0)
+            int e = q->parent_arc[h], u = e < 0 ? -1 : q->v.g.tail[e];
+            if (u < 0)
                 continue;
-            double pace_s = fmax(arc_pace(q, e), q->pace_s[q->v.g.tail[e]]);
+            double pace_s = fmax(q->turn_s[u], q->pace_s[u]);
             changed = changed || pace_s > q->pace_s[h];
             q->pace_s[h] = fmax(q->pace_s[h], pace_s);
         }

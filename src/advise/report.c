@@ -15,8 +15,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 
-#define SOCKET_NAME "advisor.sock"
-#define RETRY_S     1.0
+#define SOCKET_NAME  "advisor.sock"
+#define MACHINE_NAME "machine"
+#define RETRY_S      1.0
 
 enum { BACKLOG = 256, NAME_ROOM = 64 };
 
@@ -43,8 +44,8 @@ static int connect_now(const char *folder)
     return -1;
 }
 
-static void send_message(struct espi_reporter *r, const char *folder, const void *message,
-                         size_t size)
+void espi_news_send(struct espi_reporter *r, const char *folder, const void *news,
+                    size_t size)
 {
     if (r->fd < 0) {
         double now_s = espi_now_s();
@@ -55,22 +56,10 @@ static void send_message(struct espi_reporter *r, const char *folder, const void
     }
     if (r->fd < 0)
         return;
-    ssize_t sent = send(r->fd, message, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t sent = send(r->fd, news, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR &&
         errno != ENOBUFS)
         espi_reporter_done(r);
-}
-
-void espi_report_send(struct espi_reporter *r, const char *folder,
-                      const struct espi_report *report)
-{
-    send_message(r, folder, report, sizeof *report);
-}
-
-void espi_outcome_send(struct espi_reporter *r, const char *folder,
-                       const struct espi_outcome *outcome)
-{
-    send_message(r, folder, outcome, sizeof *outcome);
 }
 
 void espi_reporter_done(struct espi_reporter *r)
@@ -172,6 +161,46 @@ esp_status espi_advice_write(const char *folder, const struct esp_platform *net,
     return st;
 }
 
+/* ---- the machine ---- */
+
+/* What the kernel calls this run of itself; its length, 0: it does not say. */
+static size_t read_machine(char *out, size_t size)
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, out, size);
+    if (fd >= 0)
+        close(fd);
+    return n > 0 ? (size_t)n : 0;
+}
+
+int espi_advice_is_here(const char *folder)
+{
+    char path[1200], own[NAME_ROOM], theirs[NAME_ROOM];
+    int n = snprintf(path, sizeof path, "%s/" MACHINE_NAME, folder);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return 0;
+    size_t length = read_machine(own, sizeof own);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    ssize_t got = fd < 0 ? 0 : read(fd, theirs, sizeof theirs);
+    if (fd >= 0)
+        close(fd);
+    return length > 0 && got == (ssize_t)length && memcmp(own, theirs, length) == 0;
+}
+
+esp_status espi_advice_mark(const char *folder, struct esp_err *err)
+{
+    char path[1200], own[NAME_ROOM];
+    int n = snprintf(path, sizeof path, "%s/" MACHINE_NAME, folder);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return espi_err(err, ESP_EUSAGE, "the name of the folder is too long");
+    size_t length = read_machine(own, sizeof own);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return say("cannot write", path, err);
+    int bad = write(fd, own, length) != (ssize_t)length;
+    return close(fd) || bad ? say("cannot write", path, err) : ESP_OK;
+}
+
 /* ---- the advisor's side ---- */
 
 /* The folder must be a real one, ours, and closed to others. */
@@ -197,6 +226,8 @@ esp_status espi_advice_listen(char *folder, int *fd, struct esp_err *err)
 {
     struct sockaddr_un address;
     esp_status st = make_folder(folder, err);
+    if (!st)
+        st = espi_advice_mark(folder, err);
     if (st)
         return st;
     if (set_address(&address, folder))
@@ -279,6 +310,7 @@ void espi_advice_clean(const char *folder)
     while (dir && (entry = readdir(dir)))
         if (strncmp(entry->d_name, "plan-", 5) == 0 ||
             strcmp(entry->d_name, SOCKET_NAME) == 0 ||
+            strcmp(entry->d_name, MACHINE_NAME) == 0 ||
             strcmp(entry->d_name, ESPI_LIVE_NAME) == 0)
             unlinkat(dirfd(dir), entry->d_name, 0);
     if (dir)

@@ -41,12 +41,13 @@ struct espi_reporter {
     double tried_s; /* when a connection was tried last */
 };
 
-/* Tells the advisor; a report that cannot be delivered at once is lost. */
-void espi_report_send(struct espi_reporter *r, const char *folder,
-                      const struct espi_report *report);
-void espi_outcome_send(struct espi_reporter *r, const char *folder,
-                       const struct espi_outcome *outcome);
+/* Tells the advisor, a report or an outcome; what cannot be delivered at once is lost. */
+void espi_news_send(struct espi_reporter *r, const char *folder, const void *news,
+                    size_t size);
 void espi_reporter_done(struct espi_reporter *r);
+
+/* Is the folder on this machine, so that its socket leads to the advisor? */
+int espi_advice_is_here(const char *folder);
 
 /* What a file of the advisor looked like when it was read last. */
 struct espi_advice_seen {
@@ -60,6 +61,9 @@ int espi_advice_read(const char *folder, int root, int size_class,
                      struct espi_advice_seen *seen, char **text, size_t *length);
 
 /* ---- the advisor's side ---- */
+
+/* Notes in the folder which machine it is on. */
+esp_status espi_advice_mark(const char *folder, struct esp_err *err);
 
 /* Makes the folder (0700; a new one when path ends in XXXXXX) and listens on its socket
  * (0600). */

@@ -136,10 +136,10 @@ static void tell(const struct service *s, const struct espi_advice *advice)
     espi_advisor_outlook(s->advisor, espi_now_s(), &o);
     fprintf(
         stderr,
-        "espalier: advice for up to 2^%d bytes: %s, %.4g s; call %ld, next %.0f bytes "
-        "after %.3g s, %d slow\n",
+        "espalier: advice for up to 2^%d bytes: %s, %.4g s; call %ld, %ld told whole, "
+        "next %.0f bytes after %.3g s, %d slow\n",
         advice->size_class, advice->plan->algo, advice->plan->makespan_s, o.calls,
-        o.size_bytes, o.gap_s, o.slow);
+        o.whole, o.size_bytes, o.gap_s, o.slow);
 }
 
 static void plan_one(struct service *s)

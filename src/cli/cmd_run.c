@@ -138,6 +138,7 @@ struct advice {
 static int set_advice(const struct cli_args *args, struct advice *a)
 {
     static const char *const passed[] = {"--http", "--http-token", "--http-open"};
+    struct esp_err err = {.status = ESP_OK, .text = ""};
     int n = 0;
 
     a->words[0] = NULL;
@@ -152,6 +153,9 @@ static int set_advice(const struct cli_args *args, struct advice *a)
     if (!mkdtemp(a->folder))
         return cli_error(CLI_FAILED, "cannot make a folder for the advisor: %s",
                          strerror(errno));
+    int code = cli_fail(espi_advice_mark(a->folder, &err), &err);
+    if (code != CLI_OK)
+        return code;
     a->words[n++] = a->self;
     a->words[n++] = "advise";
     a->words[n++] = "-p";

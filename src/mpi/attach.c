@@ -362,7 +362,7 @@ void espi_detach(void)
         return;
     espi_job.plans = 0;
     espi_progress_end();
-    espi_notes_end();
+    espi_mail_end();
     espi_comms_end();
     PMPI_Group_free(&espi_job.world);
     forget_network();

@@ -171,6 +171,7 @@ int espi_call_run(const struct espi_call *call, void *data,
     }
     if (noted) {
         espi_notes_report(&notes, call);
+        espi_mail_call(call);
         int adopted = espi_notes_adopt(&notes, call->c);
         code = code ? code : adopted;
     }

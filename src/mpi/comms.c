@@ -82,6 +82,7 @@ static void free_comm(struct espi_comm *c)
     espi_team_done(&c->team);
     espi_free(c->cache);
     espi_free(c->node);
+    espi_free(c->world);
     espi_free(c);
 }
 
@@ -198,7 +199,7 @@ struct espi_comm *espi_comm_of(MPI_Comm comm)
 
 /* ---- making one ours ---- */
 
-/* The nodes of the ranks; -1: without memory. */
+/* The nodes of the ranks, and what they are in the job; -1: without memory. */
 static int find_ranks(struct espi_comm *c, MPI_Group group)
 {
     int *ranks = ESPI_NEW(int, c->size), *world = ESPI_NEW(int, c->size);
@@ -210,11 +211,13 @@ static int find_ranks(struct espi_comm *c, MPI_Group group)
     for (int i = 0; i < c->size && !bad; i++)
         if (espi_job.node)
             ranks[i] = espi_job.node[world[i]];
-    espi_free(world);
-    if (bad)
+    if (bad) {
         espi_free(ranks);
-    else
+        espi_free(world);
+    } else {
         c->node = ranks;
+        c->world = world;
+    }
     return bad ? -1 : 0;
 }
 
@@ -353,8 +356,10 @@ int espi_comms_begin(void)
 void espi_comms_take_world(void)
 {
     struct espi_comm *c = espi_comm_of(MPI_COMM_WORLD);
-    if (espi_comm_ask(c, MPI_COMM_WORLD))
-        c->at_once = AT_ONCE;
+    if (!espi_comm_ask(c, MPI_COMM_WORLD))
+        return;
+    c->at_once = AT_ONCE;
+    espi_mail_begin(c->twin);
 }
 
 /* The world's twin is freed while that is allowed; those of communicators that the user

@@ -87,6 +87,7 @@ static void finish(struct pending *p, int result)
 int espi_progress(void)
 {
     int finished = 0;
+    espi_mail_idle();
     if (!atomic_load(&n_pending) || pthread_mutex_trylock(&lock))
         return 0; /* nothing to do, or somebody is at it: we ourselves, perhaps */
     for (struct pending **link = &list; *link;) {

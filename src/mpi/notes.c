@@ -19,7 +19,6 @@
 #define NOTE_MAGIC UINT32_C(0x65736e31)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct espi_reporter reporter = {.fd = -1};
 
 int espi_notes_wanted(const struct espi_call *call)
 {
@@ -148,29 +147,37 @@ static esp_status read_plan(const char *text, size_t length, struct esp_plan **o
     return st ? st : ESP_EINPUT;
 }
 
+/* What the root has found travels, if it is a plan of its own. */
+static void take_text(struct espi_notes *n, const struct espi_comm *c, char *text,
+                      size_t length)
+{
+    struct esp_plan *plan = NULL;
+    char *kept = espi_arena_alloc(n->arena, length, 1);
+    if (kept && !read_plan(text, length, &plan) && plan->root == c->node[c->rank]) {
+        memcpy(kept, text, length);
+        n->text = kept;
+        n->head.length = (uint32_t)length;
+        n->head.epoch = c->epoch + 1;
+    }
+    esp_plan_free(plan);
+    espi_free(text);
+}
+
 void espi_notes_ask(struct espi_notes *n, struct espi_comm *c, uint64_t bytes)
 {
     static const int aside[] = {0, -1, 1};
     int node = c->node[c->rank], size_class = espi_size_class(bytes);
+    char *text = NULL;
+    size_t length;
     for (int i = 0; i < 3 && !n->head.length; i++) {
         int k = size_class + aside[i];
-        struct esp_plan *plan = NULL;
-        char *text = NULL;
-        size_t length;
-        if (k < 0 || k >= ESPI_CLASSES ||
-            !espi_advice_read(espi_job.settings.advice, node, k, &c->seen[k], &text,
-                              &length))
-            continue;
-        char *kept = espi_arena_alloc(n->arena, length, 1);
-        if (kept && !read_plan(text, length, &plan) && plan->root == node) {
-            memcpy(kept, text, length);
-            n->text = kept;
-            n->head.length = (uint32_t)length;
-            n->head.epoch = c->epoch + 1;
-        }
-        esp_plan_free(plan);
-        espi_free(text);
+        if (k >= 0 && k < ESPI_CLASSES &&
+            espi_advice_read(espi_job.settings.advice, node, k, &c->seen[k], &text,
+                             &length))
+            take_text(n, c, text, length);
     }
+    while (!n->head.length && espi_mail_plan(&text, &length))
+        take_text(n, c, text, length);
     n->have = 1;
 }
 
@@ -270,7 +277,8 @@ void espi_notes_report(const struct espi_notes *n, const struct espi_call *call)
     const struct espi_program *prog = &call->entry->prog;
     int parent = parent_of(prog, c->rank), machines = 0;
     c->calls++;
-    if (parent == -2 || c->team.leader[c->rank] != c->rank)
+    int wanted = espi_mail_affords(call) || c->rank == call->root;
+    if (parent == -2 || c->team.leader[c->rank] != c->rank || !wanted)
         return;
     for (int i = 0; i < c->size; i++)
         machines += c->team.leader[i] == i;
@@ -287,9 +295,7 @@ void espi_notes_report(const struct espi_notes *n, const struct espi_call *call)
                                  .total_s = espi_now_s() - n->start_s,
                                  .at_s = espi_now_s()};
     tell_children(n, c, &report);
-    pthread_mutex_lock(&lock);
-    espi_report_send(&reporter, espi_job.settings.advice, &report);
-    pthread_mutex_unlock(&lock);
+    espi_mail_news(&report, sizeof report);
 }
 
 /* More often than this the advisor need not hear of calls. */
@@ -321,14 +327,9 @@ void espi_notes_outcome(const struct espi_call *call)
         o.skipped = skipped;
         skipped = 0;
         told_s = o.at_s;
-        espi_outcome_send(&reporter, espi_job.settings.advice, &o);
+        espi_mail_news(&o, sizeof o);
     } else {
         skipped++;
     }
     pthread_mutex_unlock(&lock);
-}
-
-void espi_notes_end(void)
-{
-    espi_reporter_done(&reporter);
 }

@@ -99,7 +99,8 @@ struct espi_comm {
     int size, rank;
     /* of one that is ours */
     MPI_Comm twin;
-    int *node; /* rank -> node of the network, or NULL */
+    int *node;  /* rank -> node of the network, or NULL */
+    int *world; /* rank -> rank of the job, or NULL */
     int has_team;
     int no_team; /* it cannot be made: all is native */
     struct espi_team team;
@@ -112,6 +113,7 @@ struct espi_comm {
     /* advice that is new: broadcasts that it is about are to be decided anew; or NULL */
     const struct esp_plan *news;
     uint64_t epoch, calls; /* of the advice, and broadcasts by plans under it */
+    double credit_bytes;   /* for reports (mail.c) */
     struct espi_advised advised[ESPI_ADVISED];
     int n_advised;
     struct espi_advice_seen seen[ESPI_CLASSES]; /* by size class, where we are the root */
@@ -323,7 +325,24 @@ void espi_notes_report(const struct espi_notes *n, const struct espi_call *call)
 /* Tells the advisor whose the call was and how long it took; calls that follow each other
  * fast are only counted. */
 void espi_notes_outcome(const struct espi_call *call);
-void espi_notes_end(void);
+
+/* ---- mail between ranks on other machines and the advisor ---- */
+
+/* Collective over the job, whose twin it is. */
+void espi_mail_begin(MPI_Comm twin);
+/* Tells the advisor, by the socket or by mail. */
+void espi_mail_news(const void *news, size_t length);
+/* Shall the ranks report of this call? The root always does. To be asked once a call, of
+ * which every rank finds the same. */
+int espi_mail_affords(const struct espi_call *call);
+/* At the end of a broadcast by a plan: takes letters, sends plans. */
+void espi_mail_call(const struct espi_call *call);
+/* At the root: the next plan that came by mail (espi_free), and 1; 0: none. */
+int espi_mail_plan(char **text, size_t *length);
+/* While the library makes progress. */
+void espi_mail_idle(void);
+/* Collective. */
+void espi_mail_end(void);
 
 /* The plan in force for broadcasts from that rank of about that size, or NULL. */
 const struct esp_plan *espi_advised_plan(const struct espi_comm *c, int root,

@@ -86,6 +86,61 @@ static void slow_links_are_found_and_forgiven(void **state)
     esp_platform_free(p);
 }
 
+/* On a network without load nobody is blamed, whatever the tree: also where a sender has
+ * children near and far, which it serves in turns. */
+static void nobody_is_blamed_without_load(void **state)
+{
+    static const char *const algos[] = {"hierarchical", "hierarchical:wan=binomial",
+                                        "binomial",     "chain",
+                                        "grow",         "prune-degree",
+                                        "flat"};
+    (void)state;
+    struct esp_platform *p = small_grid();
+    for (size_t i = 0; i < sizeof algos / sizeof *algos; i++) {
+        struct espi_advisor_options options = {.window = 1, .work = 1};
+        struct espi_advisor *a;
+        struct esp_plan *plan = made(p, algos[i]);
+        assert_int_equal(espi_advisor_create(p, &options, &a, NULL), ESP_OK);
+        for (uint64_t call = 1; call <= 4; call++)
+            broadcast(a, p, plan, p, call, 10 * (double)call);
+        for (int e = 0; e < p->n_links; e++)
+            if (!(espi_advisor_factor(a, e, 40, NULL) > 0.9))
+                fail_msg("%s: %s>%s is believed to have %g", algos[i],
+                         espi_node_name(p, p->tail[e]), espi_node_name(p, p->head[e]),
+                         espi_advisor_factor(a, e, 40, NULL));
+        espi_advisor_free(a);
+        esp_plan_free(plan);
+    }
+    esp_platform_free(p);
+}
+
+/* Ranks may be a call ahead of others: the reports of both calls count. */
+static void reports_of_several_calls_may_mix(void **state)
+{
+    (void)state;
+    struct esp_platform *p = small_grid();
+    struct espi_advisor_options options = {.window = 1, .work = 1};
+    struct espi_advisor *a;
+    struct esp_plan *plan = made(p, "hierarchical");
+    struct espi_report first[64], second[64];
+    struct espi_outlook o;
+    int n = reports_of(p, plan, p, plan->size_bytes, 1, 10, first);
+    assert_int_equal(reports_of(p, plan, p, plan->size_bytes, 2, 20, second), n);
+    assert_int_equal(espi_advisor_create(p, &options, &a, NULL), ESP_OK);
+    for (int i = 0; i <= n; i++) {
+        if (i < n)
+            assert_int_equal(espi_advisor_hear(a, &first[i], 10, NULL), ESP_OK);
+        if (i > 0)
+            assert_int_equal(espi_advisor_hear(a, &second[i - 1], 20, NULL), ESP_OK);
+    }
+    espi_advisor_outlook(a, 20, &o);
+    assert_int_equal(o.calls, 2);
+    assert_int_equal(o.whole, 2);
+    espi_advisor_free(a);
+    esp_plan_free(plan);
+    esp_platform_free(p);
+}
+
 static void the_next_call_is_predicted(void **state)
 {
     (void)state;
@@ -199,7 +254,7 @@ static void files_and_socket_are_ours_only(void **state)
     snprintf(path, sizeof path, "%s/advisor.sock", folder);
     assert_int_equal(stat(path, &s), 0);
     assert_int_equal(s.st_mode & 0777, 0600);
-    espi_report_send(&reporter, folder, &r);
+    espi_news_send(&reporter, folder, &r, sizeof r);
     peer = espi_advice_accept(fd);
     assert_true(peer >= 0);
     assert_int_equal(espi_advice_receive(peer, &got, &outcome), ESPI_NEWS_REPORT);
@@ -208,7 +263,7 @@ static void files_and_socket_are_ours_only(void **state)
     assert_int_equal(send(reporter.fd, "nonsense", 8, 0), 8);
     assert_int_equal(espi_advice_receive(peer, &got, &outcome), ESPI_NEWS_END);
     close(peer);
-    espi_report_send(&reporter, folder, &r); /* nobody is there: no harm */
+    espi_news_send(&reporter, folder, &r, sizeof r); /* nobody is there: no harm */
     assert_int_equal(espi_advice_write(folder, p, &advice, NULL), ESP_OK);
     assert_int_equal(espi_advice_read(folder, 0, 21, &seen, &text, &length), 1);
     assert_int_equal(esp_plan_parse(text, length, "x", p, &read, NULL), ESP_OK);
@@ -226,6 +281,32 @@ static void files_and_socket_are_ours_only(void **state)
     esp_plan_free(read);
     esp_plan_free(advice.plan);
     esp_platform_free(p);
+}
+
+/* Only a folder that was made on this machine is here. */
+static void machines_are_told_apart(void **state)
+{
+    char folder[] = "/tmp/espalier-test-XXXXXX", path[128];
+    static const char *const lies[] = {"", "elsewhere\n",
+                                       "00000000-0000-0000-0000-000000000000\n"};
+    (void)state;
+    assert_int_equal(espi_advice_is_here("/nonexistent"), 0);
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(espi_advice_is_here(folder), 0);
+    assert_int_equal(espi_advice_mark(folder, NULL), ESP_OK);
+    assert_int_equal(espi_advice_is_here(folder), 1);
+    snprintf(path, sizeof path, "%s/machine", folder);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fputs(lies[i], f);
+        fclose(f);
+        assert_int_equal(espi_advice_is_here(folder), 0);
+    }
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("/proc/sys/kernel/random/boot_id", path), 0);
+    assert_int_equal(espi_advice_is_here(folder), 0);
+    espi_advice_clean(folder);
 }
 
 static esp_status advise_once(void *arg)
@@ -255,6 +336,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_links_are_found_and_forgiven),
+        cmocka_unit_test(nobody_is_blamed_without_load),
+        cmocka_unit_test(reports_of_several_calls_may_mix),
+        cmocka_unit_test(machines_are_told_apart),
         cmocka_unit_test(the_next_call_is_predicted),
         cmocka_unit_test(nonsense_is_passed_over),
         cmocka_unit_test(while_idle_all_sizes_take_turns),

@@ -113,7 +113,7 @@ static void tell_outcome(struct job *j, esp_op op, uint64_t call, double bytes, 
                              .ours_s = bytes / 2.1e6 + 0.01,
                              .native_s = ours ? bytes / 1.1e6 + 0.02 : bytes / 2.5e6};
     snprintf(o.algo, sizeof o.algo, "%s", ours ? j->plan->algo : "");
-    espi_outcome_send(&j->reporter, j->folder, &o);
+    espi_news_send(&j->reporter, j->folder, &o, sizeof o);
 }
 
 static void call_once(struct job *j, int call, double gap_s)
@@ -130,7 +130,7 @@ static void call_once(struct job *j, int call, double gap_s)
     double shift_s = espi_now_s() - began_s - took_s;
     for (int i = 0; i < n; i++) {
         j->reports[i].at_s += shift_s;
-        espi_report_send(&j->reporter, j->folder, &j->reports[i]);
+        espi_news_send(&j->reporter, j->folder, &j->reports[i], sizeof j->reports[i]);
     }
     tell_outcome(j, ESP_OP_BCAST, (uint64_t)call, bytes, 1, took_s, espi_now_s());
     if (call % 3 == 0)
