@@ -50,6 +50,13 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
                           double size_bytes, double slice_bytes, struct espi_arena *arena,
                           struct espi_cost *out, struct esp_err *err);
 
+/* For how long the whole message takes the busiest resource: no run of the plan, whose
+ * trees lead from roots, is through before, if every tree gets the slices that its weight
+ * says. O(edges), log edges more for plans with steps. */
+esp_status espi_plan_load_s(const struct esp_platform *p, const struct esp_plan *plan,
+                            double size_bytes, double slice_bytes,
+                            struct espi_arena *arena, double *out);
+
 /* ---- the same on a view, for the inner loops of algorithms ---- */
 
 /* Adds the loads of one slice over the arc (sign +1) or takes them away (-1). */

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "cost/cost.h"
 #include "cost/post_cost.h"
+#include "plan/messages.h"
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/turn.h"
@@ -211,4 +212,45 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
     if (!st)
         *out = cost;
     return st;
+}
+
+/* A message takes each resource once for all that is in it. */
+static int load_messages(struct evaluation *ev, double size_bytes,
+                         struct espi_arena *arena)
+{
+    const struct espi_resources *r = &ev->res;
+    struct espi_messages m;
+    if (espi_messages_init(&m, ev->plan, arena))
+        return -1;
+    for (int i = 0; i < m.n; i++) {
+        const int *hops = espi_message_hops(&m, ev->plan, i);
+        double bytes = size_bytes * (m.start[i + 1] - m.start[i]) / ev->plan->n_trees;
+        for (int h = 0; h < espi_message_edge(&m, ev->plan, i)->n_hops; h++)
+            for (int k = r->start[hops[h]]; k < r->start[hops[h] + 1]; k++)
+                ev->load[r->resource[k]] += espi_use_time_s(r, ev->p, hops[h], k, bytes);
+    }
+    return 0;
+}
+
+esp_status espi_plan_load_s(const struct esp_platform *p, const struct esp_plan *plan,
+                            double size_bytes, double slice_bytes,
+                            struct espi_arena *arena, double *out)
+{
+    struct evaluation ev = {.p = p, .plan = plan};
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    int has_steps = espi_plan_has_steps(plan), bad;
+    double most_s = 0;
+    ev.slices = espi_slices(size_bytes, slice_bytes);
+    bad = evaluation_init(&ev, arena);
+    if (!bad && has_steps)
+        bad = load_messages(&ev, size_bytes, arena);
+    else if (!bad)
+        add_loads(&ev);
+    for (int r = 0; r < ev.res.n && !bad; r++)
+        most_s = fmax(most_s, ev.load[r] * (has_steps ? 1 : ev.slices.count));
+    espi_arena_release(arena, mark);
+    if (bad)
+        return ESP_ENOMEM;
+    *out = most_s;
+    return ESP_OK;
 }

@@ -2,9 +2,14 @@
  *
  * Makes the plans of all other algorithms and takes the one whose finish is earliest: by
  * the judge of the request if there is one, else as estimated (cost/post_cost.h for plans
- * of messages). Trees from all roots are tried where that takes little time, with a few
- * sizes of slices; since their estimate leaves out how trees wait for one another, they
- * must be better by a quarter unless there is a judge.
+ * of messages). No plan is through before its busiest resource is: plans are looked at in
+ * the order of that, and those that cannot win any more are not. Trees are made last,
+ * where that takes little time and some trees could win, with a few sizes of slices; from
+ * one on that is no better finer ones are not tried. Since their estimate leaves out how
+ * trees wait for one another, they must be better by a quarter unless there is a judge.
+ * Runs of very many transfers are not judged: what is left of the finish beside the
+ * busiest resource shrinks with the slices as it did before, and finer slices are taken
+ * if that is better still.
  * Model: any. Guarantee: never later than any of the others, by that measure.
  * Complexity: that of all of them. */
 #include <math.h>
@@ -17,14 +22,25 @@
 #include "cost/cost.h"
 #include "plan/ops.h"
 
+enum { MAX_PLANS = 64 };
+
 static const double MARGIN = 1.25;      /* of trees that are pipelined */
 static const double TREES_WORK = 1.5e6; /* hosts * arcs: more takes seconds */
 static const double TREES_STEPS = 1e6;  /* cost/patience.h: about a second */
+static const double MOST_JUDGED = 3e5;  /* transfers: a few tenths of a second */
+
+/* A plan of messages, and for how long its busiest resource is taken. */
+struct candidate {
+    struct esp_plan *plan;
+    double load_s;
+};
 
 struct choice {
     const struct espi_task *task;
     struct esp_plan *best;
     double best_s;
+    struct candidate candidates[MAX_PLANS]; /* by load_s */
+    int n_candidates;
     esp_status failed; /* out of memory on the way */
 };
 
@@ -51,14 +67,43 @@ static double finish_s(struct choice *c, const struct esp_plan *plan)
     return cost.makespan_s * (espi_plan_has_steps(plan) ? 1 : MARGIN);
 }
 
-static void consider(struct choice *c, struct esp_plan *plan)
+static double load_s(struct choice *c, const struct esp_plan *plan)
 {
-    double s = finish_s(c, plan);
+    double s = 0;
+    if (espi_plan_load_s(c->task->p, plan, plan->size_bytes, plan->slice_bytes,
+                         c->task->arena, &s))
+        c->failed = ESP_ENOMEM;
+    return s;
+}
+
+/* ---- messages ---- */
+
+static void judge(struct choice *c, const struct candidate *x)
+{
+    double s = x->load_s < c->best_s ? finish_s(c, x->plan) : INFINITY;
     if (s < c->best_s) {
         c->best_s = s;
-        take(c->best, plan);
+        take(c->best, x->plan);
     }
 }
+
+/* Keeps the plan among the others, by its load; of equals the first is first. */
+static esp_status keep(struct choice *c, struct esp_plan *plan, struct esp_err *err)
+{
+    struct candidate x = {plan, load_s(c, plan)};
+    int at = c->n_candidates;
+    if (at == MAX_PLANS) {
+        esp_plan_free(plan);
+        return espi_err(err, ESP_EUNSUPPORTED, "there are too many algorithms");
+    }
+    for (; at > 0 && c->candidates[at - 1].load_s > x.load_s; at--)
+        c->candidates[at] = c->candidates[at - 1];
+    c->candidates[at] = x;
+    c->n_candidates++;
+    return ESP_OK;
+}
+
+/* ---- trees ---- */
 
 /* The estimate leaves out what slices cost that are short beside the latencies: how many
  * bytes a link carries in its latency, in the mean. */
@@ -71,29 +116,114 @@ static double least_slice(const struct espi_task *task)
     return v->g.m ? sum / v->g.m : 0;
 }
 
+/* Do all trees get as many slices as their weights say? */
+static int shares_are_exact(const struct esp_plan *plan)
+{
+    double count = espi_slices(plan->size_bytes, plan->slice_bytes).count;
+    for (int t = 0; t < plan->n_trees; t++) {
+        double share = plan->trees[t].weight * count;
+        if (fabs(share - round(share)) > 1e-6)
+            return 0;
+    }
+    return 1;
+}
+
+/* The finish with slices of some size; `rest_s` of it is beside the busiest resource. */
+struct cut {
+    double slice_bytes, finish_s, rest_s;
+};
+
+/* Looks on from the last two sizes judged: finer slices leave less of the rest. */
+static void look_on(struct choice *c, struct esp_plan *plan, struct cut before,
+                    struct cut *last, double least_bytes)
+{
+    double rest_s = last->rest_s, s = last->finish_s;
+    double shrinks = isfinite(before.rest_s) ? rest_s / before.rest_s : 0.5;
+    for (double bytes = last->slice_bytes / 4; bytes >= least_bytes; bytes /= 4) {
+        plan->slice_bytes = bytes;
+        rest_s *= fmax(shrinks, 0.25);
+        double next_s = load_s(c, plan) + rest_s;
+        if (!(next_s < s))
+            break;
+        s = next_s;
+        last->slice_bytes = bytes;
+    }
+}
+
 /* Trees are good for slices of other sizes too. */
 static void consider_slices(struct choice *c, struct esp_plan *plan)
 {
-    double part = plan->size_bytes / c->task->view->g.n, least_s = INFINITY, best = part;
+    double n = c->task->view->g.n, part = plan->size_bytes / n;
     double least = c->task->request->judge ? 1 : fmax(least_slice(c->task), 1);
-    for (int pieces = 1; pieces <= 64; pieces *= 4) {
-        if (pieces > 1 && part / pieces < least)
-            break;
+    struct cut before = {part, INFINITY, INFINITY}, best = before;
+    least = fmin(fmax(least, part / 64), part);
+    for (double pieces = 1; part / pieces >= least; pieces *= 4) {
         plan->slice_bytes = part / pieces;
-        double s = finish_s(c, plan);
-        if (s < least_s) {
-            least_s = s;
-            best = plan->slice_bytes;
+        double most_s = fmin(c->best_s, best.finish_s), load = load_s(c, plan);
+        /* whole slices can be shared out better than by the weights, within limits */
+        if (load * (shares_are_exact(plan) ? 1 : 0.5) >= most_s)
+            break;
+        if (pieces > 1 && n * (n - 1) * pieces > MOST_JUDGED) {
+            look_on(c, plan, before, &best, least);
+            break;
         }
+        double s = finish_s(c, plan);
+        if (!(s < best.finish_s))
+            break;
+        before = best;
+        best = (struct cut){part / pieces, s, fmax(s - load, 0)};
     }
-    plan->slice_bytes = best;
-    consider(c, plan);
+    plan->slice_bytes = best.slice_bytes;
+    if (best.finish_s < c->best_s) {
+        c->best_s = best.finish_s;
+        take(c->best, plan);
+    }
 }
+
+/* No trees are through earlier: every host gets every part but its own over some link
+ * that takes something of some resources, of which one takes no less than the mean.
+ * Nothing is said where there are switches, around which trees may go. */
+static esp_status trees_least_s(const struct choice *c, double *out, struct esp_err *err)
+{
+    struct espi_view v;
+    double sum_s = 0, used = 0;
+    struct espi_arena *arena = c->task->arena;
+    esp_status st = espi_view_init(
+        &v, c->task->p, c->task->request->size_bytes / c->task->view->g.n, arena, err);
+    if (st)
+        return st;
+    double *least = ESPI_ARENA_NEW(arena, double, v.g.n);
+    unsigned char *is_used = ESPI_ARENA_ZNEW(arena, unsigned char, v.links.n);
+    if (!least || !is_used)
+        return espi_err_nomem(err);
+    for (int h = 0; h < v.g.n; h++)
+        least[h] = INFINITY;
+    for (int e = 0; e < v.g.m; e++) {
+        double all_s = 0;
+        for (int k = v.use_start[e]; k < v.use_start[e + 1]; k++) {
+            all_s += v.use_s[k];
+            used += !is_used[v.use_resource[k]];
+            is_used[v.use_resource[k]] = 1;
+        }
+        least[v.g.head[e]] = fmin(least[v.g.head[e]], all_s);
+    }
+    for (int h = 0; h < v.g.n; h++)
+        sum_s += least[h];
+    *out = v.g.n < c->task->p->n_nodes || !(used > 0) ? 0 : (v.g.n - 1) * sum_s / used;
+    return ESP_OK;
+}
+
+/* ---- the contest ---- */
 
 /* By name: where there are no linear programs the algorithm is not there either. */
 static int is_all_roots(const struct espi_algo *algo)
 {
     return !strcmp(algo->name, "all-roots");
+}
+
+static int makes_trees(const struct espi_algo *algo)
+{
+    return is_all_roots(algo) || !strcmp(algo->name, "spread");
 }
 
 static int is_tried(const struct espi_algo *algo, const struct espi_task *task)
@@ -122,10 +252,12 @@ static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
         esp_plan_create(ESP_OP_ALLGATHER, task.request->root, name, &plan, err);
     if (!st)
         st = espi_algo_run(algo, &task, fmin(part, fmax(part / 4, 65536)), plan, err);
-    if (!st && espi_plan_has_steps(plan))
-        consider(c, plan);
-    else if (!st)
+    if (!st && espi_plan_has_steps(plan)) {
+        st = keep(c, plan, err);
+        plan = NULL;
+    } else if (!st) {
         consider_slices(c, plan);
+    }
     if (!st && c->failed)
         st = espi_err_nomem(err);
     esp_plan_free(plan);
@@ -152,16 +284,44 @@ static esp_status try_all(struct choice *c, const struct espi_algo *algo,
     return st;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+/* All that make trees, or all that make messages. */
+static esp_status try_kind(struct choice *c, int trees, struct esp_err *err)
 {
-    struct choice c = {.task = task, .best = plan, .best_s = INFINITY};
     int count;
     const struct espi_algo *const *algos = espi_algos(&count);
     esp_status st = ESP_OK;
     for (int i = 0; i < count && !st; i++)
-        if (is_tried(algos[i], task))
-            st = try_all(&c, algos[i], err);
+        if (makes_trees(algos[i]) == trees && is_tried(algos[i], c->task))
+            st = try_all(c, algos[i], err);
+    return st;
+}
+
+/* The messages that may win most easily, then trees: what they reach often spares looking
+ * at the others. */
+static esp_status hold(struct choice *c, struct esp_err *err)
+{
+    double trees_s = 0;
+    esp_status st = try_kind(c, 0, err);
+    if (!st)
+        st = trees_least_s(c, &trees_s, err);
+    if (!st && c->n_candidates > 0)
+        judge(c, &c->candidates[0]);
+    if (!st && trees_s < c->best_s)
+        st = try_kind(c, 1, err);
+    for (int i = 1; i < c->n_candidates && !st; i++)
+        judge(c, &c->candidates[i]);
+    if (!st && c->failed)
+        st = espi_err_nomem(err);
+    return st;
+}
+
+static esp_status run(const struct espi_task *task, struct esp_plan *plan,
+                      struct esp_err *err)
+{
+    struct choice c = {.task = task, .best = plan, .best_s = INFINITY};
+    esp_status st = hold(&c, err);
+    for (int i = 0; i < c.n_candidates; i++)
+        esp_plan_free(c.candidates[i].plan);
     if (!st && !isfinite(c.best_s))
         st = espi_err(err, ESP_EUNSUPPORTED, "no allgather finishes on this platform");
     return st;
