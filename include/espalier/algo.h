@@ -17,7 +17,9 @@ extern "C" {
 #define ESP_SLICE_AUTO (-1.0)
 
 /* When the plan's message has arrived everywhere, by another measure than the closed form
- * (a simulator, say), in seconds; NaN when that cannot be told. */
+ * (a simulator, say), in seconds; NaN when that cannot be told. Plans that keep some
+ * port, link or cable of the platform busy for longer than the best takes need not be
+ * shown. */
 typedef double (*esp_judge_fn)(void *arg, const struct esp_platform *p,
                                const struct esp_plan *plan);
 

@@ -7,6 +7,7 @@
 #include "cost/allreduce.h"
 #include "cost/flows.h"
 #include "cost/multicast.h"
+#include "cost/own_bound.h"
 #include "cost/packing.h"
 #include "plan/ops.h"
 
@@ -37,7 +38,15 @@ static esp_status bound_all(const struct espi_op_bound_task *t, struct espi_aren
     struct espi_packing_options options = {.time_limit_s = t->time_limit_s};
     struct espi_packing packing;
     struct espi_view view;
+    double own_s = 0;
     esp_status st = espi_view_init(&view, t->p, t->slice_bytes, arena, err);
+    if (!st && espi_all_own_s(&view, arena, &own_s))
+        st = espi_err_nomem(err);
+    if (!st && own_s > 0) {
+        out->throughput_Bps = t->slice_bytes / own_s;
+        out->exact = 1;
+        return ESP_OK;
+    }
     if (!st)
         st = espi_packing_solve_all(&view, &options, arena, &packing, err);
     if (st || !isfinite(packing.bound))

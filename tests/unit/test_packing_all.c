@@ -13,8 +13,10 @@
 
 #include "cost/cut_bound.h"
 #include "cost/op_bound.h"
+#include "cost/own_bound.h"
 #include "cost/packing.h"
 #include "lp/lp.h"
+#include "study/alltoall.h"
 
 enum { MOST = 200000 };
 
@@ -277,6 +279,49 @@ static void reduce_scatter_has_the_bound_of_the_way_back(void **state)
     }
 }
 
+/* Workstations with costs of their own: the closed form is what packed trees reach. */
+static void own_costs_give_the_optimum(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 40; round++) {
+        struct esp_platform *p = NULL;
+        struct espi_arena arena;
+        struct espi_view view;
+        struct espi_packing packing;
+        double own_s = 0;
+        assert_int_equal(
+            espi_alltoall_mix(2 + round % 9, 1 + round % 7, (uint64_t)round, &p, NULL),
+            ESP_OK);
+        espi_arena_init(&arena);
+        assert_int_equal(espi_view_init(&view, p, pow(10, round % 6), &arena, NULL), 0);
+        assert_int_equal(espi_all_own_s(&view, &arena, &own_s), 0);
+        assert_int_equal(espi_packing_solve_all(&view, NULL, &arena, &packing, NULL), 0);
+        assert_true(own_s > 0);
+        assert_true(fabs(packing.rate * own_s - 1) < 2e-5);
+        assert_true(packing.bound * own_s > 1 - 1e-9);
+        espi_arena_done(&arena);
+        esp_platform_free(p);
+    }
+}
+
+/* Links that differ are not the hosts' own costs. */
+static void other_costs_are_left_to_the_program(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 10; round++) {
+        struct esp_platform *p = network(round, 4 + round % 5, (esp_model)(round % 4));
+        struct espi_arena arena;
+        struct espi_view view;
+        double own_s = 1;
+        espi_arena_init(&arena);
+        assert_int_equal(espi_view_init(&view, p, 1000, &arena, NULL), 0);
+        assert_int_equal(espi_all_own_s(&view, &arena, &own_s), 0);
+        assert_true(own_s == 0);
+        espi_arena_done(&arena);
+        esp_platform_free(p);
+    }
+}
+
 static struct esp_platform *clusters(int clusters, int hosts, double spread,
                                      uint64_t seed)
 {
@@ -331,6 +376,8 @@ int main(void)
         cmocka_unit_test(fabrics_reach_the_cut_bound),
         cmocka_unit_test(cuts_are_the_worst_of_all),
         cmocka_unit_test(reduce_scatter_has_the_bound_of_the_way_back),
+        cmocka_unit_test(own_costs_give_the_optimum),
+        cmocka_unit_test(other_costs_are_left_to_the_program),
         cmocka_unit_test(little_work_gives_sound_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

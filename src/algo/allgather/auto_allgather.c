@@ -242,6 +242,9 @@ static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
     struct espi_task task = *c->task;
     struct esp_plan *plan = NULL;
     double part = task.request->size_bytes / task.view->g.n;
+    /* messages as they come out when the algorithm is asked for by name */
+    double slice = makes_trees(algo) ? fmin(part, fmax(part / 4, 65536))
+                                     : espi_request_slice_bytes(task.request);
     struct espi_arena_mark mark = espi_arena_mark(task.arena);
     espi_algo_standard(algo, task.option);
     if (first_option >= 0)
@@ -251,7 +254,7 @@ static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
     esp_status st =
         esp_plan_create(ESP_OP_ALLGATHER, task.request->root, name, &plan, err);
     if (!st)
-        st = espi_algo_run(algo, &task, fmin(part, fmax(part / 4, 65536)), plan, err);
+        st = espi_algo_run(algo, &task, slice, plan, err);
     if (!st && espi_plan_has_steps(plan)) {
         st = keep(c, plan, err);
         plan = NULL;
