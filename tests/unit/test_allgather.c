@@ -392,7 +392,7 @@ static void auto_is_never_worse_in_any_model(void **state)
 static void a_judge_decides_on_sparse_networks(void **state)
 {
     (void)state;
-    for (int round = 0; round < 24; round++) {
+    for (int round = 0; round < 16; round++) {
         esp_model model = (esp_model)(round % 4);
         struct esp_platform *p = unequal((uint64_t)round + 500, 10 + round, model, 1);
         struct espi_alltoall_trial t;

@@ -5,13 +5,12 @@
  * of messages). No plan is through before its busiest resource is: plans are looked at in
  * the order of that, and those that cannot win any more are not. Trees are made last,
  * where that takes little time and some trees could win, with a few sizes of slices; from
- * one on that is no better finer ones are not tried. Since their estimate leaves out how
- * trees wait for one another, they must be better by a quarter unless there is a judge.
- * Runs of very many transfers are not judged: what is left of the finish beside the
- * busiest resource shrinks with the slices as it did before, and finer slices are taken
- * if that is better still.
- * Model: any. Guarantee: never later than any of the others, by that measure.
- * Complexity: that of all of them. */
+ * one on that is or must be no better finer ones are not tried. Since their estimate
+ * leaves out how trees wait for one another, they must be better by a quarter unless
+ * there is a judge. Runs of very many transfers are not judged: what is left of the
+ * finish beside the busiest resource shrinks with the slices as it did before, and finer
+ * slices are taken if that is better still. Model: any. Guarantee: never later than any
+ * of the others, by that measure. Complexity: that of all of them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,12 +21,14 @@
 #include "cost/cost.h"
 #include "plan/ops.h"
 
-enum { MAX_PLANS = 64 };
+enum { MAX_PLANS = 64, MAX_PIECES = 64 };
 
 static const double MARGIN = 1.25;      /* of trees that are pipelined */
 static const double TREES_WORK = 1.5e6; /* hosts * arcs: more takes seconds */
 static const double TREES_STEPS = 1e6;  /* cost/patience.h: about a second */
 static const double MOST_JUDGED = 3e5;  /* transfers: a few tenths of a second */
+/* What slices of a quarter leave, at best, of the finish beside the busiest resource. */
+static const double REST = 0.25;
 
 /* A plan of messages, and for how long its busiest resource is taken. */
 struct candidate {
@@ -135,19 +136,28 @@ struct cut {
 
 /* Looks on from the last two sizes judged: finer slices leave less of the rest. */
 static void look_on(struct choice *c, struct esp_plan *plan, struct cut before,
-                    struct cut *last, double least_bytes)
+                    struct cut *last, int pieces)
 {
     double rest_s = last->rest_s, s = last->finish_s;
+    double part = plan->size_bytes / c->task->view->g.n;
     double shrinks = isfinite(before.rest_s) ? rest_s / before.rest_s : 0.5;
-    for (double bytes = last->slice_bytes / 4; bytes >= least_bytes; bytes /= 4) {
-        plan->slice_bytes = bytes;
-        rest_s *= fmax(shrinks, 0.25);
+    for (; pieces <= MAX_PIECES && part / pieces >= 1; pieces *= 4) {
+        plan->slice_bytes = part / pieces;
+        rest_s *= fmax(shrinks, REST);
         double next_s = load_s(c, plan) + rest_s;
         if (!(next_s < s))
             break;
         s = next_s;
-        last->slice_bytes = bytes;
+        last->slice_bytes = part / pieces;
     }
+}
+
+/* Could the plan, with such slices, be through before that time? Whole slices can be
+ * shared out better than by the weights, within limits. */
+static int can_be_before(const struct esp_plan *plan, double load, double rest_s,
+                         double most_s)
+{
+    return (load + REST * rest_s) * (shares_are_exact(plan) ? 1 : 0.5) < most_s;
 }
 
 /* Trees are good for slices of other sizes too. */
@@ -156,15 +166,14 @@ static void consider_slices(struct choice *c, struct esp_plan *plan)
     double n = c->task->view->g.n, part = plan->size_bytes / n;
     double least = c->task->request->judge ? 1 : fmax(least_slice(c->task), 1);
     struct cut before = {part, INFINITY, INFINITY}, best = before;
-    least = fmin(fmax(least, part / 64), part);
-    for (double pieces = 1; part / pieces >= least; pieces *= 4) {
+    for (int pieces = 1; pieces <= MAX_PIECES; pieces *= 4) {
         plan->slice_bytes = part / pieces;
-        double most_s = fmin(c->best_s, best.finish_s), load = load_s(c, plan);
-        /* whole slices can be shared out better than by the weights, within limits */
-        if (load * (shares_are_exact(plan) ? 1 : 0.5) >= most_s)
+        double load = load_s(c, plan), rest_s = pieces > 1 ? best.rest_s : 0;
+        if ((pieces > 1 && part / pieces < least) ||
+            !can_be_before(plan, load, rest_s, fmin(c->best_s, best.finish_s)))
             break;
         if (pieces > 1 && n * (n - 1) * pieces > MOST_JUDGED) {
-            look_on(c, plan, before, &best, least);
+            look_on(c, plan, before, &best, pieces);
             break;
         }
         double s = finish_s(c, plan);
