@@ -291,8 +291,9 @@ void espi_mail_begin(MPI_Comm twin)
     if (all_ready)
         PMPI_Allgather(&here, 1, MPI_BYTE, mail.is_here, 1, MPI_BYTE, twin);
     mail.near = n;
-    for (int r = n - 1; r >= 0 && ready && all_ready; r--)
-        if (mail.is_here[r]) {
+    const unsigned char *is_here = all_ready ? mail.is_here : NULL;
+    for (int r = n - 1; r >= 0 && is_here; r--)
+        if (is_here[r]) {
             mail.near = r;
             n_here++;
         }
