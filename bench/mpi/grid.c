@@ -1,10 +1,11 @@
 /* How long broadcasts take on a testbed, whoever does them. Run by bench/grid.
  *
- * usage: grid LABEL LIMIT_S SIZE... (bytes, growing)
+ * usage: grid LABEL[+NATIVE] LIMIT_S SIZE... (bytes, growing)
  * Rank 0 prints a line of JSON for each size. All ranks start at an agreed moment of the
  * clock, which hosts of a testbed share; a broadcast has ended when the last rank has its
  * message, of which every byte is checked. Sizes are passed over when they would take
- * longer than LIMIT_S, judged by those before. */
+ * longer than LIMIT_S, judged by those before. With NATIVE each broadcast is followed by
+ * one of the MPI library's own, which is reported under that label. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -90,7 +91,7 @@ static void check(const void *buffer, size_t bytes, int round)
     }
 }
 
-static double broadcast_s(void *buffer, size_t bytes, int round)
+static double broadcast_s(void *buffer, size_t bytes, int round, int native)
 {
     double start = 0, end, last;
 
@@ -102,7 +103,10 @@ static double broadcast_s(void *buffer, size_t bytes, int round)
     struct timespec at = {.tv_sec = (time_t)start,
                           .tv_nsec = (long)((start - (double)(time_t)start) * 1e9)};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-    MPI_Bcast(buffer, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (native)
+        PMPI_Bcast(buffer, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    else
+        MPI_Bcast(buffer, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     end = now_s();
     PMPI_Allreduce(&end, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     check(buffer, bytes, round); /* when nobody needs the processors any more */
@@ -118,40 +122,62 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of the repeats. What comes first is told apart: connections are made, and
- * plans, for which on a cluster every rank has a processor of its own. It counts alone
- * when it took long. */
-static double measure(const char *label, void *buffer, size_t bytes)
-{
-    double times[REPEATS_MAX], first, sum = 0;
-    int n = 0, wanted = bytes <= 65536 ? REPEATS_MAX : 3;
-    struct load before, after;
+/* The times of one contestant with one size. */
+struct course {
+    double times[REPEATS_MAX], first, sum;
+    int n;
+};
 
-    before = load_now();
-    double begin = now_s();
-    first = broadcast_s(buffer, bytes, 99);
-    if (first < LONG_S) {
-        before = load_now();
-        begin = now_s();
-    }
-    while (n < wanted && sum < ENOUGH_S && first < LONG_S) {
-        times[n] = broadcast_s(buffer, bytes, n);
-        sum += times[n++]; /* the same on all ranks */
-    }
-    double took = now_s() - begin;
-    after = load_now();
-    if (n == 0)
-        times[n++] = first;
-    qsort(times, (size_t)n, sizeof *times, compare);
+static void report(const char *label, size_t bytes, struct course *c, double busy,
+                   double own)
+{
+    if (c->n == 0)
+        c->times[c->n++] = c->first;
+    qsort(c->times, (size_t)c->n, sizeof *c->times, compare);
     if (rank == 0)
         printf("{\"label\":\"%s\",\"bytes\":%zu,\"median_s\":%.6f,\"min_s\":%.6f,"
                "\"max_s\":%.6f,\"first_s\":%.6f,\"repeats\":%d,\"busy\":%.3f,"
                "\"own\":%.3f}\n",
-               label, bytes, times[n / 2], times[0], times[n - 1], first, n,
-               (after.busy_s - before.busy_s) / took,
-               (after.own_s - before.own_s) / took);
+               label, bytes, c->times[c->n / 2], c->times[0], c->times[c->n - 1],
+               c->first, c->n, busy, own);
     fflush(stdout);
-    return times[n / 2];
+}
+
+/* The median of the repeats. What comes first is told apart: connections are made, and
+ * plans, for which on a cluster every rank has a processor of its own. It counts alone
+ * when it took long. */
+static double measure(const char *label, const char *native, void *buffer, size_t bytes)
+{
+    struct course course[2] = {{.n = 0}, {.n = 0}};
+    int wanted = bytes <= 65536 ? REPEATS_MAX : 3, both = native != NULL;
+    struct load before, after;
+
+    before = load_now();
+    double begin = now_s(), longest = 0;
+    for (int i = 0; i <= both; i++) {
+        course[i].first = broadcast_s(buffer, bytes, 99, i);
+        longest = course[i].first > longest ? course[i].first : longest;
+    }
+    if (longest < LONG_S) {
+        before = load_now();
+        begin = now_s();
+    }
+    for (int n = 0; n < wanted && course[0].sum + course[1].sum < ENOUGH_S * (1 + both) &&
+                    longest < LONG_S;
+         n++)
+        for (int i = 0; i <= both; i++) {
+            double s = broadcast_s(buffer, bytes, 2 * n + i, i);
+            course[i].sum += s; /* the same on all ranks */
+            course[i].times[course[i].n++] = s;
+        }
+    double took = now_s() - begin;
+    after = load_now();
+    double busy = (after.busy_s - before.busy_s) / took;
+    double own = (after.own_s - before.own_s) / took;
+    report(label, bytes, &course[0], busy, own);
+    if (both)
+        report(native, bytes, &course[1], busy, own);
+    return course[both].times[course[both].n / 2];
 }
 
 int main(int argc, char **argv)
@@ -161,11 +187,14 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 4) {
         if (rank == 0)
-            fprintf(stderr, "usage: grid LABEL LIMIT_S SIZE...\n");
+            fprintf(stderr, "usage: grid LABEL[+NATIVE] LIMIT_S SIZE...\n");
         MPI_Finalize();
         return 2;
     }
     double limit_s = atof(argv[2]), last_s = 0;
+    char *native = strchr(argv[1], '+');
+    if (native)
+        *native++ = '\0';
     size_t last_bytes = 1;
     for (int i = 3; i < argc; i++) {
         size_t bytes = (size_t)atoll(argv[i]);
@@ -174,7 +203,7 @@ int main(int argc, char **argv)
         void *buffer = malloc(bytes > 65536 ? bytes : 65536);
         if (!buffer)
             PMPI_Abort(MPI_COMM_WORLD, 1);
-        last_s = measure(argv[1], buffer, bytes);
+        last_s = measure(argv[1], native, buffer, bytes);
         last_bytes = bytes;
         free(buffer);
     }

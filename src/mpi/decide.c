@@ -149,10 +149,10 @@ static void tell(const struct espi_comm *c, esp_op op, int root, double bytes,
         return;
     espi_say(ESPI_LOG_DEBUG,
              "%s of up to %.0f bytes, root %d of %d ranks: %s (predicted %.3g s, native "
-             "%.3g s)",
+             "%.3g s), slices of %.0f bytes",
              esp_op_name(op), bytes, root, c->size,
              choice->plan ? choice->plan->algo : "native", choice->ours_s,
-             choice->native_s);
+             choice->native_s, choice->plan ? choice->plan->slice_bytes : 0);
 }
 
 static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op op,
