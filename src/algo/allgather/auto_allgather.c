@@ -10,7 +10,8 @@
  * there is a judge. Runs of very many transfers are not judged: what is left of the
  * finish beside the busiest resource shrinks with the slices as it did before, and finer
  * slices are taken if that is better still. Model: any. Guarantee: never later than any
- * of the others, by that measure. Complexity: that of all of them. */
+ * of the others, by that measure, but for slices that were not judged. Complexity: that
+ * of all of them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
