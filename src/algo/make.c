@@ -81,8 +81,8 @@ esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p
     struct espi_arena arena;
     struct espi_cost cost;
     espi_arena_init(&arena);
-    esp_status st =
-        espi_plan_cost(p, plan, plan->size_bytes, plan->slice_bytes, &arena, &cost, err);
+    esp_status st = espi_plan_cost_timed(p, plan, plan->size_bytes, plan->slice_bytes,
+                                         &arena, &cost, err);
     espi_arena_done(&arena);
     if (st)
         return st;

@@ -1,7 +1,7 @@
 /* From plans to programs. Linear in the plan times the slots of a round.
  *
- * Where a schedule makes a difference the steps stand in its order; a plan that has none
- * for these slices gets one. Otherwise they stand slot by slot in the order of the edges.
+ * Where the order of sends makes a difference the steps stand in the one chosen for the
+ * message. Otherwise they stand slot by slot in the order of the edges.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,7 @@
 #include "plan/schedule.h"
 #include "program/messages.h"
 #include "program/program.h"
-#include "schedule/order.h"
-#include "schedule/periodic.h"
+#include "schedule/arrange.h"
 
 struct compiler {
     const struct esp_plan *plan;
@@ -44,8 +43,7 @@ static int number_ranks(struct espi_program *prog, struct espi_arena *a)
     return 0;
 }
 
-/* Spreads the trees evenly over the round: at each slot the tree goes that lags most
- * behind its share. */
+/* Which tree has which slots. */
 static int lay_slots(struct compiler *c)
 {
     struct espi_program *prog = c->prog;
@@ -55,25 +53,18 @@ static int lay_slots(struct compiler *c)
     prog->slot_index = ESPI_ARENA_NEW(c->arena, int, slots);
     c->tree_slots = ESPI_ARENA_NEW(c->arena, int, slots);
     c->tree_first = ESPI_ARENA_ZNEW(c->arena, int, (size_t)n + 1);
-    int *given = ESPI_ARENA_ZNEW(c->arena, int, n);
+    int *given = ESPI_ARENA_NEW(c->arena, int, n);
     if (!prog->slot_tree || !prog->slot_index || !c->tree_slots || !c->tree_first ||
         !given)
         return -1;
     for (int t = 0; t < n; t++)
         c->tree_first[t + 1] = c->tree_first[t] + c->round.count[t];
+    espi_round_lay(&c->round, n, slots, prog->slot_tree, given);
+    memset(given, 0, (size_t)n * sizeof *given);
     for (int s = 0; s < slots; s++) {
-        int best = -1;
-        double most = 0;
-        for (int t = 0; t < n; t++) {
-            double behind = (double)c->round.count[t] * (s + 1) / slots - given[t];
-            if (given[t] < c->round.count[t] && (best < 0 || behind > most + 1e-12)) {
-                best = t;
-                most = behind;
-            }
-        }
-        prog->slot_tree[s] = best;
-        prog->slot_index[s] = given[best];
-        c->tree_slots[c->tree_first[best] + given[best]++] = s;
+        int t = prog->slot_tree[s];
+        prog->slot_index[s] = given[t];
+        c->tree_slots[c->tree_first[t] + given[t]++] = s;
     }
     return 0;
 }
@@ -232,8 +223,9 @@ static int make_ordered_steps(struct compiler *c, const struct espi_order *order
 {
     if (espi_program_count_steps(c->prog, c->round.count, c->arena))
         return -1;
-    c->prog->ordered =
-        c->prog->p->model == ESP_MODEL_HALF_DUPLEX ? ESPI_INTERLEAVED : ESPI_ORDERED;
+    c->prog->ordered = c->prog->p->model == ESP_MODEL_HALF_DUPLEX ? ESPI_INTERLEAVED
+                       : c->prog->p->model == ESP_MODEL_CAPACITY  ? ESPI_UNORDERED
+                                                                  : ESPI_ORDERED;
     for (int k = 0; k < order->n; k++) {
         const struct espi_op *op = &order->op[k];
         int t = c->legs.leg[op->leg].tree;
@@ -247,7 +239,7 @@ static int make_ordered_steps(struct compiler *c, const struct espi_order *order
 static int most_slots(const struct esp_plan *plan, const struct espi_compile_options *o)
 {
     enum { MAX_STEPS = 1 << 25 };
-    int slots = o->max_slots > 0 ? o->max_slots : 1024;
+    int slots = o->max_slots > 0 ? o->max_slots : ESPI_MAX_SLOTS;
     while (slots > 1 && (int64_t)slots * plan->trees[0].n_hops > MAX_STEPS)
         slots /= 2;
     return slots;
@@ -255,47 +247,22 @@ static int most_slots(const struct esp_plan *plan, const struct espi_compile_opt
 
 static int compile_plain(struct compiler *c, const struct espi_round_options *o)
 {
-    struct espi_round_options with_depth = *o;
-    with_depth.depth = c->legs.max_depth;
-    return espi_round_choose(c->prog->p, c->plan, &with_depth, c->arena, &c->round) ||
+    return espi_legs_init(&c->legs, c->prog->p, c->plan, c->arena) ||
+                   espi_round_choose(c->prog->p, c->plan, o, c->arena, &c->round) ||
                    lay_slots(c) || lay_parts(c) || make_streams(c) || make_steps(c)
                ? -1
                : 0;
 }
 
-/* The plan's own schedule, if it was made for such slices; else one made now. */
-static esp_status get_schedule(struct compiler *c, const struct espi_round_options *o,
-                               const struct esp_schedule **out,
-                               struct esp_schedule **made, struct esp_err *err)
+static int compile_ordered(struct compiler *c, const struct espi_round_options *o)
 {
-    const struct esp_schedule *s = c->plan->schedule;
-    if (s && s->slices_per_period <= o->n_slices &&
-        fabs(s->slice_bytes - o->slice_bytes) <= 1e-9 * o->slice_bytes) {
-        *out = s;
-        return ESP_OK;
-    }
-    esp_status st = espi_schedule_make(c->prog->p, c->plan, o, c->arena, made, err);
-    *out = *made;
-    return st;
-}
-
-static int compile_schedule(struct compiler *c, const struct esp_schedule *s,
-                            const struct espi_round_options *o)
-{
-    struct espi_arc_uses uses;
-    struct espi_order order;
-    struct espi_order_options wanted = {s->tree_slices, s->slices_per_period, o->n_slices,
-                                        o->max_slots};
-    c->round.count = ESPI_ARENA_NEW(c->arena, int, c->plan->n_trees);
-    if (!c->round.count ||
-        espi_arc_uses_init(&uses, &c->legs, c->prog->p, o->slice_bytes, c->arena) ||
-        espi_order_init(&order, &c->legs, &uses, &wanted, c->arena))
+    struct espi_arrangement a;
+    if (espi_arrange(&a, c->prog->p, c->plan, o, c->arena))
         return -1;
-    c->round.slots = s->slices_per_period * order.repeat;
-    for (int t = 0; t < c->plan->n_trees; t++)
-        c->round.count[t] = s->tree_slices[t] * order.repeat;
+    c->legs = a.legs;
+    c->round = a.round;
     return lay_slots(c) || lay_parts(c) || make_streams(c) ||
-                   make_ordered_steps(c, &order)
+                   make_ordered_steps(c, &a.order)
                ? -1
                : 0;
 }
@@ -314,25 +281,15 @@ static int count_kept(struct espi_program *prog, struct espi_arena *arena)
     return 0;
 }
 
-static esp_status compile(struct compiler *c, const struct espi_round_options *o,
-                          struct esp_err *err)
+static int compile(struct compiler *c, const struct espi_round_options *o)
 {
-    const struct esp_schedule *s = NULL;
-    struct esp_schedule *made = NULL;
     if (number_ranks(c->prog, c->arena))
-        return espi_err_nomem(err);
+        return -1;
     if (espi_plan_has_steps(c->plan))
-        return espi_compile_messages(c->prog, c->plan, c->arena) ? espi_err_nomem(err)
-                                                                 : ESP_OK;
-    if (espi_legs_init(&c->legs, c->prog->p, c->plan, c->arena))
-        return espi_err_nomem(err);
-    if (c->unscheduled || !espi_needs_schedule(c->prog->p, c->plan))
-        return compile_plain(c, o) ? espi_err_nomem(err) : ESP_OK;
-    esp_status st = get_schedule(c, o, &s, &made, err);
-    if (!st && compile_schedule(c, s, o))
-        st = espi_err_nomem(err);
-    espi_schedule_free(made);
-    return st;
+        return espi_compile_messages(c->prog, c->plan, c->arena);
+    return !c->unscheduled && espi_needs_order(c->prog->p, c->plan)
+               ? compile_ordered(c, o)
+               : compile_plain(c, o);
 }
 
 esp_status espi_program_compile(const struct esp_platform *p, const struct esp_plan *plan,
@@ -352,10 +309,9 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
     struct compiler c = {
         .plan = &plain, .prog = &prog, .arena = arena, .unscheduled = o.unscheduled};
     struct espi_round_options round = {prog.n_slices, most_slots(&plain, &o),
-                                       size / count, ESPI_ROUND_TOLERANCE, 0};
-    esp_status st = compile(&c, &round, err);
-    if (st)
-        return st;
+                                       size / count, ESPI_ROUND_TOLERANCE};
+    if (compile(&c, &round))
+        return espi_err_nomem(err);
     prog.root = prog.rank[plan->root];
     prog.rounds = (prog.n_slices + prog.slots - 1) / prog.slots;
     if (prog.parts > 1) /* whole rounds: equal parts */

@@ -76,7 +76,7 @@ struct espi_program {
 
 struct espi_compile_options {
     double size_bytes, slice_bytes; /* 0: those of the plan */
-    int max_slots;                  /* 0: 1024 */
+    int max_slots;                  /* 0: as many as help */
     int unscheduled; /* steps in the order of the edges, also where a schedule would make
                         a difference: takes little time, and several senders may want to
                         send to a rank at once */

@@ -6,6 +6,7 @@
 
 #include "plan/ops.h"
 #include "platform/resources.h"
+#include "platform/view.h"
 
 struct maker {
     struct espi_legs *legs;
@@ -127,6 +128,28 @@ int espi_legs_init(struct espi_legs *legs, const struct esp_platform *p,
     return 0;
 }
 
+int espi_legs_next(struct espi_rows *next, const struct espi_legs *legs,
+                   struct espi_arena *arena)
+{
+    int n = 0, at = 0;
+    for (int i = 0; i < legs->n; i++)
+        for (int s = legs->leg[i].source; s >= 0; s = legs->leg[s].also)
+            n++;
+    int *source = ESPI_ARENA_NEW(arena, int, n), *leg = ESPI_ARENA_NEW(arena, int, n);
+    if (!source || !leg)
+        return -1;
+    for (int i = 0; i < legs->n; i++)
+        for (int s = legs->leg[i].source; s >= 0; s = legs->leg[s].also) {
+            source[at] = s;
+            leg[at++] = i;
+        }
+    if (espi_rows_build(next, legs->n, n, source, arena))
+        return -1;
+    for (int k = 0; k < n; k++)
+        next->item[k] = leg[next->item[k]];
+    return 0;
+}
+
 /* Adds the uses of one link to those of the arc, which start at `first`. */
 static int add_uses(struct espi_arc_uses *u, const struct espi_resources *r, int link,
                     int first, int at)
@@ -162,13 +185,16 @@ int espi_arc_uses_init(struct espi_arc_uses *u, const struct espi_legs *legs,
     u->resource = ESPI_ARENA_NEW(arena, int, most);
     u->time_s = ESPI_ARENA_NEW(arena, double, most);
     u->slice_s = ESPI_ARENA_ZNEW(arena, double, legs->n_arcs);
-    if (!u->start || !u->resource || !u->time_s || !u->slice_s)
+    u->lag_s = ESPI_ARENA_NEW(arena, double, legs->n_arcs);
+    if (!u->start || !u->resource || !u->time_s || !u->slice_s || !u->lag_s)
         return -1;
     int at = 0;
     for (int a = 0; a < legs->n_arcs; a++) {
-        int first = u->start[a] = at;
-        for (int h = 0; h < legs->leg[legs->arc_leg[a]].n_hops; h++)
-            at = add_uses(u, &r, espi_leg_hops(legs, legs->arc_leg[a])[h], first, at);
+        int first = u->start[a] = at, n_hops = legs->leg[legs->arc_leg[a]].n_hops;
+        const int *hops = espi_leg_hops(legs, legs->arc_leg[a]);
+        for (int h = 0; h < n_hops; h++)
+            at = add_uses(u, &r, hops[h], first, at);
+        u->lag_s[a] = espi_path_time(p, slice_bytes, hops, n_hops).lag_s;
         for (int k = first; k < at; k++)
             u->slice_s[a] = fmax(u->slice_s[a], u->time_s[k]);
     }

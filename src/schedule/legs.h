@@ -9,6 +9,7 @@
 #include <espalier/plan.h>
 
 #include "base/arena.h"
+#include "graph/csr.h"
 #include "platform/platform.h"
 
 struct espi_leg {
@@ -44,6 +45,11 @@ static inline const int *espi_leg_hops(const struct espi_legs *legs, int leg)
     return legs->plan->trees[l->tree].hops + l->first_hop;
 }
 
+/* Leg -> the legs that wait for it: one of several sources stands with each. -1 when out
+ * of memory. */
+int espi_legs_next(struct espi_rows *next, const struct espi_legs *legs,
+                   struct espi_arena *arena);
+
 /* What the arcs use for one slice: use k of arc a is k = start[a] .. start[a+1), each
  * resource once. */
 struct espi_arc_uses {
@@ -51,6 +57,7 @@ struct espi_arc_uses {
     int *start, *resource;
     double *time_s;
     double *slice_s; /* arc -> the longest of its times: a slice every so often, alone */
+    double *lag_s;   /* arc -> from the start of a send to the arrival */
 };
 
 int espi_arc_uses_init(struct espi_arc_uses *u, const struct espi_legs *legs,

@@ -6,6 +6,7 @@
 #define ESPI_SCHEDULE_ORDER_H
 
 #include "schedule/legs.h"
+#include "schedule/round.h"
 
 struct espi_op {
     int leg;
@@ -17,19 +18,23 @@ struct espi_op {
 struct espi_order {
     int n;
     struct espi_op *op;
-    int repeat;    /* a round is so many periods of the schedule */
-    double pace_s; /* a round every so often, in the long run */
-    double span_s; /* from the start of a round to the arrival of its last slice */
+    double pace_s;   /* a round every so often, in the long run */
+    double finish_s; /* when the message is everywhere */
+    int rule;        /* by which it was made */
 };
 
 struct espi_order_options {
-    const int *tree_slices; /* of a period */
-    int slices;             /* of all trees */
-    int64_t n_slices;       /* of the message */
-    int max_slots;          /* slices in a round */
+    const struct espi_round *round;
+    int64_t n_slices; /* of the message */
+    int whole;        /* it is cut into whole rounds */
+    int fair;         /* cables or the links between switches serve who comes first */
+    int all;          /* the message is short: no rule is left out */
+    int rule;         /* the only one to try; -1: several */
+    double enough_s;  /* a finish as early as this needs no other to be looked at */
+    esp_model model;
 };
 
-/* Tries a few orders, of rounds of 1, 2, 4, ... periods, and takes the one with which the
+/* Tries a few orders, or the one of the rule asked for, and takes the one with which the
  * message is through first. -1 when out of memory.
  *
  * Following it never ends in a deadlock: number the sends of all rounds by (round, place
@@ -41,8 +46,14 @@ int espi_order_init(struct espi_order *o, const struct espi_legs *legs,
                     const struct espi_arc_uses *uses,
                     const struct espi_order_options *options, struct espi_arena *arena);
 
-/* When a message of so many slices is everywhere. */
-double espi_order_finish_s(const struct espi_order *o,
-                           const struct espi_order_options *options);
+/* A slice along the edges of its one tree, one after the other; -1 when out of memory. */
+int espi_order_edges(struct espi_order *o, const struct espi_legs *legs,
+                     struct espi_arena *arena);
+
+/* Times an order of the round once more, and more patiently, for its pace: where cables
+ * serve who comes first it may take long to settle. -1 when out of memory. */
+int espi_order_settle(struct espi_order *o, const struct espi_legs *legs,
+                      const struct espi_arc_uses *uses,
+                      const struct espi_order_options *options, struct espi_arena *arena);
 
 #endif

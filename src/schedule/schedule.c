@@ -4,30 +4,14 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "plan/ops.h"
 #include "plan/schedule.h"
+#include "schedule/arrange.h"
 #include "schedule/periodic.h"
-
-/* On full-duplex ports one tree needs no schedule when every node receives each slice
- * once: whoever is served in a fixed order then never has to wait for a receive port. */
-static int receives_once(const struct esp_platform *p, const struct esp_plan *plan)
-{
-    const struct esp_tree *t = &plan->trees[0];
-    if (plan->n_trees > 1 || (plan->op != ESP_OP_BCAST && plan->op != ESP_OP_MULTICAST))
-        return 0;
-    for (int i = 0; i < t->n_edges; i++)
-        for (int k = 1; k < t->edges[i].n_hops; k++)
-            if (!espi_is_switch(p, p->tail[t->hops[t->edges[i].first_hop + k]]))
-                return 0; /* a host that only passes on what it has otherwise, too */
-    return 1;
-}
 
 int espi_needs_schedule(const struct esp_platform *p, const struct esp_plan *plan)
 {
-    if (plan->trees[0].n_edges == 0 || !espi_op_is_scheduled(plan))
-        return 0;
-    return p->model == ESP_MODEL_HALF_DUPLEX ||
-           (p->model == ESP_MODEL_ONE_PORT && !receives_once(p, plan));
+    return (p->model == ESP_MODEL_ONE_PORT || p->model == ESP_MODEL_HALF_DUPLEX) &&
+           espi_needs_order(p, plan);
 }
 
 struct writer {
@@ -131,11 +115,9 @@ esp_status espi_schedule_make(const struct esp_platform *p, const struct esp_pla
     struct espi_legs legs;
     struct espi_arc_uses uses;
     struct espi_periodic slots;
-    struct espi_round_options with_depth = *o;
     if (espi_legs_init(&legs, p, plan, arena))
         return espi_err_nomem(err);
-    with_depth.depth = legs.max_depth;
-    if (espi_round_choose(p, plan, &with_depth, arena, &round) ||
+    if (espi_round_choose(p, plan, o, arena, &round) ||
         espi_arc_uses_init(&uses, &legs, p, o->slice_bytes, arena) ||
         espi_periodic_init(&slots, p, &legs, &uses, round.count, arena))
         return espi_err_nomem(err);
@@ -166,7 +148,7 @@ esp_status esp_plan_schedule(struct esp_plan *plan, const struct esp_platform *p
     if (slice > 0 && slice < size)
         count = ceil(size / slice * (1 - 1e-12));
     struct espi_round_options o = {(int64_t)fmin(count, 9e15), ESPI_MAX_SLOTS,
-                                   size / count, ESPI_ROUND_TOLERANCE, 0};
+                                   size / count, ESPI_ROUND_TOLERANCE};
     espi_arena_init(&arena);
     if (espi_needs_schedule(p, plan))
         st = espi_schedule_make(p, plan, &o, &arena, &s, err);

@@ -1,11 +1,13 @@
 /* List scheduling of whole slices, for rounds that follow one another.
  *
  * The slots of a schedule cut transfers at will; sending whole slices in the order in
- * which they end there costs up to a third of the throughput. Serving the busiest
- * resource first needs no cuts and, with rounds of some tens of slices, loses nothing or
- * a few parts in a hundred; in rounds twice or four times as long mostly nothing at all
- * (the last slices of a round are then small beside it, and resources that are done early
- * go on with the next round).
+ * which they end there costs up to a third of the throughput. Serving first the resource
+ * that has least time to spare needs no cuts, and little is lost but where rounds meet:
+ * resources are done at different times, and a round that is to follow itself must leave
+ * each as late as it found it. So rounds are woven one after the other, each resource
+ * having a round's length from where the one before left it. On optimal packings of 30
+ * nodes a round of 1000 slices loses 0.2 to 0.7% in this way (with equal ends for all
+ * resources: 0.5 to 3%), and longer ones less.
  * Model: resources; any. Guarantee: none beyond list scheduling's; the pace is measured
  * and the caller takes the best of several. */
 #include "schedule/weave.h"
@@ -23,58 +25,86 @@ struct candidate {
 };
 
 struct weaver {
+    const struct espi_batch *b;
     const struct espi_arc_uses *u;
-    const int *count;
-    espi_weave_rule rule;
-    double *rest_s, *free_s;  /* resource -> work left, when it is free */
-    int *left;                /* arc -> slices still to be sent */
-    int *arc_of;              /* use -> its arc */
-    struct espi_rows users;   /* resource -> uses */
-    struct espi_heap waiting; /* resources by the time at which they are free */
+    const struct espi_weave_rule *rule;
+    double base_s, round_s;     /* the busiest resource has to do */
+    double *rest_s;             /* resource -> work left, less what it began late */
+    double *free_s;             /* resource -> when it is free */
+    int *left;                  /* arc -> slices still to be sent */
+    int *ready;                 /* arc -> slices that could be sent now */
+    int *given, *arrived;       /* leg -> slices sent, slices there */
+    int *arc_of;                /* use -> its arc */
+    struct espi_rows users;     /* resource -> uses */
+    struct espi_rows next;      /* leg -> the legs that wait for it */
+    struct espi_heap waiting;   /* resources by the time at which they are looked at */
+    struct espi_heap under_way; /* sends by arrival */
     struct candidate *line;
     int n_line;
     int *seen; /* arc -> the number of the moment at which it joined the line last */
     struct espi_weave *out;
 };
 
-static int weaver_init(struct weaver *w, int n_arcs, struct espi_arena *a)
+/* ---- set-up ---- */
+
+static int weaver_alloc(struct weaver *w, struct espi_arena *a)
 {
-    const struct espi_arc_uses *u = w->u;
-    int n_uses = u->start[n_arcs];
-    w->rest_s = ESPI_ARENA_ZNEW(a, double, u->n_resources);
-    w->free_s = ESPI_ARENA_ZNEW(a, double, u->n_resources);
+    int n_arcs = w->b->legs->n_arcs, n_uses = w->u->start[n_arcs];
+    w->rest_s = ESPI_ARENA_ZNEW(a, double, w->u->n_resources);
     w->left = ESPI_ARENA_NEW(a, int, n_arcs);
+    w->ready = ESPI_ARENA_NEW(a, int, n_arcs);
+    w->given = ESPI_ARENA_ZNEW(a, int, w->b->legs->n);
+    w->arrived = ESPI_ARENA_ZNEW(a, int, w->b->legs->n);
     w->arc_of = ESPI_ARENA_NEW(a, int, n_uses);
     w->line = ESPI_ARENA_NEW(a, struct candidate, n_arcs);
     w->seen = ESPI_ARENA_ZNEW(a, int, n_arcs);
-    if (!w->rest_s || !w->free_s || !w->left || !w->arc_of || !w->line || !w->seen ||
-        espi_heap_init(&w->waiting, a, u->n_resources) ||
-        espi_rows_build(&w->users, u->n_resources, n_uses, u->resource, a))
+    return !w->rest_s || !w->left || !w->ready || !w->given || !w->arrived ||
+                   !w->arc_of || !w->line || !w->seen ||
+                   espi_heap_init(&w->waiting, a, w->u->n_resources) ||
+                   espi_rows_build(&w->users, w->u->n_resources, n_uses, w->u->resource,
+                                   a)
+               ? -1
+               : 0;
+}
+
+static int weaver_init(struct weaver *w, struct espi_arena *a)
+{
+    const struct espi_arc_uses *u = w->u;
+    const struct espi_legs *legs = w->b->legs;
+    if (weaver_alloc(w, a) ||
+        (w->rule->flow && (espi_legs_next(&w->next, legs, a) ||
+                           espi_heap_init(&w->under_way, a, w->b->n))))
         return -1;
-    for (int arc = 0; arc < n_arcs; arc++) {
-        w->left[arc] = w->count[arc];
+    for (int arc = 0; arc < legs->n_arcs; arc++) {
+        w->left[arc] = w->b->arc_count[arc];
+        w->ready[arc] = w->rule->flow ? 0 : w->left[arc];
         for (int k = u->start[arc]; k < u->start[arc + 1]; k++) {
             w->arc_of[k] = arc;
-            w->rest_s[u->resource[k]] += w->count[arc] * u->time_s[k];
+            w->rest_s[u->resource[k]] += w->left[arc] * u->time_s[k];
         }
     }
-    for (int r = 0; r < u->n_resources; r++)
-        if (w->rest_s[r] > 0)
-            espi_heap_set(&w->waiting, r, 0);
+    for (int i = 0; w->rule->flow && i < legs->n; i++)
+        if (legs->leg[i].source < 0)
+            w->ready[legs->leg[i].arc] += w->b->count[i];
+    for (int r = 0; r < u->n_resources; r++) {
+        w->round_s = fmax(w->round_s, w->rest_s[r]);
+        if (w->users.start[r] < w->users.start[r + 1])
+            espi_heap_set(&w->waiting, r, w->free_s[r]);
+        w->rest_s[r] -= w->free_s[r] - w->base_s;
+    }
     return 0;
 }
+
+/* ---- which arc, which leg ---- */
 
 static void join_line(struct weaver *w, int arc)
 {
     const struct espi_arc_uses *u = w->u;
-    double most = 0, sum = 0;
-    for (int k = u->start[arc]; k < u->start[arc + 1]; k++) {
+    double most = -INFINITY;
+    for (int k = u->start[arc]; k < u->start[arc + 1]; k++)
         most = fmax(most, w->rest_s[u->resource[k]]);
-        sum += w->rest_s[u->resource[k]];
-    }
-    double even = (double)(w->left[arc] - 1) / w->count[arc];
     w->line[w->n_line++] =
-        (struct candidate){most, w->rule == ESPI_WEAVE_EVEN ? even : sum, arc};
+        (struct candidate){most, (double)(w->left[arc] - 1) / w->b->arc_count[arc], arc};
 }
 
 static int more_urgent(const void *a, const void *b)
@@ -87,6 +117,34 @@ static int more_urgent(const void *a, const void *b)
     return x->arc < y->arc ? -1 : x->arc > y->arc;
 }
 
+/* Slices that the sender of the leg has. */
+static int has(const struct weaver *w, int leg)
+{
+    const struct espi_legs *legs = w->b->legs;
+    int n = w->b->count[leg];
+    for (int s = legs->leg[leg].source; w->rule->flow && s >= 0; s = legs->leg[s].also)
+        if (w->arrived[s] < n)
+            n = w->arrived[s];
+    return n;
+}
+
+/* The leg of the arc that is most behind its share of the arc's sends. */
+static int leg_in_turn(const struct weaver *w, int arc)
+{
+    const struct espi_batch *b = w->b;
+    int best = -1, all = b->arc_count[arc], sent = all - w->left[arc];
+    double most = 0;
+    for (int k = b->on_arc.start[arc]; k < b->on_arc.start[arc + 1]; k++) {
+        int leg = b->on_arc.item[k];
+        double behind = (double)b->count[leg] * (sent + 1) / all - w->given[leg];
+        if (w->given[leg] < has(w, leg) && (best < 0 || behind > most + 1e-12)) {
+            best = leg;
+            most = behind;
+        }
+    }
+    return best;
+}
+
 static int is_free(const struct weaver *w, int arc, double now_s)
 {
     for (int k = w->u->start[arc]; k < w->u->start[arc + 1]; k++)
@@ -95,12 +153,32 @@ static int is_free(const struct weaver *w, int arc, double now_s)
     return 1;
 }
 
+/* Before this time the arc would be too far ahead of its even share. */
+static double due_s(const struct weaver *w, int arc)
+{
+    int all = w->b->arc_count[arc];
+    return w->base_s + (all - w->left[arc] - w->rule->ahead) / all * w->round_s;
+}
+
+/* ---- time ---- */
+
+static void look_at(struct weaver *w, int resource, double at_s)
+{
+    if (!espi_heap_has(&w->waiting, resource) || w->waiting.key[resource] > at_s)
+        espi_heap_set(&w->waiting, resource, at_s);
+}
+
 static void send(struct weaver *w, int arc, double now_s)
 {
     const struct espi_arc_uses *u = w->u;
-    w->out->arc[w->out->n] = arc;
-    w->out->start_s[w->out->n++] = now_s;
+    int leg = leg_in_turn(w, arc);
+    if (w->rule->flow)
+        espi_heap_set(&w->under_way, w->out->n, now_s + u->lag_s[arc]);
+    w->given[leg]++;
+    w->out->leg[w->out->n] = leg;
+    w->out->start_s[w->out->n++] = now_s - w->base_s;
     w->left[arc]--;
+    w->ready[arc]--;
     for (int k = u->start[arc]; k < u->start[arc + 1]; k++) {
         int r = u->resource[k];
         w->free_s[r] = now_s + u->time_s[k];
@@ -109,20 +187,57 @@ static void send(struct weaver *w, int arc, double now_s)
     }
 }
 
-/* All that is free at the next moment: lines up its arcs and starts what can start. */
+/* Slices arrive, and may be sent on. */
+static void arrivals(struct weaver *w, double now_s)
+{
+    const struct espi_legs *legs = w->b->legs;
+    while (w->under_way.size > 0 &&
+           w->under_way.key[espi_heap_top(&w->under_way)] <= now_s) {
+        int leg = w->out->leg[espi_heap_pop(&w->under_way)];
+        w->arrived[leg]++;
+        for (int k = w->next.start[leg]; k < w->next.start[leg + 1]; k++) {
+            int arc = legs->leg[w->next.item[k]].arc;
+            if (has(w, w->next.item[k]) < w->arrived[leg])
+                continue;
+            w->ready[arc]++;
+            look_at(w, w->u->resource[w->u->start[arc]], now_s);
+        }
+    }
+}
+
+/* The arcs of a resource that could send join the line. */
+static void line_up(struct weaver *w, int r, int moment, double now_s)
+{
+    for (int k = w->users.start[r]; k < w->users.start[r + 1]; k++) {
+        int arc = w->arc_of[w->users.item[k]];
+        if (w->ready[arc] == 0 || w->seen[arc] == moment || !is_free(w, arc, now_s))
+            continue;
+        w->seen[arc] = moment;
+        double from_s = due_s(w, arc);
+        if (from_s > now_s)
+            look_at(w, r, from_s);
+        else
+            join_line(w, arc);
+    }
+}
+
+/* The next moment at which something is free or there: starts what can start. */
 static void next_moment(struct weaver *w, int moment)
 {
-    double now_s = w->waiting.key[espi_heap_top(&w->waiting)];
+    double now_s = INFINITY;
+    if (w->waiting.size > 0)
+        now_s = w->waiting.key[espi_heap_top(&w->waiting)];
+    if (w->rule->flow && w->under_way.size > 0)
+        now_s = fmin(now_s, w->under_way.key[espi_heap_top(&w->under_way)]);
+    if (w->rule->flow)
+        arrivals(w, now_s);
     w->n_line = 0;
     while (w->waiting.size > 0 && w->waiting.key[espi_heap_top(&w->waiting)] <= now_s) {
         int r = espi_heap_pop(&w->waiting);
-        for (int k = w->users.start[r]; k < w->users.start[r + 1]; k++) {
-            int arc = w->arc_of[w->users.item[k]];
-            if (w->left[arc] == 0 || w->seen[arc] == moment || !is_free(w, arc, now_s))
-                continue;
-            w->seen[arc] = moment;
-            join_line(w, arc);
-        }
+        if (w->free_s[r] > now_s)
+            espi_heap_set(&w->waiting, r, w->free_s[r]);
+        else
+            line_up(w, r, moment, now_s);
     }
     qsort(w->line, (size_t)w->n_line, sizeof *w->line, more_urgent);
     for (int i = 0; i < w->n_line; i++)
@@ -130,69 +245,71 @@ static void next_moment(struct weaver *w, int moment)
             send(w, w->line[i].arc, now_s);
 }
 
-int espi_weave(struct espi_weave *out, const struct espi_arc_uses *uses, int n_arcs,
-               const int *count, espi_weave_rule rule, struct espi_arena *arena)
+int espi_weave(struct espi_weave *out, const struct espi_batch *b,
+               const struct espi_weave_rule *rule, double base_s, double *free_s,
+               struct espi_arena *arena)
 {
     struct espi_arena_mark mark = espi_arena_mark(arena);
-    struct weaver w = {.u = uses, .count = count, .rule = rule, .out = out};
+    struct weaver w = {.b = b,
+                       .u = b->uses,
+                       .rule = rule,
+                       .base_s = base_s,
+                       .free_s = free_s,
+                       .out = out};
     out->n = 0;
-    if (weaver_init(&w, n_arcs, arena))
+    if (weaver_init(&w, arena))
         return -1;
-    for (int moment = 1; w.waiting.size > 0; moment++)
+    for (int moment = 1; out->n < b->n; moment++)
         next_moment(&w, moment);
     espi_arena_release(arena, mark);
     return 0;
 }
 
+/* ---- rounds one after the other ---- */
+
+enum { MANY_SENDS = 1 << 13 }; /* fewer such rounds need to be looked at */
+
 /* Sends the round once more; returns when all is done. No send starts before
  * base_s + least_s of it; starts get when they did, from base_s on. Both may be NULL. */
-static double replay(const struct espi_weave *w, const struct espi_arc_uses *u,
+static double replay(const struct espi_weave *w, const struct espi_batch *b,
                      double *free_s, const double *least_s, double base_s, double *starts)
 {
+    const struct espi_arc_uses *u = b->uses;
     double last_s = 0;
     for (int i = 0; i < w->n; i++) {
-        int first = u->start[w->arc[i]], end = u->start[w->arc[i] + 1];
+        int arc = b->legs->leg[w->leg[i]].arc, first = u->start[arc],
+            end = u->start[arc + 1];
         double start_s = least_s ? base_s + least_s[i] : 0;
         for (int k = first; k < end; k++)
             start_s = fmax(start_s, free_s[u->resource[k]]);
         for (int k = first; k < end; k++)
             free_s[u->resource[k]] = start_s + u->time_s[k];
-        last_s = fmax(last_s, start_s + u->slice_s[w->arc[i]]);
+        last_s = fmax(last_s, start_s + u->slice_s[arc]);
         if (starts)
             starts[i] = start_s - base_s;
     }
     return last_s;
 }
 
-enum { WARM_UP = 4, MEASURED = 8 };
-
-double espi_weave_pace_s(const struct espi_weave *w, const struct espi_arc_uses *uses,
+double espi_weave_settle(struct espi_weave *w, const struct espi_batch *b,
                          struct espi_arena *arena)
 {
+    int warm_up = w->n > MANY_SENDS ? 2 : 4, measured = 2 * warm_up;
     struct espi_arena_mark mark = espi_arena_mark(arena);
-    double *free_s = ESPI_ARENA_ZNEW(arena, double, uses->n_resources);
-    double begun_s = 0, done_s = 0;
-    if (!free_s)
-        return -1;
-    for (int i = 0; i < WARM_UP; i++)
-        begun_s = replay(w, uses, free_s, NULL, 0, NULL);
-    for (int i = 0; i < MEASURED; i++)
-        done_s = replay(w, uses, free_s, NULL, 0, NULL);
-    espi_arena_release(arena, mark);
-    return (done_s - begun_s) / MEASURED;
-}
-
-int espi_weave_settle(struct espi_weave *w, const struct espi_arc_uses *uses,
-                      double pace_s, struct espi_arena *arena)
-{
-    struct espi_arena_mark mark = espi_arena_mark(arena);
-    double *free_s = ESPI_ARENA_ZNEW(arena, double, uses->n_resources);
+    double *free_s = ESPI_ARENA_ZNEW(arena, double, b->uses->n_resources);
     double *starts = ESPI_ARENA_NEW(arena, double, w->n);
+    double begun_s = 0, done_s = 0;
     if (!free_s || !starts)
         return -1;
-    for (int i = 0; i < WARM_UP + MEASURED; i++)
-        replay(w, uses, free_s, w->start_s, i * pace_s, starts);
+    for (int i = 0; i < warm_up; i++)
+        begun_s = replay(w, b, free_s, NULL, 0, NULL);
+    for (int i = 0; i < measured; i++)
+        done_s = replay(w, b, free_s, NULL, 0, NULL);
+    double pace_s = (done_s - begun_s) / measured;
+    memset(free_s, 0, (size_t)b->uses->n_resources * sizeof *free_s);
+    for (int i = 0; i < warm_up + measured; i++)
+        replay(w, b, free_s, w->start_s, i * pace_s, starts);
     memcpy(w->start_s, starts, (size_t)w->n * sizeof *starts);
     espi_arena_release(arena, mark);
-    return 0;
+    return pace_s;
 }

@@ -4,34 +4,44 @@
 
 #include "schedule/legs.h"
 
+/* What a round sends. */
+struct espi_batch {
+    const struct espi_legs *legs;
+    const struct espi_arc_uses *uses;
+    struct espi_rows on_arc; /* arc -> its legs */
+    int *count;              /* leg -> slices */
+    int *arc_count;          /* arc -> slices of all its legs */
+    int n;                   /* sends in all */
+};
+
 /* Sends in the order in which they start. */
 struct espi_weave {
     int n;
-    int *arc;
+    int *leg;
     double *start_s;
 };
 
-typedef enum espi_weave_rule {
-    ESPI_WEAVE_BUSIEST, /* first the arcs whose resources have most left to do */
-    ESPI_WEAVE_EVEN,    /* the same; of two as urgent, the one further behind its share */
-} espi_weave_rule;
+struct espi_weave_rule {
+    int flow;     /* a slice is sent on once it is there; else as if all were */
+    double ahead; /* no arc sends more slices than so many before their even share */
+};
 
-/* Sends count[a] slices over each arc a. Whenever a resource is free the most urgent arc
- * starts that finds all its resources free. The arrays of *w hold the sum of the counts
- * and are the caller's. O(sends * arcs at a resource * log of that); -1 when out of
- * memory. */
-int espi_weave(struct espi_weave *w, const struct espi_arc_uses *uses, int n_arcs,
-               const int *count, espi_weave_rule rule, struct espi_arena *arena);
+/* Weaves the batch. Whenever a resource is free the most urgent arc starts that finds all
+ * its resources free: the one with the resource that has least time to spare, if each is
+ * to be done a round's length after it began; then the one most behind its share. Of the
+ * arc's legs the one most behind goes. The round begins at
+ * base_s, from which the starts count; free_s: from when on each resource is free, before
+ * and afterwards. The arrays of *w are the caller's. O(sends * arcs at a resource * log
+ * of that, and legs on an arc); -1 when out of memory. */
+int espi_weave(struct espi_weave *w, const struct espi_batch *b,
+               const struct espi_weave_rule *rule, double base_s, double *free_s,
+               struct espi_arena *arena);
 
-/* How long a round lasts in the long run when rounds follow each other and each resource
- * serves its sends in the order of the weave; -1 when out of memory. */
-double espi_weave_pace_s(const struct espi_weave *w, const struct espi_arc_uses *uses,
+/* Moves the starts to those of a round in the midst of others that all serve their
+ * resources in the order of the weave: a round by itself starts some sends earlier, and
+ * who counts on that will wait for data. Gives how long a round then lasts; -1 when out
+ * of memory. */
+double espi_weave_settle(struct espi_weave *w, const struct espi_batch *b,
                          struct espi_arena *arena);
-
-/* Moves the starts to those of a round in the midst of others, one every pace_s: a round
- * by itself starts some sends earlier, and who counts on that will wait for data. -1 when
- * out of memory. */
-int espi_weave_settle(struct espi_weave *w, const struct espi_arc_uses *uses,
-                      double pace_s, struct espi_arena *arena);
 
 #endif

@@ -9,19 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/err.h"
+#include "base/events.h"
 #include "sim/sim.h"
 
 /* At equal times arrivals come before wake-ups, so that who wakes sees what is there. */
-enum { ARRIVAL, WAKE_UP };
-
-struct event {
-    double at_s;
-    int kind;
-    int id;     /* state (ARRIVAL) or resource (WAKE_UP) */
-    int stream; /* ARRIVAL */
-};
+enum { ARRIVAL /* of a state, of the stream `about` */, WAKE_UP /* of a resource */ };
 
 enum { RUNNING, WAITS_FOR_DATA, WAITS_FOR_TURN, QUEUED, DONE };
 
@@ -42,54 +35,14 @@ struct engine {
     unsigned char *will_wake; /* a wake-up is among the events */
     /* (stream, slot) pairs: rounds that have arrived */
     int64_t *arrived;
-    /* events, a binary heap */
-    struct event *heap;
-    size_t heap_size, heap_cap;
+    struct espi_events events;
     int out_of_memory;
 };
 
-/* ---- the event heap ---- */
-
-static int before(const struct event *a, const struct event *b)
+static void push(struct engine *g, struct espi_event e)
 {
-    if (a->at_s != b->at_s)
-        return a->at_s < b->at_s;
-    if (a->kind != b->kind)
-        return a->kind < b->kind;
-    return a->id < b->id;
-}
-
-static void push(struct engine *g, struct event e)
-{
-    if (espi_grow((void **)&g->heap, &g->heap_cap, g->heap_size + 1, sizeof *g->heap)) {
+    if (espi_events_push(&g->events, e))
         g->out_of_memory = 1;
-        return;
-    }
-    size_t at = g->heap_size++;
-    while (at > 0 && before(&e, &g->heap[(at - 1) / 2])) {
-        g->heap[at] = g->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    g->heap[at] = e;
-}
-
-static struct event pop(struct engine *g)
-{
-    struct event top = g->heap[0], last = g->heap[--g->heap_size];
-    size_t at = 0;
-    for (;;) {
-        size_t kid = 2 * at + 1;
-        if (kid >= g->heap_size)
-            break;
-        if (kid + 1 < g->heap_size && before(&g->heap[kid + 1], &g->heap[kid]))
-            kid++;
-        if (!before(&g->heap[kid], &last))
-            break;
-        g->heap[at] = g->heap[kid];
-        at = kid;
-    }
-    g->heap[at] = last;
-    return top;
 }
 
 /* ---- cursors over the lists of steps ---- */
@@ -146,7 +99,7 @@ static void plan_wake_up(struct engine *g, int resource)
         !isfinite(g->free_s[resource]))
         return;
     g->will_wake[resource] = 1;
-    push(g, (struct event){g->free_s[resource], WAKE_UP, resource, -1});
+    push(g, (struct espi_event){g->free_s[resource], WAKE_UP, resource, -1});
 }
 
 static void stand_in_queue(struct engine *g, int rank, int resource)
@@ -199,7 +152,7 @@ static void start(struct engine *g, const struct espi_step *step, int64_t slice)
     int lost =
         !(end_s <= fmin(s->stop_s[st->from], s->stop_s[st->to])) || !isfinite(end_s);
     if (!lost)
-        push(g, (struct event){end_s, ARRIVAL, step->state, stream});
+        push(g, (struct espi_event){end_s, ARRIVAL, step->state, stream});
     s->transfers++;
     tell(g, step, slice, end_s, lost);
 }
@@ -293,12 +246,12 @@ static void run_rank(struct engine *g, int rank)
     }
 }
 
-static void arrive(struct engine *g, const struct event *e)
+static void arrive(struct engine *g, const struct espi_event *e)
 {
-    const struct espi_stream *s = &g->prog->streams[e->stream];
+    const struct espi_stream *s = &g->prog->streams[e->about];
     g->arrived[e->id]++;
     if (s->keeps)
-        espi_scene_keep(g->scene, e->stream, e->at_s);
+        espi_scene_keep(g->scene, e->about, e->at_s);
     if (g->status[s->to] == WAITS_FOR_DATA) {
         g->status[s->to] = RUNNING;
         run_rank(g, s->to);
@@ -363,8 +316,8 @@ esp_status espi_run_exclusive(struct espi_scene *scene, struct esp_err *err)
     for (int r = 0; r < scene->prog->n_ranks; r++)
         if (g.status[r] == RUNNING)
             run_rank(&g, r);
-    while (g.heap_size > 0 && !g.out_of_memory) {
-        struct event e = pop(&g);
+    while (g.events.size > 0 && !g.out_of_memory) {
+        struct espi_event e = espi_events_pop(&g.events);
         g.now_s = e.at_s;
         scene->events++;
         if (e.kind == ARRIVAL)
@@ -372,6 +325,6 @@ esp_status espi_run_exclusive(struct espi_scene *scene, struct esp_err *err)
         else
             wake(&g, e.id);
     }
-    espi_free(g.heap);
+    espi_free(g.events.item);
     return g.out_of_memory ? espi_err_nomem(err) : ESP_OK;
 }

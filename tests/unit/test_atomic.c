@@ -11,6 +11,7 @@
 #include <espalier/espalier.h>
 
 #include "algo/algo.h"
+#include "support/pace.h"
 #include "support/all_trees.h"
 #include "support/plans.h"
 #include "support/small_platform.h"
@@ -112,7 +113,7 @@ static void check_routed(const struct small_arc *arcs, int m, int n, esp_model m
     char text[64];
     plan_text(plan, text);
     assert_string_equal(text, sends);
-    assert_true(1 / plan->throughput_Bps == period_s);
+    assert_true(1 / load_Bps(p, plan) == period_s);
     assert_true(set_period_s(p, plan) == set_s);
     esp_plan_free(plan);
     esp_platform_free(p);

@@ -7,6 +7,8 @@
 
 #include <espalier/espalier.h>
 
+#include "support/pace.h"
+
 static struct esp_platform *sites(uint64_t seed, int hosts, int switches)
 {
     struct esp_sites_options o;
@@ -49,7 +51,7 @@ static double throughput(const struct esp_platform *p, esp_op op, int root,
     request.n_targets = n_targets;
     if (esp_plan_make(p, &request, &plan, &err))
         fail_msg("%s: %s", algo, err.text);
-    double Bps = plan->throughput_Bps;
+    double Bps = load_Bps(p, plan);
     esp_plan_free(plan);
     return Bps;
 }

@@ -53,16 +53,34 @@ static void list_slices(struct contest *c)
         c->slice_bytes[c->n_slices++] = bytes;
 }
 
-/* Takes the plan if it is better than the best with slices of some size, or frees it. */
+/* The slices, of those left, with which the message could be through first: by the
+ * loads, before which it never is. */
+static int most_promising(const struct contest *c, const double *least_s)
+{
+    int best = 0;
+    for (int i = 1; i < c->n_slices; i++)
+        if (least_s[i] < least_s[best])
+            best = i;
+    return best;
+}
+
+/* Takes the plan if it is better than the best with slices of some size, or frees it.
+ * What counts is what it will claim; timing that takes its time, so few slices are. */
 static esp_status judge(struct contest *c, struct esp_plan *plan, struct esp_err *err)
 {
     int wins = 0;
     esp_status st = ESP_OK;
+    struct espi_cost cost;
+    double size_bytes = c->task->request->size_bytes, least_s[MAX_SLICES];
     for (int i = 0; i < c->n_slices && !st; i++) {
-        struct espi_cost cost;
-        double size_bytes = c->task->request->size_bytes;
         st = espi_plan_cost(c->task->p, plan, size_bytes, c->slice_bytes[i],
                             c->task->arena, &cost, err);
+        least_s[i] = st ? INFINITY : cost.makespan_s;
+    }
+    for (int i = 0; !st && least_s[i = most_promising(c, least_s)] < c->finish_s;
+         least_s[i] = INFINITY) {
+        st = espi_plan_cost_timed(c->task->p, plan, size_bytes, c->slice_bytes[i],
+                                  c->task->arena, &cost, err);
         if (st || !(cost.makespan_s < c->finish_s))
             continue;
         c->finish_s = cost.makespan_s;

@@ -1,0 +1,290 @@
+/* The round and the order for a message, as programs follow them and costs count them. */
+#include "schedule/arrange.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plan/ops.h"
+
+/* Rounds of up to so many sends are looked at, and of so many in all; the first has so
+ * many, and each is longer or shorter than the one before by that factor. */
+enum { MAX_SENDS = 1 << 14, MAX_WORK = 1 << 15, FIRST_SENDS = 1 << 11 };
+static const double GOOD = 3e-3;
+static const double RATIO = 2;
+
+/* One tree needs no order when every node receives each slice once: whoever is served in
+ * a fixed order then never has to wait for a receiver. */
+static int receives_once(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    const struct esp_tree *t = &plan->trees[0];
+    if (plan->n_trees > 1 || (plan->op != ESP_OP_BCAST && plan->op != ESP_OP_MULTICAST))
+        return 0;
+    for (int i = 0; i < t->n_edges; i++)
+        for (int k = 1; k < t->edges[i].n_hops; k++)
+            if (!espi_is_switch(p, p->tail[t->hops[t->edges[i].first_hop + k]]))
+                return 0; /* a host that only passes on what it has otherwise, too */
+    return 1;
+}
+
+/* Is there something to put into order? Where processors take up what there is, not. */
+static int has_order(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    return plan->trees[0].n_edges > 0 && espi_op_is_scheduled(plan) &&
+           p->model != ESP_MODEL_HNOW;
+}
+
+int espi_needs_order(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    if (!has_order(p, plan))
+        return 0;
+    return p->model == ESP_MODEL_HALF_DUPLEX || !receives_once(p, plan);
+}
+
+static int is_shared(const struct esp_platform *p)
+{
+    return p->n_shared > 0 || p->n_hosts < p->n_nodes;
+}
+
+/* What ports send and receive can be cut into matchings, and links that are used by
+ * nobody else never wait: then rounds need only be long for the busiest resource to set
+ * the pace. So too for one tree, in the order of its edges. */
+static int loads_tell_pace(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    if (!has_order(p, plan))
+        return 1;
+    return !is_shared(p) && (p->model == ESP_MODEL_ONE_PORT ||
+                             p->model == ESP_MODEL_CAPACITY || receives_once(p, plan));
+}
+
+/* The uses of the arcs and, where ports do not say so themselves, that ranks start their
+ * sends in order, and their receives if they have ports for them. */
+static int uses_in_order(struct espi_arc_uses *out, const struct esp_platform *p,
+                         const struct espi_legs *legs, double slice_bytes,
+                         struct espi_arena *arena)
+{
+    struct espi_arc_uses u;
+    if (espi_arc_uses_init(&u, legs, p, slice_bytes, arena))
+        return -1;
+    *out = u;
+    if (p->model != ESP_MODEL_MULTI_PORT && p->model != ESP_MODEL_CAPACITY)
+        return 0;
+    int n = legs->n_arcs, more = p->model == ESP_MODEL_MULTI_PORT ? 2 : 1, at = 0;
+    size_t all = (size_t)u.start[n] + (size_t)(more * n);
+    out->n_resources = u.n_resources + more * p->n_nodes;
+    out->start = ESPI_ARENA_NEW(arena, int, (size_t)n + 1);
+    out->resource = ESPI_ARENA_NEW(arena, int, all);
+    out->time_s = ESPI_ARENA_NEW(arena, double, all);
+    if (!out->start || !out->resource || !out->time_s)
+        return -1;
+    for (int a = 0; a < n; a++) {
+        const struct espi_leg *leg = &legs->leg[legs->arc_leg[a]];
+        int k = u.start[a + 1] - u.start[a], end[2] = {leg->from, p->n_nodes + leg->to};
+        out->start[a] = at;
+        memcpy(out->resource + at, u.resource + u.start[a], (size_t)k * sizeof(int));
+        memcpy(out->time_s + at, u.time_s + u.start[a], (size_t)k * sizeof(double));
+        at += k;
+        for (int i = 0; i < more; i++) {
+            out->resource[at] = u.n_resources + end[i];
+            out->time_s[at++] = 0;
+        }
+    }
+    out->start[n] = at;
+    return 0;
+}
+
+struct search {
+    struct espi_arrangement *a;
+    struct espi_arc_uses uses;
+    struct espi_rounds *rounds;
+    struct espi_order_options wanted;
+    struct espi_arena *arena;
+    int64_t work; /* sends of all rounds tried */
+};
+
+/* Tries the round of low to high slots that suits the weights best; 1: it is the best so
+ * far; 0: it is not; -1: no memory. */
+static int try_round(struct search *s, int low, int high)
+{
+    struct espi_arena_mark mark = espi_arena_mark(s->arena);
+    struct espi_round round = {0,
+                               ESPI_ARENA_NEW(s->arena, int, s->a->legs.plan->n_trees)};
+    struct espi_order order;
+    if (!round.count)
+        return -1;
+    espi_rounds_pick(s->rounds, low, high, &round);
+    struct espi_order_options wanted = s->wanted;
+    wanted.round = &round;
+    if (round.slots > 0 &&
+        espi_order_init(&order, &s->a->legs, &s->uses, &wanted, s->arena))
+        return -1;
+    if (round.slots > 0)
+        s->work += order.n;
+    if (round.slots > 0 && order.finish_s < s->a->order.finish_s) {
+        s->a->order = order;
+        s->a->round = round;
+        return 1;
+    }
+    espi_arena_release(s->arena, mark);
+    return 0;
+}
+
+static int is_enough(const struct search *s)
+{
+    return s->a->order.finish_s <= s->wanted.enough_s || s->work >= MAX_WORK;
+}
+
+/* From a short round on to longer ones and then to shorter ones, as long as that helps.
+ * What rule of ordering is the best is found out with the first: they differ little, and
+ * trying them all takes its time. */
+static int try_rounds(struct search *s, int first, int most)
+{
+    int worse = 0, got = try_round(s, (int)(first / RATIO) + 1, first);
+    for (int low = first + 1; low <= most && worse < 2 && got >= 0 && !is_enough(s);) {
+        int high = low * RATIO > most ? most : (int)(low * RATIO);
+        s->wanted.rule = s->a->round.slots > 0 && !s->wanted.all ? s->a->order.rule : -1;
+        got = try_round(s, low, high);
+        worse = got ? 0 : worse + 1;
+        low = high + 1;
+    }
+    worse = 0;
+    for (int high = (int)(first / RATIO);
+         high > 0 && worse < 2 && got >= 0 && !is_enough(s);) {
+        int low = (int)(high / RATIO) + 1;
+        s->wanted.rule = s->a->round.slots > 0 && !s->wanted.all ? s->a->order.rule : -1;
+        got = try_round(s, low, high);
+        worse = got ? 0 : worse + 1;
+        high = low - 1;
+    }
+    return got < 0 ? -1 : 0;
+}
+
+/* How many slots the longest round may have: so few that the message is several rounds,
+ * or one where it is short. Messages in parts are cut into whole rounds: into many, so
+ * that little is gained or lost by that. */
+static int most_slots(const struct espi_round_options *o, int64_t sends, int parts)
+{
+    int64_t n = o->n_slices, most = n < 64 ? n : n < 512 ? 64 : n / 8;
+    if (parts > 1 && most > 64 && most > n / 16)
+        most = n / 16 > 64 ? n / 16 : 64;
+    if (most > MAX_SENDS / sends)
+        most = MAX_SENDS / sends;
+    if (most > o->max_slots)
+        most = o->max_slots;
+    return (int)most;
+}
+
+static int search_init(struct search *s, const struct esp_platform *p,
+                       const struct esp_plan *plan, const struct espi_round_options *o)
+{
+    return espi_legs_init(&s->a->legs, p, plan, s->arena) ||
+                   uses_in_order(&s->uses, p, &s->a->legs, o->slice_bytes, s->arena) ||
+                   espi_rounds_init(&s->rounds, p, plan, o->slice_bytes, s->arena)
+               ? -1
+               : 0;
+}
+
+static int arrange(struct search *s, const struct esp_platform *p,
+                   const struct esp_plan *plan, const struct espi_round_options *o)
+{
+    struct espi_round_options sized = *o;
+    if (search_init(s, p, plan, o))
+        return -1;
+    int parts = espi_plan_parts(plan, p->n_hosts), least = espi_rounds_least(s->rounds);
+    int64_t sends = s->a->legs.n / plan->n_trees + 1; /* a slice */
+    if (o->n_slices > ESPI_LONG_MESSAGE)
+        sized.n_slices = ESPI_LONG_MESSAGE;
+    int most = most_slots(&sized, sends, parts);
+    /* of one tree a slice is mostly enough */
+    int first = plan->n_trees == 1 && parts <= 1 ? 1 : (int)(FIRST_SENDS / sends);
+    most = most < least ? least : most;
+    first = first < least ? least : first > most ? most : first;
+    s->wanted = (struct espi_order_options){
+        .n_slices = sized.n_slices,
+        .whole = parts > 1,
+        .fair = is_shared(p),
+        .all = sized.n_slices * sends <= FIRST_SENDS,
+        .model = p->model,
+        .rule = -1,
+    };
+    /* what goes on for long is judged by its pace */
+    if (sized.n_slices == ESPI_LONG_MESSAGE)
+        s->wanted.n_slices *= 8;
+    s->wanted.enough_s =
+        (double)s->wanted.n_slices * espi_rounds_ideal_s(s->rounds) * (1 + GOOD);
+    s->a->round.slots = 0;
+    s->a->order = (struct espi_order){.finish_s = INFINITY};
+    return try_rounds(s, first, most);
+}
+
+int espi_arrange(struct espi_arrangement *a, const struct esp_platform *p,
+                 const struct esp_plan *plan, const struct espi_round_options *o,
+                 struct espi_arena *arena)
+{
+    struct search s = {.a = a, .arena = arena};
+    return arrange(&s, p, plan, o);
+}
+
+/* ---- the pace of long messages ---- */
+
+/* Do hosts that know nothing of each other send over one resource? Else each resource is
+ * served in the order of the one who uses it. */
+static int strangers_meet(const struct espi_legs *legs, const struct espi_arc_uses *u,
+                          struct espi_arena *arena)
+{
+    int *user = ESPI_ARENA_NEW(arena, int, u->n_resources);
+    if (!user)
+        return -1;
+    memset(user, 0xff, (size_t)u->n_resources * sizeof *user);
+    for (int i = 0; i < legs->n; i++)
+        for (int arc = legs->leg[i].arc, k = u->start[arc]; k < u->start[arc + 1]; k++) {
+            int *first = &user[u->resource[k]];
+            if (*first >= 0 && *first != legs->leg[i].from)
+                return 1;
+            *first = legs->leg[i].from;
+        }
+    return 0;
+}
+
+/* A tree whose steps stand in the order of its edges. */
+static int pace_of_tree(struct search *s, const struct esp_platform *p,
+                        const struct esp_plan *plan, const struct espi_round_options *o,
+                        double *pace_s)
+{
+    int one = 1;
+    if (search_init(s, p, plan, o))
+        return -1;
+    s->a->round = (struct espi_round){1, &one};
+    s->wanted = (struct espi_order_options){.round = &s->a->round,
+                                            .n_slices = 8 * (int64_t)ESPI_LONG_MESSAGE,
+                                            .fair = 1,
+                                            .model = p->model};
+    int met = strangers_meet(&s->a->legs, &s->uses, s->arena);
+    if (met <= 0)
+        return met;
+    if (espi_order_edges(&s->a->order, &s->a->legs, s->arena) ||
+        espi_order_settle(&s->a->order, &s->a->legs, &s->uses, &s->wanted, s->arena))
+        return -1;
+    *pace_s = s->a->order.pace_s;
+    return 0;
+}
+
+int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
+                   double slice_bytes, struct espi_arena *arena, double *pace_s)
+{
+    struct espi_arrangement a;
+    struct search s = {.a = &a, .arena = arena};
+    struct espi_round_options o = {ESPI_LONG_MESSAGE, ESPI_MAX_SLOTS, slice_bytes,
+                                   ESPI_ROUND_TOLERANCE};
+    *pace_s = 0;
+    if (loads_tell_pace(p, plan))
+        return 0;
+    if (!espi_needs_order(p, plan))
+        return pace_of_tree(&s, p, plan, &o, pace_s);
+    if (arrange(&s, p, plan, &o))
+        return -1;
+    s.wanted.round = &a.round;
+    if (espi_order_settle(&a.order, &a.legs, &s.uses, &s.wanted, arena))
+        return -1;
+    *pace_s = a.order.pace_s / a.round.slots;
+    return 0;
+}

@@ -1,0 +1,160 @@
+/* Plays the rounds of an order through: the same recursion as the simulator runs, without
+ * events, for choosing between orders and for telling when a message is through. */
+#include "schedule/replay.h"
+
+#include <math.h>
+#include <string.h>
+
+struct player {
+    const struct espi_replay *r;
+    double *free_s; /* by resource */
+    /* arrivals of the slices of the last `depth` rounds: (round % depth) * sends + slice
+     * of the leg */
+    double *arrival_s;
+    int depth;
+};
+
+/* A pace that differs by so little from that of half as many rounds has settled. */
+static const double SETTLED = 1e-3;
+
+static int max_lag_of(const struct espi_order *o)
+{
+    int most = 0;
+    for (int k = 0; k < o->n; k++)
+        most = o->op[k].lag > most ? o->op[k].lag : most;
+    return most;
+}
+
+/* Rounds of the order between which the pace is taken. */
+struct span {
+    int from, to;
+    int max_lag;
+};
+
+/* A send of the slice of a round; returns when it has arrived. */
+static double play(struct player *p, const struct espi_op *op, int64_t round)
+{
+    const struct espi_leg *leg = &p->r->legs->leg[op->leg];
+    const struct espi_arc_uses *u = p->r->uses;
+    const int *first = p->r->first;
+    double *arrivals = p->arrival_s + (round % p->depth) * p->r->order->n, start_s = 0;
+    for (int s = leg->source; s >= 0; s = p->r->legs->leg[s].also)
+        start_s = fmax(start_s, arrivals[first[s] + op->slice]);
+    for (int k = u->start[leg->arc]; k < u->start[leg->arc + 1]; k++)
+        start_s = fmax(start_s, p->free_s[u->resource[k]]);
+    for (int k = u->start[leg->arc]; k < u->start[leg->arc + 1]; k++)
+        p->free_s[u->resource[k]] = start_s + u->time_s[k];
+    return arrivals[first[op->leg] + op->slice] = start_s + u->lag_s[leg->arc];
+}
+
+/* All that happens in round j; returns when the last of it has arrived. */
+static double play_round(struct player *p, int64_t j)
+{
+    double last_s = 0;
+    for (int k = 0; k < p->r->order->n; k++) {
+        const struct espi_op *op = &p->r->order->op[k];
+        int64_t round = espi_replay_round(p->r, op, j);
+        if (round >= 0)
+            last_s = fmax(last_s, play(p, op, round));
+    }
+    return last_s;
+}
+
+/* The pace of a round is that of the slowest resource: where nothing holds up who is
+ * ahead, what is last to arrive may for long not come by it. */
+static int play_in_order(const struct espi_replay *r, const struct span *span,
+                         double *done_s, double *pace_s, struct espi_arena *arena)
+{
+    int n = r->uses->n_resources;
+    struct player p = {.r = r, .depth = span->max_lag + 1};
+    p.free_s = ESPI_ARENA_ZNEW(arena, double, n);
+    p.arrival_s = ESPI_ARENA_NEW(arena, double, (size_t)p.depth *(size_t)r->order->n);
+    double *then_s = ESPI_ARENA_ZNEW(arena, double, n);
+    if (!p.free_s || !p.arrival_s || !then_s)
+        return -1;
+    for (int64_t j = 0; j <= r->message.rounds + span->max_lag; j++) {
+        done_s[j] = play_round(&p, j);
+        if (j == span->from)
+            memcpy(then_s, p.free_s, (size_t)n * sizeof *then_s);
+        for (int i = 0; j == span->to && i < n; i++)
+            *pace_s = fmax(*pace_s, (p.free_s[i] - then_s[i]) / (span->to - span->from));
+    }
+    return 0;
+}
+
+/* How many rounds are played before the pace is taken, and for how many it is. Short
+ * rounds take long, counted in rounds, until what holds them up has made itself felt
+ * everywhere; but then they cost little. */
+static int rounds_measured(const struct espi_replay *r)
+{
+    enum { FEW = 3, MANY = 256 };
+    int64_t n = r->sends / r->order->n, most = r->message.rounds / 2;
+    most = most > MANY ? most : MANY;
+    return (int)(n < FEW ? FEW : n > most ? most : n);
+}
+
+int espi_replay(const struct espi_replay *whole, int fair, struct espi_arena *arena)
+{
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    struct espi_replay r = *whole;
+    struct espi_order *o = r.order;
+    struct span span = {.max_lag = max_lag_of(o)};
+    int measured = rounds_measured(whole);
+    span.from = span.max_lag + measured - 1;
+    span.to = span.from + measured;
+    if (r.message.rounds > span.to)
+        r.message.rounds = span.to + 1;
+    int64_t last = r.message.rounds + span.max_lag;
+    double *done_s = ESPI_ARENA_ZNEW(arena, double, (size_t)last + 1), pace_s = 0;
+    if (!done_s || (fair ? espi_replay_fair(&r, last, done_s, arena)
+                         : play_in_order(&r, &span, done_s, &pace_s, arena)))
+        return -1;
+    for (int64_t j = 1; j <= last; j++)
+        done_s[j] = fmax(done_s[j], done_s[j - 1]);
+    if (r.message.rounds > span.to)
+        o->pace_s =
+            fair ? (done_s[span.to] - done_s[span.from]) / (double)measured : pace_s;
+    o->finish_s =
+        done_s[last] + (double)(whole->message.rounds - r.message.rounds) * o->pace_s;
+    espi_arena_release(arena, mark);
+    return 0;
+}
+
+/* When a message of so many rounds is through; -1 when out of memory. */
+static double finish_s(const struct espi_replay *whole, int64_t rounds, int max_lag,
+                       struct espi_arena *arena)
+{
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    struct espi_replay r = *whole;
+    int64_t last = rounds + max_lag;
+    double *done_s = ESPI_ARENA_ZNEW(arena, double, (size_t)last + 1), most_s = 0;
+    r.message.rounds = rounds;
+    if (!done_s || espi_replay_fair(&r, last, done_s, arena))
+        return -1;
+    for (int64_t j = 0; j <= last; j++)
+        most_s = fmax(most_s, done_s[j]);
+    espi_arena_release(arena, mark);
+    return most_s;
+}
+
+int espi_replay_settle(const struct espi_replay *r, struct espi_arena *arena)
+{
+    struct espi_order *o = r->order;
+    int max_lag = max_lag_of(o);
+    int64_t rounds = r->sends / o->n;
+    rounds = rounds > max_lag + 3 ? rounds : max_lag + 3;
+    double before_s = finish_s(r, rounds, max_lag, arena), pace_s = 0, old_s;
+    if (before_s < 0)
+        return -1;
+    do {
+        double now_s = finish_s(r, 2 * rounds, max_lag, arena);
+        if (now_s < 0)
+            return -1;
+        old_s = pace_s;
+        pace_s = (now_s - before_s) / (double)rounds;
+        before_s = now_s;
+        rounds *= 2;
+    } while (fabs(pace_s - old_s) > SETTLED * pace_s && rounds < r->message.rounds);
+    o->pace_s = pace_s;
+    return 0;
+}

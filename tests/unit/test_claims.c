@@ -1,0 +1,207 @@
+/* Plans claim what the simulator finds: on platforms of many kinds, in every model, for
+ * every operation, a long message gets through at the throughput that its plan claims.
+ *   test_claims [PLATFORMS [KIND]]: so many of each kind in each model, instead of a few;
+ *   of one kind: 0 random, 1 hub, 2 tiers, 3 sites with cables or switches */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <espalier/espalier.h>
+
+#include "schedule/arrange.h"
+#include "support/alloc_fail.h"
+#include "support/pace.h"
+
+static const double TOLERANCE = 0.01;
+
+static int platforms = 13; /* of each kind */
+static int only = -1;      /* of one kind */
+
+static esp_status generate(int kind, int n, uint64_t seed, struct esp_platform **p)
+{
+    struct esp_random_options random;
+    struct esp_hub_options hub;
+    struct esp_tiers_options tiers;
+    struct esp_sites_options sites;
+    switch (kind) {
+    case 0:
+        esp_random_options_defaults(&random);
+        random.nodes = n;
+        random.seed = seed;
+        random.density = 0.2 + 0.1 * (double)(seed % 4);
+        return esp_generate_random(&random, p, NULL);
+    case 1:
+        esp_hub_options_defaults(&hub);
+        hub.nodes = n;
+        hub.seed = seed;
+        return esp_generate_hub(&hub, p, NULL);
+    case 2:
+        esp_tiers_options_defaults(&tiers);
+        tiers.nodes = n + 8;
+        tiers.seed = seed;
+        return esp_generate_tiers(&tiers, p, NULL);
+    default:
+        esp_sites_options_defaults(&sites);
+        sites.sites = 2 + (int)(seed % 2);
+        sites.clusters = 1 + (int)(seed % 3 == 0);
+        sites.hosts = 2;
+        sites.spread = 2;
+        sites.switches = seed % 2 == 0;
+        sites.seed = seed;
+        return esp_generate_sites(&sites, p, NULL);
+    }
+}
+
+static const struct {
+    esp_op op;
+    const char *algo;
+    int some; /* targets only */
+} cases[] = {
+    {ESP_OP_BCAST, "mtp", 0},         {ESP_OP_MULTICAST, "steiner-cg", 1},
+    {ESP_OP_SCATTER, "scatter", 0},   {ESP_OP_REDUCE, "mc-broadcast", 0},
+    {ESP_OP_ALLREDUCE, "grow", 0},    {ESP_OP_MULTICAST, "multisource", 1},
+    {ESP_OP_GATHER, "scatter", 1},    {ESP_OP_ALLREDUCE, "tree-pairs", 0},
+    {ESP_OP_BCAST, "grow", 0},        {ESP_OP_MULTICAST, "mc-scatter", 1},
+    {ESP_OP_BCAST, "binomial-sp", 0},
+};
+
+enum { CASES = sizeof cases / sizeof *cases };
+
+static struct esp_plan *make(const struct esp_platform *p, int i)
+{
+    int targets[64], n = 0;
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    struct esp_err err = {.text = ""};
+    for (int v = 1; v < esp_platform_node_count(p) && n < 64; v++)
+        if (v % 3 != 1 && esp_platform_node_kind(p, v) == ESP_NODE_HOST)
+            targets[n++] = v;
+    esp_request_init(&request, 0);
+    request.op = cases[i].op;
+    request.algo = cases[i].algo;
+    request.size_bytes = (double)ESPI_LONG_MESSAGE * 1e5;
+    request.slice_bytes = 1e5;
+    request.targets = cases[i].some ? targets : NULL;
+    request.n_targets = cases[i].some ? n : 0;
+    if (esp_plan_make(p, &request, &plan, &err))
+        fail_msg("%s: %s", cases[i].algo, err.text);
+    return plan;
+}
+
+struct worst {
+    int n, wrong;
+    double least, most;
+};
+
+static void check(const struct esp_platform *p, int kind, uint64_t seed, int i,
+                  struct worst *w)
+{
+    struct esp_plan *plan = make(p, i);
+    double found = pace_of(p, plan, ESPI_LONG_MESSAGE).steady_Bps / plan->throughput_Bps;
+    w->least = fmin(w->least, found);
+    w->most = fmax(w->most, found);
+    w->n++;
+    if (!(fabs(found - 1) <= TOLERANCE)) {
+        w->wrong++;
+        print_error("kind %d, seed %d, %s, %s by %s (%d trees): %.4f of the claim\n",
+                    kind, (int)seed, esp_model_name(esp_platform_model(p)),
+                    esp_op_name(plan->op), plan->algo, plan->n_trees, found);
+    }
+    esp_plan_free(plan);
+}
+
+/* A case a platform, each of its models in turn. */
+static void check_kind(int kind, esp_model model)
+{
+    struct worst w = {0, 0, INFINITY, 0};
+    for (int seed = 1; seed <= platforms; seed++) {
+        struct esp_platform *p = NULL, *q = NULL;
+        assert_int_equal(generate(kind, 5 + seed % 7, (uint64_t)seed, &p), ESP_OK);
+        assert_int_equal(esp_platform_with_model(p, model, &q, NULL), ESP_OK);
+        check(q, kind, (uint64_t)seed, (seed + (int)model + kind) % CASES, &w);
+        esp_platform_free(p);
+        esp_platform_free(q);
+    }
+    print_message("%d plans, from %.4f to %.4f of their claims\n", w.n, w.least, w.most);
+    assert_int_equal(w.wrong, 0);
+}
+
+static void check_model(esp_model model)
+{
+    for (int kind = 0; kind < 4; kind++)
+        if (only < 0 || only == kind)
+            check_kind(kind, model);
+}
+
+static void one_port(void **state)
+{
+    (void)state;
+    check_model(ESP_MODEL_ONE_PORT);
+}
+
+static void half_duplex(void **state)
+{
+    (void)state;
+    check_model(ESP_MODEL_HALF_DUPLEX);
+}
+
+static void multi_port(void **state)
+{
+    (void)state;
+    check_model(ESP_MODEL_MULTI_PORT);
+}
+
+static void capacity(void **state)
+{
+    (void)state;
+    check_model(ESP_MODEL_CAPACITY);
+}
+
+/* ---- memory ---- */
+
+static esp_status time_once(void *arg)
+{
+    struct esp_plan *plan = arg;
+    struct esp_platform *p = NULL, *q = NULL;
+    esp_status st = generate(3, 5, 2, &p);
+    if (!st)
+        st = esp_platform_with_model(p, ESP_MODEL_HALF_DUPLEX, &q, NULL);
+    if (!st)
+        st = esp_plan_evaluate(plan, q, NULL);
+    esp_platform_free(p);
+    esp_platform_free(q);
+    return st;
+}
+
+static void allocations_may_fail(void **state)
+{
+    (void)state;
+    struct esp_platform *p = NULL;
+    assert_int_equal(generate(3, 5, 2, &p), ESP_OK);
+    struct esp_plan *plan = make(p, 0);
+    assert_true(plan->n_trees > 1);
+    assert_true(alloc_fail_some(time_once, plan, 20) > 20);
+    esp_plan_free(plan);
+    esp_platform_free(p);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_port),
+        cmocka_unit_test(half_duplex),
+        cmocka_unit_test(multi_port),
+        cmocka_unit_test(capacity),
+        cmocka_unit_test(allocations_may_fail),
+    };
+    if (argc > 1)
+        platforms = atoi(argv[1]);
+    if (argc > 2)
+        only = atoi(argv[2]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
