@@ -9,6 +9,11 @@
 /* Rounds of up to so many sends are looked at, and of so many in all; the first has so
  * many, and each is longer or shorter than the one before by that factor. */
 enum { MAX_SENDS = 1 << 14, MAX_WORK = 1 << 15, FIRST_SENDS = 1 << 11 };
+
+/* Rounds of many trees on many hosts are longer, so that each tree gets its share: so
+ * many slices a tree, as long as there are not more sends than these. There one rule has
+ * to do. */
+enum { TREE_SLICES = 4, MOST_SENDS = 1 << 19, GOOD_RULE = 2 };
 static const double GOOD = 3e-3;
 static const double RATIO = 2;
 
@@ -161,13 +166,19 @@ static int try_rounds(struct search *s, int first, int most)
 /* How many slots the longest round may have: so few that the message is several rounds,
  * or one where it is short. Messages in parts are cut into whole rounds: into many, so
  * that little is gained or lost by that. */
-static int most_slots(const struct espi_round_options *o, int64_t sends, int parts)
+static int most_slots(const struct espi_round_options *o, int64_t sends, int parts,
+                      int64_t fair_share)
 {
+    int64_t limit = MAX_SENDS / sends;
     int64_t n = o->n_slices, most = n < 64 ? n : n < 512 ? 64 : n / 8;
     if (parts > 1 && most > 64 && most > n / 16)
         most = n / 16 > 64 ? n / 16 : 64;
-    if (most > MAX_SENDS / sends)
-        most = MAX_SENDS / sends;
+    if (limit < fair_share)
+        limit = fair_share;
+    if (fair_share > most) /* a message of few rounds */
+        most = n < fair_share ? n : fair_share;
+    if (most > limit)
+        most = limit;
     if (most > o->max_slots)
         most = o->max_slots;
     return (int)most;
@@ -193,9 +204,15 @@ static int arrange(struct search *s, const struct esp_platform *p,
     int64_t sends = s->a->legs.n / plan->n_trees + 1; /* a slice */
     if (o->n_slices > ESPI_LONG_MESSAGE)
         sized.n_slices = ESPI_LONG_MESSAGE;
-    int most = most_slots(&sized, sends, parts);
+    int64_t fair_share = TREE_SLICES * (int64_t)plan->n_trees;
+    if (fair_share > MOST_SENDS / sends)
+        fair_share = MOST_SENDS / sends;
+    int many = fair_share * sends > 2 * MAX_SENDS;
+    int most = most_slots(&sized, sends, parts, many ? fair_share : 0);
     /* of one tree a slice is mostly enough */
     int first = plan->n_trees == 1 && parts <= 1 ? 1 : (int)(FIRST_SENDS / sends);
+    if (many)
+        first = most;
     most = most < least ? least : most;
     first = first < least ? least : first > most ? most : first;
     s->wanted = (struct espi_order_options){
@@ -204,7 +221,7 @@ static int arrange(struct search *s, const struct esp_platform *p,
         .fair = is_shared(p),
         .all = sized.n_slices * sends <= FIRST_SENDS,
         .model = p->model,
-        .rule = -1,
+        .rule = many ? GOOD_RULE : -1,
     };
     /* what goes on for long is judged by its pace */
     if (sized.n_slices == ESPI_LONG_MESSAGE)
