@@ -103,7 +103,7 @@ struct search {
     struct espi_rounds *rounds;
     struct espi_order_options wanted;
     struct espi_arena *arena;
-    int64_t work; /* sends of all rounds tried */
+    int64_t work, max_work; /* sends of all rounds tried */
 };
 
 /* Tries the round of low to high slots that suits the weights best; 1: it is the best so
@@ -135,7 +135,7 @@ static int try_round(struct search *s, int low, int high)
 
 static int is_enough(const struct search *s)
 {
-    return s->a->order.finish_s <= s->wanted.enough_s || s->work >= MAX_WORK;
+    return s->a->order.finish_s <= s->wanted.enough_s || s->work >= s->max_work;
 }
 
 /* From a short round on to longer ones and then to shorter ones, as long as that helps.
@@ -169,13 +169,13 @@ static int try_rounds(struct search *s, int first, int most)
 static int most_slots(const struct espi_round_options *o, int64_t sends, int parts,
                       int64_t fair_share)
 {
-    int64_t limit = MAX_SENDS / sends;
+    int64_t limit = (fair_share > 0 ? MOST_SENDS : MAX_SENDS) / sends;
     int64_t n = o->n_slices, most = n < 64 ? n : n < 512 ? 64 : n / 8;
     if (parts > 1 && most > 64 && most > n / 16)
         most = n / 16 > 64 ? n / 16 : 64;
-    if (limit < fair_share)
-        limit = fair_share;
-    if (fair_share > most) /* a message of few rounds */
+    if (fair_share > 0 && most > n / 16) /* they are long to fill */
+        most = n / 16;
+    if (fair_share > most)
         most = n < fair_share ? n : fair_share;
     if (most > limit)
         most = limit;
@@ -212,7 +212,8 @@ static int arrange(struct search *s, const struct esp_platform *p,
     /* of one tree a slice is mostly enough */
     int first = plan->n_trees == 1 && parts <= 1 ? 1 : (int)(FIRST_SENDS / sends);
     if (many)
-        first = most;
+        first = (int)fair_share;
+    s->max_work = many ? MOST_SENDS : MAX_WORK;
     most = most < least ? least : most;
     first = first < least ? least : first > most ? most : first;
     s->wanted = (struct espi_order_options){
@@ -221,10 +222,10 @@ static int arrange(struct search *s, const struct esp_platform *p,
         .fair = is_shared(p),
         .all = sized.n_slices * sends <= FIRST_SENDS,
         .model = p->model,
-        .rule = many ? GOOD_RULE : -1,
+        .rule = many && sized.n_slices == ESPI_LONG_MESSAGE ? GOOD_RULE : -1,
     };
     /* what goes on for long is judged by its pace */
-    if (sized.n_slices == ESPI_LONG_MESSAGE)
+    if (sized.n_slices == ESPI_LONG_MESSAGE && !many)
         s->wanted.n_slices *= 8;
     s->wanted.enough_s =
         (double)s->wanted.n_slices * espi_rounds_ideal_s(s->rounds) * (1 + GOOD);
