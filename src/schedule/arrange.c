@@ -10,10 +10,10 @@
  * many, and each is longer or shorter than the one before by that factor. */
 enum { MAX_SENDS = 1 << 14, MAX_WORK = 1 << 15, FIRST_SENDS = 1 << 11 };
 
-/* Rounds of many trees on many hosts are longer, so that each tree gets its share: so
- * many slices a tree, as long as there are not more sends than these. There one rule has
- * to do. */
-enum { TREE_SLICES = 4, MOST_SENDS = 1 << 19, GOOD_RULE = 2 };
+/* Rounds of many trees on many hosts begin longer, so that each tree gets its share: two
+ * slices a tree, as long as there are not more sends than these. There one rule has to
+ * do, and the first round that is no better ends the search. */
+enum { TREE_SLICES = 2, MOST_SENDS = 1 << 19, GOOD_RULE = 2 };
 static const double GOOD = 3e-3;
 static const double RATIO = 2;
 
@@ -104,6 +104,7 @@ struct search {
     struct espi_order_options wanted;
     struct espi_arena *arena;
     int64_t work, max_work; /* sends of all rounds tried */
+    int patience;           /* so many rounds that are no better end the search */
 };
 
 /* Tries the round of low to high slots that suits the weights best; 1: it is the best so
@@ -144,7 +145,8 @@ static int is_enough(const struct search *s)
 static int try_rounds(struct search *s, int first, int most)
 {
     int worse = 0, got = try_round(s, (int)(first / RATIO) + 1, first);
-    for (int low = first + 1; low <= most && worse < 2 && got >= 0 && !is_enough(s);) {
+    for (int low = first + 1;
+         low <= most && worse < s->patience && got >= 0 && !is_enough(s);) {
         int high = low * RATIO > most ? most : (int)(low * RATIO);
         s->wanted.rule = s->a->round.slots > 0 && !s->wanted.all ? s->a->order.rule : -1;
         got = try_round(s, low, high);
@@ -153,7 +155,7 @@ static int try_rounds(struct search *s, int first, int most)
     }
     worse = 0;
     for (int high = (int)(first / RATIO);
-         high > 0 && worse < 2 && got >= 0 && !is_enough(s);) {
+         high > 0 && worse < s->patience && got >= 0 && !is_enough(s);) {
         int low = (int)(high / RATIO) + 1;
         s->wanted.rule = s->a->round.slots > 0 && !s->wanted.all ? s->a->order.rule : -1;
         got = try_round(s, low, high);
@@ -207,13 +209,14 @@ static int arrange(struct search *s, const struct esp_platform *p,
     int64_t fair_share = TREE_SLICES * (int64_t)plan->n_trees;
     if (fair_share > MOST_SENDS / sends)
         fair_share = MOST_SENDS / sends;
-    int many = fair_share * sends > 2 * MAX_SENDS;
+    int many = plan->n_trees * sends > MAX_SENDS / 2;
     int most = most_slots(&sized, sends, parts, many ? fair_share : 0);
     /* of one tree a slice is mostly enough */
     int first = plan->n_trees == 1 && parts <= 1 ? 1 : (int)(FIRST_SENDS / sends);
     if (many)
         first = (int)fair_share;
     s->max_work = many ? MOST_SENDS : MAX_WORK;
+    s->patience = many ? 1 : 2;
     most = most < least ? least : most;
     first = first < least ? least : first > most ? most : first;
     s->wanted = (struct espi_order_options){

@@ -23,8 +23,8 @@ static const struct espi_weave_rule rules[] = {
 /* By so many sends the pace of an order is found, and that of the one chosen. */
 enum { FEW_SENDS = 1 << 12, MANY_SENDS = 1 << 17 };
 
-/* No more sends than this, and those of a few rounds, wait for their turn while their
- * rounds lag behind others. */
+/* No more sends than this, and those of a few rounds and of two more for each step of the
+ * way, wait for their turn while their rounds lag behind others. */
 enum { MAX_UNDER_WAY = 1 << 16, FEW_ROUNDS = 32 };
 
 enum { N_RULES = sizeof rules / sizeof *rules, FIRST_FLOW = 5, EDGES = N_RULES };
@@ -116,7 +116,8 @@ static int follows(const struct orderer *o, int b, int64_t later, int a, int64_t
 static int find_shift(struct orderer *o, int leg, double pace_s)
 {
     int count = o->batch.count[leg];
-    int64_t shift = 0, most = (int64_t)count * (MAX_UNDER_WAY / o->batch.n + FEW_ROUNDS);
+    int rounds = MAX_UNDER_WAY / o->batch.n + FEW_ROUNDS + 2 * o->legs->max_depth;
+    int64_t shift = 0, most = (int64_t)count * rounds;
     for (int s = o->legs->leg[leg].source; s >= 0; s = o->legs->leg[s].also) {
         int64_t before = o->shift[s];
         if (before > shift)
