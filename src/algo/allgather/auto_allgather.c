@@ -174,7 +174,9 @@ static void consider_slices(struct choice *c, struct esp_plan *plan)
             !can_be_before(plan, load, rest_s, fmin(c->best_s, best.finish_s)))
             break;
         if (pieces > 1 && n * (n - 1) * pieces > MOST_JUDGED) {
-            look_on(c, plan, before, &best, pieces);
+            /* processors that take turns do not like finer slices as ports do */
+            if (c->task->p->model != ESP_MODEL_HNOW)
+                look_on(c, plan, before, &best, pieces);
             break;
         }
         double s = finish_s(c, plan);
