@@ -261,7 +261,7 @@ esp_status espi_plan_load_s(const struct esp_platform *p, const struct esp_plan 
  * this close to the load is the load's. */
 static const double REACHED = 9e-3;
 
-/* Messages of fewer slices have no steady state to be timed. */
+/* Messages of fewer slices, in each of their parts, have no steady state to be timed. */
 static const double MANY_SLICES = 100;
 
 esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
@@ -273,9 +273,9 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
     struct esp_plan plain = espi_plan_plain(plan);
     struct espi_slices slices = espi_slices(size_bytes, slice_bytes);
     struct espi_arena_mark mark = espi_arena_mark(arena);
-    double pace_s = 0;
+    double pace_s = 0, parts = fmax(1, espi_plan_parts(&plain, p->n_hosts));
     esp_status st = espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, &cost, err);
-    if (!st && slices.count >= MANY_SLICES &&
+    if (!st && slices.count >= MANY_SLICES * parts &&
         espi_long_pace(p, &plain, slices.bytes, arena, &pace_s))
         st = espi_err_nomem(err);
     espi_arena_release(arena, mark);

@@ -225,7 +225,7 @@ static int arrange(struct search *s, const struct esp_platform *p,
         .fair = is_shared(p),
         .all = sized.n_slices * sends <= FIRST_SENDS,
         .model = p->model,
-        .rule = many && sized.n_slices == ESPI_LONG_MESSAGE ? GOOD_RULE : -1,
+        .rule = many ? GOOD_RULE : -1,
     };
     /* what goes on for long is judged by its pace */
     if (sized.n_slices == ESPI_LONG_MESSAGE && !many)
