@@ -261,8 +261,9 @@ esp_status espi_plan_load_s(const struct esp_platform *p, const struct esp_plan 
  * this close to the load is the load's. */
 static const double REACHED = 9e-3;
 
-/* Messages of fewer slices, in each of their parts, have no steady state to be timed. */
-static const double MANY_SLICES = 100;
+/* Messages of fewer slices, or of fewer in each of their parts, have no steady state to
+ * be timed. */
+static const double MANY_SLICES = 100, MANY_OF_PART = 8;
 
 esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
                                 double size_bytes, double slice_bytes,
@@ -275,7 +276,7 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
     struct espi_arena_mark mark = espi_arena_mark(arena);
     double pace_s = 0, parts = fmax(1, espi_plan_parts(&plain, p->n_hosts));
     esp_status st = espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, &cost, err);
-    if (!st && slices.count >= MANY_SLICES * parts &&
+    if (!st && slices.count >= fmax(MANY_SLICES, MANY_OF_PART * parts) &&
         espi_long_pace(p, &plain, slices.bytes, arena, &pace_s))
         st = espi_err_nomem(err);
     espi_arena_release(arena, mark);
