@@ -29,8 +29,10 @@
  * ways they do not: of three hosts that talk to each other only two can at a time. Nor
  * where a send must find both its port and its link free, nor where hosts that know
  * nothing of each other share cables, which serve who comes first. The simulator, which
- * knows nothing of this, finds the same pace within a hundredth. Messages of few slices
- * never get into their stride, and are not timed.
+ * knows nothing of this, finds the same pace within a hundredth; but in the one-port
+ * model rounds are not always as long as it takes, and on tens of hosts it may be two
+ * hundredths slower, on hundreds six. Messages of few slices never get into their stride,
+ * and are not timed.
  *
  * A redundant plan costs what its first tree costs. */
 #ifndef ESPI_COST_COST_H

@@ -6,7 +6,8 @@
  * pruning, pruner.h.
  * Departure: the paper prints the arcs in the wrong order; its prose deletes those with
  * the fewest messages first. The shares are those of the optimum of least total time,
- * since other optima may hold useless circulations. Ties: slower first, then lower
+ * since other optima may hold useless circulations; of more than 200 hosts the program is
+ * left before its last cuts (lp_shares.c). Ties: slower first, then lower
  * sender, then lower receiver. */
 #include <stdlib.h>
 
