@@ -80,12 +80,16 @@ struct esp_sim_resource {
 };
 
 struct esp_sim_result {
-    double makespan_s;     /* when the last node that got everything had it */
+    double makespan_s;     /* when the last for which it is that got everything had it */
     double throughput_Bps; /* size / makespan */
     int n_nodes;
     double *delivered_s; /* by node of the plan's platform: when it had the whole message;
                             infinity: never; switches: 0 */
-    int lost;            /* hosts that never had it, those that stopped not counted */
+    unsigned char
+        *is_for; /* by node: is it one of those for which the operation is (the
+                    root of a gather, the targets of a multicast), not a relay? */
+    int n_for;   /* how many these are */
+    int lost;    /* of these, how many never had it and did not stop */
     uint64_t events, transfers;
     /* of redundant plans */
     int covered;    /* hosts that the race itself served, those that stop not counted */

@@ -147,6 +147,7 @@ static void print_row(const struct cli_gantt *g, int row)
 {
     size_t first = (size_t)row * (size_t)g->n_columns;
     double at_s = g->result->delivered_s[g->node[row]];
+    bool waits = row == 0 || g->result->is_for[g->node[row]]; /* the root has it */
     char text[32];
 
     print_label(g, g->node[row]);
@@ -155,7 +156,9 @@ static void print_row(const struct cli_gantt *g, int row)
               stdout);
     if (isfinite(at_s))
         espi_format_time(text, sizeof text, at_s);
-    printf("%*s%*s\n", MARGIN, "", TIME_WIDTH, isfinite(at_s) ? text : "never");
+    if (waits)
+        printf("%*s%*s", MARGIN, "", TIME_WIDTH, isfinite(at_s) ? text : "never");
+    putchar('\n');
 }
 
 static void print_axis(const struct cli_gantt *g)

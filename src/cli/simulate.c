@@ -30,7 +30,7 @@ struct espi_slices cli_sim_slices(const struct cli_sim *r)
 
 static bool is_lost(const struct cli_sim *r, int node)
 {
-    return !espi_is_switch(r->p, node) && !isfinite(r->result->delivered_s[node]) &&
+    return r->result->is_for[node] && !isfinite(r->result->delivered_s[node]) &&
            !r->stops[node];
 }
 
@@ -57,7 +57,7 @@ static json_t *delivered_json(const struct cli_sim *r)
     json_t *json = json_object();
 
     for (int u = 0; u < r->p->n_nodes; u++)
-        if (!espi_is_switch(r->p, u))
+        if (r->result->is_for[u] || u == r->plan->root)
             cli_json_real(json, espi_node_name(r->p, u), r->result->delivered_s[u]);
     return json;
 }
@@ -142,7 +142,7 @@ static void add_finish(struct cli_table *t, const struct cli_sim *r, int got)
     espi_format_time(text, sizeof text, r->result->makespan_s);
     espi_format_time(planned, sizeof planned, planned_s);
     cli_table_add(t, "finish");
-    if (got == 0 && r->p->n_hosts > 1)
+    if (got == 0 && r->result->n_for > 0)
         cli_table_add(t, "never");
     else if (comparable)
         cli_table_add(t, "after %s (planned: %s)", text, planned);
@@ -174,15 +174,14 @@ static int print_facts(const struct cli_sim *r)
     int got = 0;
 
     for (int u = 0; u < r->p->n_nodes; u++)
-        got += u != r->plan->root && !espi_is_switch(r->p, u) &&
-               isfinite(result->delivered_s[u]);
+        got += result->is_for[u] && isfinite(result->delivered_s[u]);
     cli_table_init(&t, columns, 2);
     add_finish(&t, r, got);
     cli_table_add(&t, "throughput");
     cli_table_add(&t, "%s",
                   espi_format_bandwidth(text, sizeof text, result->throughput_Bps));
     cli_table_add(&t, "delivered");
-    cli_table_add(&t, "to %d of %d hosts", got, r->p->n_hosts - 1);
+    cli_table_add(&t, "to %d of %d hosts", got, result->n_for);
     add_names(&t, r, "stopped", is_stopped);
     add_names(&t, r, "lost", is_lost);
     cli_table_add(&t, "transfers");
@@ -203,7 +202,7 @@ static int next_slowest(const struct cli_sim *r, int before)
     for (int u = 0; u < r->p->n_nodes; u++) {
         bool left = before < 0 || at_s[u] < at_s[before] ||
                     (at_s[u] == at_s[before] && u > before);
-        if (u == r->plan->root || espi_is_switch(r->p, u) || !isfinite(at_s[u]) || !left)
+        if (!r->result->is_for[u] || !isfinite(at_s[u]) || !left)
             continue;
         if (best < 0 || at_s[u] > at_s[best])
             best = u;

@@ -68,6 +68,12 @@ static inline int espi_op_frees_roots(esp_op op)
     return op == ESP_OP_ALLREDUCE || espi_op_has_parts(op);
 }
 
+/* Does the root alone get what the operation makes? */
+static inline int espi_op_is_for_root(esp_op op)
+{
+    return op == ESP_OP_GATHER || op == ESP_OP_REDUCE;
+}
+
 /* The operation whose plans are those of this one on the platform reversed, turned
  * round; itself where there is none. */
 static inline esp_op espi_op_mirror(esp_op op)

@@ -193,7 +193,7 @@ esp_status espi_simulate_redundant(const struct esp_platform *p,
     if (!st)
         st = run_repair(&c, err);
     if (!st)
-        st = espi_sim_report(&c.course.scene, &result, err);
+        st = espi_sim_report(&c.course.scene, plan, &result, err);
     if (st)
         return st;
     result->raced_s = c.raced_s;

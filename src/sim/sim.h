@@ -67,8 +67,8 @@ esp_status espi_run_fluid(struct espi_scene *scene, struct esp_err *err);
 esp_status espi_run_hnow(struct espi_scene *scene, struct esp_err *err);
 
 /* What a scene that was played says. */
-esp_status espi_sim_report(const struct espi_scene *scene, struct esp_sim_result **out,
-                           struct esp_err *err);
+esp_status espi_sim_report(const struct espi_scene *scene, const struct esp_plan *plan,
+                           struct esp_sim_result **out, struct esp_err *err);
 
 /* All of it for a redundant plan. */
 esp_status espi_simulate_redundant(const struct esp_platform *p,

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "plan/ops.h"
 #include "sim/sim.h"
 
 void esp_sim_result_free(struct esp_sim_result *result)
@@ -15,6 +16,7 @@ void esp_sim_result_free(struct esp_sim_result *result)
         espi_free(result->resources[i].text);
     espi_free(result->resources);
     espi_free(result->delivered_s);
+    espi_free(result->is_for);
     espi_free(result);
 }
 
@@ -53,6 +55,27 @@ static int report_resources(struct esp_sim_result *result, const struct espi_sce
     return 0;
 }
 
+/* Others relay: when they had it, and whether, is nobody's concern. */
+static int report_addressees(struct esp_sim_result *result, const struct esp_platform *p,
+                             const struct esp_plan *plan)
+{
+    result->is_for = espi_calloc((size_t)p->n_nodes, 1);
+    if (!result->is_for)
+        return -1;
+    if (espi_op_is_for_root(plan->op))
+        result->is_for[plan->root] = 1;
+    else if (plan->targets)
+        for (int i = 0; i < plan->n_targets; i++)
+            result->is_for[plan->targets[i]] = 1;
+    else
+        for (int u = 0; u < p->n_nodes; u++)
+            result->is_for[u] = !espi_is_switch(p, u) &&
+                                (u != plan->root || espi_op_frees_roots(plan->op));
+    for (int u = 0; u < p->n_nodes; u++)
+        result->n_for += result->is_for[u];
+    return 0;
+}
+
 static int report_delivery(struct esp_sim_result *result, const struct espi_scene *scene)
 {
     const struct espi_program *prog = scene->prog;
@@ -63,6 +86,8 @@ static int report_delivery(struct esp_sim_result *result, const struct espi_scen
     for (int r = 0; r < prog->n_ranks; r++) {
         double at_s = scene->delivered_s[r];
         result->delivered_s[prog->node[r]] = at_s;
+        if (!result->is_for[prog->node[r]])
+            continue;
         if (isfinite(at_s))
             result->makespan_s = fmax(result->makespan_s, at_s);
         else if (!isfinite(scene->stop_s[r]))
@@ -75,11 +100,12 @@ static int report_delivery(struct esp_sim_result *result, const struct espi_scen
     return 0;
 }
 
-esp_status espi_sim_report(const struct espi_scene *scene, struct esp_sim_result **out,
-                           struct esp_err *err)
+esp_status espi_sim_report(const struct espi_scene *scene, const struct esp_plan *plan,
+                           struct esp_sim_result **out, struct esp_err *err)
 {
     struct esp_sim_result *result = espi_calloc(1, sizeof *result);
-    if (!result || report_delivery(result, scene) || report_resources(result, scene)) {
+    if (!result || report_addressees(result, scene->prog->p, plan) ||
+        report_delivery(result, scene) || report_resources(result, scene)) {
         esp_sim_result_free(result);
         return espi_err_nomem(err);
     }
@@ -114,7 +140,7 @@ static esp_status simulate_plain(const struct esp_platform *p,
         st = espi_scene_init(&scene, &prog, options, arena, err);
     if (!st)
         st = play(&scene, err);
-    return st ? st : espi_sim_report(&scene, out, err);
+    return st ? st : espi_sim_report(&scene, plan, out, err);
 }
 
 esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *plan,

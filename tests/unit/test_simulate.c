@@ -281,6 +281,33 @@ static void nodes_stop(void **state)
     esp_platform_free(p);
 }
 
+/* Hosts that only relay are neither served nor lost. */
+static void relays_do_not_count(void **state)
+{
+    (void)state;
+    struct esp_platform *p = chain("10");
+    struct esp_plan *plan = chain_plan(p);
+    struct esp_node_stop stop = {10.5, 1};
+    struct esp_sim_options o = {.stops = &stop};
+    const int c = 2;
+    plan->op = ESP_OP_MULTICAST;
+    assert_int_equal(esp_plan_set_targets(plan, 1, &c, NULL), ESP_OK);
+    struct esp_sim_result *r = simulate(p, plan, &o);
+    assert_int_equal(r->n_for, 1);
+    assert_true(r->is_for[c] && !r->is_for[0] && !r->is_for[1]);
+    near(r->delivered_s[c], 11, 1e-9);
+    assert_int_equal(r->lost, 0);
+    esp_sim_result_free(r);
+    o.n_stops = 1; /* b, before its last slice is through */
+    r = simulate(p, plan, &o);
+    assert_true(isinf(r->delivered_s[c]));
+    assert_int_equal(r->lost, 1);
+    assert_true(r->makespan_s == 0); /* b's own 10 s are nobody's concern */
+    esp_sim_result_free(r);
+    esp_plan_free(plan);
+    esp_platform_free(p);
+}
+
 static void wrong_options_are_refused(void **state)
 {
     (void)state;
@@ -415,6 +442,7 @@ int main(void)
         cmocka_unit_test(one_port_is_kept),
         cmocka_unit_test(rates_change_and_links_go_down),
         cmocka_unit_test(nodes_stop),
+        cmocka_unit_test(relays_do_not_count),
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(fluid_shares_are_fair),
         cmocka_unit_test(rounds_share_slices_by_weight),

@@ -10,7 +10,7 @@ espalier bound p.json --op allreduce --json | grep -v solve_s
 
 espalier plan p.json --op multicast --targets l3,l5,l8 -o plan.json | grep -v -e planning
 
-espalier simulate p.json plan.json | head -n 5
+espalier simulate p.json plan.json | head -n 12
 
 espalier plan p.json --op allreduce --algo grow | grep -v -e planning
 
