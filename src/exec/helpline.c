@@ -233,27 +233,46 @@ int espi_helpline_test(struct espi_helpline *line, espi_errand_fn on_done, void 
 
 /* ---- notes ---- */
 
+static int is_old(const struct espi_helpline *line, const struct espi_note *note)
+{
+    return (int32_t)(note->run - line->run) < 0;
+}
+
+/* Nobody helps in a run that is over. */
+static int turn_down(struct espi_helpline *line, int peer, const struct espi_note *note)
+{
+    return note->kind == ESPI_NOTE_ASK
+               ? espi_helpline_end_answers(line, peer, note->window)
+               : 0;
+}
+
+/* The first note that came early for this run; *peer stays -1 if there is none. What was
+ * not looked for in its run is turned down. */
 static int take_early(struct espi_helpline *line, int *peer, struct espi_note *note)
 {
-    for (size_t i = 0; i < line->n_early; i++)
-        if (line->early[i].note.run == line->run) {
-            *peer = line->early[i].peer;
-            *note = line->early[i].note;
-            memmove(line->early + i, line->early + i + 1,
-                    (--line->n_early - i) * sizeof *line->early);
-            return 1;
+    size_t kept = 0;
+    int code = 0;
+    *peer = -1;
+    for (size_t i = 0; i < line->n_early; i++) {
+        struct espi_early_note *e = &line->early[i];
+        if (!code && *peer < 0 && e->note.run == line->run) {
+            *peer = e->peer;
+            *note = e->note;
+        } else if (!code && is_old(line, &e->note)) {
+            code = turn_down(line, e->peer, &e->note);
+        } else {
+            line->early[kept++] = *e;
         }
-    return 0;
+    }
+    line->n_early = kept;
+    return code;
 }
 
 /* Of a run that is over, or is still to come. */
 static int put_aside(struct espi_helpline *line, int peer, const struct espi_note *note)
 {
-    int is_old = (int32_t)(note->run - line->run) < 0;
-    if (is_old)
-        return note->kind == ESPI_NOTE_ASK
-                   ? espi_helpline_end_answers(line, peer, note->window)
-                   : 0;
+    if (is_old(line, note))
+        return turn_down(line, peer, note);
     if (espi_grow((void **)&line->early, &line->early_cap, line->n_early + 1,
                   sizeof *line->early))
         return ESPI_HELPLINE_NOMEM;
@@ -273,10 +292,11 @@ static int poll_note(struct espi_helpline *line, int *peer, struct espi_note *no
 
 int espi_helpline_next_note(struct espi_helpline *line, int *peer, struct espi_note *note)
 {
-    if (line->n_early && take_early(line, peer, note))
-        return 0;
+    int code = take_early(line, peer, note);
+    if (code || *peer >= 0)
+        return code;
     for (;;) {
-        int code = poll_note(line, peer, note);
+        code = poll_note(line, peer, note);
         if (code || *peer < 0 || note->run == line->run)
             return code;
         code = put_aside(line, *peer, note);
@@ -292,7 +312,8 @@ int espi_helpline_drain(struct espi_helpline *line, const struct espi_transport 
     struct espi_note note;
     line->transport = t;
     line->run++; /* whatever comes now is old */
-    while (!code && (line->notes_got < notes || line->n_requests > 0)) {
+    while (!code &&
+           (line->notes_got < notes || line->n_requests > 0 || line->n_early > 0)) {
         int before = count;
         code = espi_helpline_next_note(line, &peer, &note);
         if (!code)
