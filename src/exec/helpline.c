@@ -305,19 +305,35 @@ int espi_helpline_next_note(struct espi_helpline *line, int *peer, struct espi_n
     }
 }
 
+void espi_helpline_close(struct espi_helpline *line, const struct espi_transport *t)
+{
+    espi_helpline_begin(line, t); /* a run without ranks */
+}
+
+int espi_helpline_sweep(struct espi_helpline *line, int *count)
+{
+    struct espi_note note;
+    int peer, code = espi_helpline_next_note(line, &peer, &note);
+    return code ? code : espi_helpline_test(line, NULL, NULL, count);
+}
+
+int64_t espi_helpline_left(const struct espi_helpline *line)
+{
+    int64_t left = (int64_t)(line->n_requests + line->n_early) - line->notes_got;
+    for (int i = 0; i < line->n; i++)
+        left += line->notes_sent[i];
+    return left;
+}
+
 int espi_helpline_drain(struct espi_helpline *line, const struct espi_transport *t,
                         int64_t notes)
 {
-    int peer = -1, count = 0, code = 0;
-    struct espi_note note;
-    line->transport = t;
-    line->run++; /* whatever comes now is old */
+    int count = 0, code = 0;
+    espi_helpline_close(line, t);
     while (!code &&
            (line->notes_got < notes || line->n_requests > 0 || line->n_early > 0)) {
         int before = count;
-        code = espi_helpline_next_note(line, &peer, &note);
-        if (!code)
-            code = espi_helpline_test(line, NULL, NULL, &count);
+        code = espi_helpline_sweep(line, &count);
         if (count == before)
             sched_yield();
     }

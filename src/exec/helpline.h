@@ -10,7 +10,8 @@
  *   - notes carry the number of their run: old ones are answered or dropped, early ones
  *     kept until their run begins;
  *   - ranks count the notes that they send to each other, so that in the end (when the
- *     communicator is freed) each knows how many are still to come. */
+ *     communicator is freed) each knows how many are still to come. Or, where ranks meet
+ *     that have many helplines between them, all learn when nothing is left. */
 #ifndef ESPI_EXEC_HELPLINE_H
 #define ESPI_EXEC_HELPLINE_H
 
@@ -117,6 +118,16 @@ int espi_helpline_next_note(struct espi_helpline *line, int *peer,
 /* A run begins; all ranks give their runs the same numbers. */
 void espi_helpline_begin(struct espi_helpline *line,
                          const struct espi_transport *transport);
+
+/* The last run is over: whatever comes from now on is old. */
+void espi_helpline_close(struct espi_helpline *line, const struct espi_transport *t);
+/* Takes what has come, without waiting; *count grows by how many messages are done. */
+int espi_helpline_sweep(struct espi_helpline *line, int *count);
+/* What is still under way from or to this rank: the notes that it sent less those that it
+ * got and dealt with, and its open requests. Of closed helplines the sum over all ranks
+ * is 0 when, and only when, nothing is left: notes are no longer sent, and what is begun
+ * in answer to one is open before it counts as got, or at the one who asked. */
+int64_t espi_helpline_left(const struct espi_helpline *line);
 
 /* The end: takes the notes that are still to come, `notes` in all since the helpline was
  * made (the sum of what the ranks sent to this one), and waits for what is under way.

@@ -143,7 +143,7 @@ static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
     if (c == &lost)
         return MPI_SUCCESS;
     list_remove(c);
-    espi_help_end(c, !ending);
+    espi_help_end(c);
     if (is_held(c))
         return MPI_SUCCESS;
     if (!ending && c->whose == ESPI_OURS)
@@ -366,8 +366,11 @@ void espi_comms_take_world(void)
  * has not freed go the way of these. */
 void espi_comms_end(void)
 {
+    const struct espi_comm *world = record_of(MPI_COMM_WORLD);
     bury();
-    if (record_of(MPI_COMM_WORLD))
+    espi_help_finish(all,
+                     world && world->whose == ESPI_OURS ? world->twin : MPI_COMM_NULL);
+    if (world)
         PMPI_Comm_delete_attr(MPI_COMM_WORLD, espi_job.keyval);
     ending = 1;
     while (all)

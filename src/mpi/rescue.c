@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "advise/helpers.h"
 #include "base/alloc.h"
@@ -57,11 +58,17 @@ static void find_helpers(const struct espi_comm *c, struct espi_entry *e)
     espi_arena_done(&arena);
 }
 
-int espi_help_applies(struct espi_comm *c, struct espi_entry *e)
+/* Is there help in this job? Every rank finds the same. */
+static int is_offered(void)
 {
     const struct espi_settings *s = &espi_job.settings;
-    if (!espi_job.net || (s->patience <= 0 && !s->slow[0]) || e->op != ESP_OP_BCAST ||
-        e->no_help || !espi_rescue_applies(&e->prog))
+    return espi_job.net && (s->patience > 0 || s->slow[0]);
+}
+
+int espi_help_applies(struct espi_comm *c, struct espi_entry *e)
+{
+    if (!is_offered() || e->op != ESP_OP_BCAST || e->no_help ||
+        !espi_rescue_applies(&e->prog))
         return 0;
     if (!e->helper)
         find_helpers(c, e);
@@ -124,21 +131,79 @@ static void drain(struct espi_comm *c)
         espi_helpline_drain(h->line, transport_of(h), notes);
 }
 
-/* Communicators that the user has not freed are left to MPI_Finalize in no common order,
- * and then nothing can be waited for; nor freed that may still be under way. */
-void espi_help_end(struct espi_comm *c, int together)
+/* What is still under way is the library's to clear away. */
+static void discard(struct espi_comm *c)
 {
     struct espi_help *h = c->help;
-    if (!h)
-        return;
-    if (together)
-        drain(c);
-    if (h->line->n_requests == 0) {
+    if (h && h->line->n_requests == 0) {
         espi_helpline_free(h->line);
         espi_slow_free(h->slow);
         espi_free(h);
     }
     c->help = NULL;
+}
+
+void espi_help_end(struct espi_comm *c)
+{
+    if (c->help)
+        drain(c);
+    discard(c);
+}
+
+/* ---- the end of the job ---- */
+
+/* Ranks that all are here have cleared away what is under way between them in a moment;
+ * who is not done by then is broken. Between rounds they let each other, and slow links,
+ * have time. */
+#define END_S    10.0
+#define ROUNDS   (1 << 16)
+#define PAUSE_US 1000
+
+/* Looks at all once; *left: what is under way then. */
+static int sweep(const struct espi_comm *all, int64_t *left)
+{
+    int count = 0, code = 0;
+    *left = 0;
+    for (const struct espi_comm *c = all; c && !code; c = c->next)
+        if (c->help) {
+            code = espi_helpline_sweep(c->help->line, &count);
+            *left += espi_helpline_left(c->help->line);
+        }
+    return code;
+}
+
+/* Communicators that the user has not freed, each rank in its own order: nobody waits for
+ * one of them, but all ranks of the job look at theirs until nothing is left on any.
+ * Whether they go on follows from sums that all have. */
+static void drain_all(const struct espi_comm *all, MPI_Comm job)
+{
+    enum { LEFT, STOP, TERMS };
+    double end_s = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t mine[TERMS], sums[TERMS];
+        int code = sweep(all, &mine[LEFT]);
+        mine[STOP] = code || (round && espi_now_s() > end_s);
+        if (PMPI_Allreduce(mine, sums, TERMS, MPI_INT64_T, MPI_SUM, job) || sums[STOP] ||
+            sums[LEFT] == 0)
+            return;
+        if (round)
+            usleep(round < PAUSE_US ? (useconds_t)round : PAUSE_US);
+        else
+            end_s = espi_now_s() + END_S; /* from now on all are here */
+    }
+}
+
+void espi_help_finish(struct espi_comm *all, MPI_Comm job)
+{
+    if (!is_offered())
+        return;
+    for (struct espi_comm *c = all; c; c = c->next)
+        if (c->help)
+            espi_helpline_close(c->help->line, transport_of(c->help));
+    if (job != MPI_COMM_NULL)
+        drain_all(all, job);
+    for (struct espi_comm *c = all; c; c = c->next)
+        discard(c);
 }
 
 /* ---- the run ---- */

@@ -216,8 +216,11 @@ void espi_wire_abandon(const struct espi_request *requests, int n);
 int espi_help_applies(struct espi_comm *c, struct espi_entry *e);
 /* Runs it; MPI_SUCCESS, or a code. */
 int espi_help_run(struct espi_comm *c, const struct espi_entry *e, void *data);
-/* The communicator goes; together: all its ranks are here. */
-void espi_help_end(struct espi_comm *c, int together);
+/* The communicator goes, on all its ranks. */
+void espi_help_end(struct espi_comm *c);
+/* The job ends: what is left on the communicators of the list, one a rank, is cleared
+ * away. Collective over the job, whose twin it is, or MPI_COMM_NULL: it has none. */
+void espi_help_finish(struct espi_comm *all, MPI_Comm job);
 
 /* ---- calls ---- */
 
