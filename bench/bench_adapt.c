@@ -12,7 +12,7 @@ static void print_call(int number, const struct espi_adapt_call *call)
            call->loaded ? "load" : "    ");
     for (int k = 0; k < MANY; k++)
         printf(" %7.3f", call->took_s[k]);
-    putchar('\n');
+    printf(" %5ld\n", call->probes);
 }
 
 static void run_course(const struct esp_platform *p, uint64_t seed, int verbose,
@@ -41,6 +41,10 @@ static void print_text(const struct espi_adapt_tally *t, int runs)
                "%.1f%%, %d broadcasts\n",
                l ? "under load" : "without load", 100 * t->gain[l] / t->calls[l],
                100 * t->least[l], 100 * t->most[l], t->calls[l]);
+    for (int l = 0; l < 2; l++)
+        printf("probes over none %s: %.1f%% better on average\n",
+               l ? "under load" : "without load", 100 * t->probing_gain[l] / t->calls[l]);
+    printf("%ld probes, for which calls waited %.4f s in all\n", t->probes, t->probes_s);
 }
 
 static void print_json(const struct espi_adapt_tally *t, int runs)
@@ -54,9 +58,10 @@ static void print_json(const struct espi_adapt_tally *t, int runs)
             t->most[l]);
         for (int k = 0; k < MANY; k++)
             printf(", \"%s\": %.5f", espi_adapt_names[k], t->sum_s[l][k] / t->calls[l]);
+        printf(", \"probing_gain\": %.4f", t->probing_gain[l] / t->calls[l]);
         printf("}");
     }
-    printf("}\n");
+    printf(", \"probes\": %ld, \"probes_s\": %.5f}\n", t->probes, t->probes_s);
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 
 #include "advise/belief.h"
 #include "advise/inquest.h"
+#include "advise/quiet.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -50,6 +51,7 @@ struct espi_advisor {
     const struct esp_platform *net;
     struct espi_advisor_options options;
     struct espi_belief belief;
+    struct espi_quiet *quiet; /* NULL: no probes */
     /* ranks may be ahead of others, and letters late */
     struct open_call open[OPEN];
     int next_open;
@@ -98,6 +100,8 @@ esp_status espi_advisor_create(const struct esp_platform *net,
     esp_status st = a->reports
                         ? espi_belief_init(&a->belief, net, a->options.forget_s, err)
                         : espi_err_nomem(err);
+    if (!st && a->options.probe_share > 0)
+        st = espi_quiet_create(&a->belief, a->options.probe_share, &a->quiet, err);
     if (st)
         espi_advisor_free(a);
     else
@@ -110,6 +114,7 @@ void espi_advisor_free(struct espi_advisor *a)
     if (!a)
         return;
     forget_advice(a);
+    espi_quiet_free(a->quiet);
     espi_belief_done(&a->belief);
     espi_free(a->reports);
     espi_free(a);
@@ -119,14 +124,22 @@ esp_status espi_advisor_renew(struct espi_advisor *a, const struct esp_platform 
                               struct esp_err *err)
 {
     struct espi_belief fresh;
+    struct espi_quiet *quiet = NULL;
     if (net->n_nodes != a->net->n_nodes)
         return espi_err(err, ESP_EINPUT, "the new platform has other nodes");
     for (int i = 0; i < net->n_nodes; i++)
         if (strcmp(espi_node_name(net, i), espi_node_name(a->net, i)) != 0)
             return espi_err(err, ESP_EINPUT, "the new platform has other nodes");
     esp_status st = espi_belief_init(&fresh, net, a->options.forget_s, err);
-    if (st)
+    if (!st && a->quiet)
+        st = espi_quiet_create(&fresh, a->options.probe_share, &quiet, err);
+    if (st) {
+        espi_belief_done(&fresh);
         return st;
+    }
+    if (quiet)
+        espi_quiet_succeed(quiet, a->quiet, &a->belief);
+    a->quiet = quiet;
     espi_belief_done(&a->belief);
     a->belief = fresh;
     a->net = net;
@@ -468,6 +481,8 @@ static esp_status challenge(struct contest *c, struct esp_plan *plan)
 /* Of the best, the one that stays good around what is believed. */
 static esp_status decide(struct contest *c)
 {
+    for (int i = 0; i < c->n_finalists && c->a->quiet; i++)
+        espi_quiet_mark(c->a->quiet, c->finalist[i], ESPI_QUIET_RIVAL, c->a->turn);
     esp_status st = challenge(c, c->plain);
     for (int i = 0; i < c->n_finalists; i++) {
         esp_status challenged = challenge(c, c->finalist[i]);
@@ -526,6 +541,8 @@ static esp_status settle(struct contest *c, int size_class, struct espi_advice *
         out->is_new = 1;
     }
     esp_plan_free(old);
+    if (!st && c->a->quiet)
+        espi_quiet_mark(c->a->quiet, c->best, ESPI_QUIET_IN_FORCE, c->a->turn);
     return st ? st : remember(c, size_class);
 }
 
@@ -604,4 +621,45 @@ esp_status espi_advisor_expect(struct espi_advisor *a, const struct esp_plan *pl
     esp_platform_free(believed);
     espi_arena_done(&c.arena);
     return st;
+}
+
+/* ---- probes ---- */
+
+void espi_advisor_set_prober(struct espi_advisor *a, int node, int able)
+{
+    if (a->quiet)
+        espi_quiet_set_host(a->quiet, node, able);
+}
+
+int espi_advisor_next_probe(struct espi_advisor *a, double now_s,
+                            struct espi_probe_order *out)
+{
+    struct espi_outlook o;
+    if (!a->quiet)
+        return 0;
+    espi_advisor_outlook(a, now_s, &o);
+    return espi_quiet_next(a->quiet, &o, now_s, out);
+}
+
+uint64_t espi_advisor_open_probe(const struct espi_advisor *a, double *until_s)
+{
+    return a->quiet ? espi_quiet_open(a->quiet, until_s) : 0;
+}
+
+esp_status espi_advisor_probed(struct espi_advisor *a, uint64_t number, int end,
+                               double Bps, double now_s, int *changed,
+                               struct esp_err *err)
+{
+    *changed = 0;
+    if (!a->quiet || end < ESPI_PROBE_RATE || end > ESPI_PROBE_LOST)
+        return ESP_OK;
+    return espi_quiet_answer(a->quiet, number, (enum espi_probe_end)end, Bps, now_s,
+                             changed, err);
+}
+
+int espi_advisor_probes(const struct espi_advisor *a, struct espi_probe_tally *out)
+{
+    if (a->quiet)
+        espi_quiet_tally(a->quiet, out);
+    return a->quiet != NULL;
 }

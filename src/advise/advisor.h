@@ -49,6 +49,9 @@ struct espi_report {
 #define ESPI_REPORT_MAGIC   UINT32_C(0x65737061)
 #define ESPI_REPORT_VERSION 1
 
+struct espi_probe_order; /* quiet.h */
+struct espi_probe_tally;
+
 struct espi_advisor_options {
     double forget_s;    /* half of what is not heard of any more is forgotten; 0: 120 */
     int window;         /* slices under way at once on one way; 0: 4 */
@@ -58,6 +61,7 @@ struct espi_advisor_options {
     esp_judge_fn judge; /* of finishes; NULL: the closed form */
     void *judge_arg;
     uint64_t seed;
+    double probe_share; /* of the time that links may be probed; 0: never */
 };
 
 struct espi_advisor;
@@ -122,6 +126,27 @@ struct espi_rate {
 /* Those groups, up to max of them; gives how many there are. */
 int espi_advisor_rates(const struct espi_advisor *a, double now_s, struct espi_rate *out,
                        int max);
+
+/* ---- probes in quiet times (quiet.h); without probe_share there are none ---- */
+
+/* A host can probe and be probed, or can no more. */
+void espi_advisor_set_prober(struct espi_advisor *a, int node, int able);
+
+/* The next probe, if one is due now: 1. */
+int espi_advisor_next_probe(struct espi_advisor *a, double now_s,
+                            struct espi_probe_order *out);
+
+/* The number of the probe under way, and when it is given up; 0: there is none. */
+uint64_t espi_advisor_open_probe(const struct espi_advisor *a, double *until_s);
+
+/* How it ended (enum espi_probe_end); nonsense is passed over. *changed: is it worth
+ * while to plan anew? ESP_ENOMEM is the only failure. */
+esp_status espi_advisor_probed(struct espi_advisor *a, uint64_t number, int end,
+                               double Bps, double now_s, int *changed,
+                               struct esp_err *err);
+
+/* What was done; 0: there are no probes. */
+int espi_advisor_probes(const struct espi_advisor *a, struct espi_probe_tally *out);
 
 /* When a message of so many bytes, cut into slices of so many, would be everywhere by a
  * plan for the network, as that is believed to be. */

@@ -22,6 +22,8 @@ enum knob_number {
     SLOW,
     STATS,
     ADVICE,
+    PROBE,
+    PROBER,
     LOG,
     N_KNOBS
 };
@@ -68,6 +70,12 @@ static const struct espi_knob knobs[N_KNOBS] = {
     [ADVICE] = {"ESPALIER_ADVICE", "FOLDER", "",
                 "Where the advisor of the job puts its plans and listens to the ranks; "
                 "'espalier run --adapt' sets it."},
+    [PROBE] = {"ESPALIER_PROBE", "SHARE", "0.05",
+               "Under an advisor: the part of the time that any link or host may be busy "
+               "with probes while the program makes no calls; 0: no probes."},
+    [PROBER] = {"ESPALIER_PROBER", "FILE", "",
+                "The program that sends probes, one on each machine; 'espalier run "
+                "--adapt' sets it. Without it there are none."},
     [LOG] = {"ESPALIER_LOG", "quiet|warn|info|debug", "warn",
              "How much rank 0 says on standard error."},
 };
@@ -200,6 +208,10 @@ static esp_status read_one(struct espi_settings *s, enum knob_number k, const ch
         return read_text(k, text, s->stats, sizeof s->stats, err);
     case ADVICE:
         return read_text(k, text, s->advice, sizeof s->advice, err);
+    case PROBE:
+        return read_number(k, text, 0, 0.5, &s->probe, err);
+    case PROBER:
+        return read_text(k, text, s->prober, sizeof s->prober, err);
     case HOSTS:
         return read_text(k, text, s->hosts, sizeof s->hosts, err);
     case ALGO:

@@ -29,16 +29,25 @@ static int set_address(struct sockaddr_un *address, const char *folder)
     return n > 0 && (size_t)n < sizeof address->sun_path ? 0 : -1;
 }
 
+static int is_of_our_user(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           peer.uid == geteuid();
+}
+
 /* ---- the ranks' side ---- */
 
-static int connect_now(const char *folder)
+int espi_advice_connect(const char *folder)
 {
     struct sockaddr_un address;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
     if (!set_address(&address, folder) &&
-        connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
+        is_of_our_user(fd))
         return fd;
     close(fd);
     return -1;
@@ -52,7 +61,7 @@ void espi_news_send(struct espi_reporter *r, const char *folder, const void *new
         if (r->tried_s > 0 && now_s - r->tried_s < RETRY_S)
             return;
         r->tried_s = now_s;
-        r->fd = connect_now(folder);
+        r->fd = espi_advice_connect(folder);
     }
     if (r->fd < 0)
         return;
@@ -251,41 +260,34 @@ esp_status espi_advice_listen(char *folder, int *fd, struct esp_err *err)
 
 int espi_advice_accept(int fd)
 {
-    struct ucred peer;
-    socklen_t size = sizeof peer;
     int connection = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (connection < 0)
         return -1;
-    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-        peer.uid == geteuid())
+    if (is_of_our_user(connection))
         return connection;
     close(connection);
     return -1;
 }
 
-enum espi_news espi_advice_receive(int fd, struct espi_report *report,
-                                   struct espi_outcome *outcome)
+enum espi_news espi_advice_receive(int fd, union espi_news_text *out)
 {
-    union {
-        struct espi_report report;
-        struct espi_outcome outcome;
-    } got;
+    union espi_news_text got;
     ssize_t n = recv(fd, &got, sizeof got, MSG_DONTWAIT | MSG_TRUNC);
     if (n < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? ESPI_NEWS_NONE
                                                                          : ESPI_NEWS_END;
-    if (n == sizeof got.report) {
-        *report = got.report;
-        return ESPI_NEWS_REPORT;
-    }
-    if (n == sizeof got.outcome) {
-        *outcome = got.outcome;
-        return ESPI_NEWS_OUTCOME;
-    }
-    return ESPI_NEWS_END;
+    enum espi_news kind = n == sizeof got.report    ? ESPI_NEWS_REPORT
+                          : n == sizeof got.outcome ? ESPI_NEWS_OUTCOME
+                          : n == sizeof got.probe   ? ESPI_NEWS_PROBE
+                                                    : ESPI_NEWS_END;
+    if (kind > 0)
+        *out = got;
+    return kind;
 }
 
-_Static_assert(sizeof(struct espi_report) != sizeof(struct espi_outcome),
+_Static_assert(sizeof(struct espi_report) != sizeof(struct espi_outcome) &&
+                   sizeof(struct espi_report) != sizeof(struct espi_probe_note) &&
+                   sizeof(struct espi_outcome) != sizeof(struct espi_probe_note),
                "messages are told apart by their size");
 
 static int is_time(double seconds)

@@ -6,6 +6,7 @@
 #define ESPI_ADVISE_REPORT_H
 
 #include "advise/advisor.h"
+#include "advise/prober.h"
 
 /* The longest plan that is published: what travels with a broadcast. */
 enum { ESPI_ADVICE_MAX = 32768 };
@@ -40,6 +41,9 @@ struct espi_reporter {
     int fd;         /* -1: not connected */
     double tried_s; /* when a connection was tried last */
 };
+
+/* A connection to the advisor, if it is of our own user; -1: none. */
+int espi_advice_connect(const char *folder);
 
 /* Tells the advisor, a report or an outcome; what cannot be delivered at once is lost. */
 void espi_news_send(struct espi_reporter *r, const char *folder, const void *news,
@@ -77,13 +81,19 @@ enum espi_news {
     ESPI_NEWS_END = -1,
     ESPI_NEWS_NONE,
     ESPI_NEWS_REPORT,
-    ESPI_NEWS_OUTCOME
+    ESPI_NEWS_OUTCOME,
+    ESPI_NEWS_PROBE
 };
 
-/* The next message of a connection, put where it belongs. ESPI_NEWS_NONE: none yet;
- * ESPI_NEWS_END: it is closed or nonsense came. */
-enum espi_news espi_advice_receive(int fd, struct espi_report *report,
-                                   struct espi_outcome *outcome);
+union espi_news_text {
+    struct espi_report report;
+    struct espi_outcome outcome;
+    struct espi_probe_note probe;
+};
+
+/* The next message of a connection. ESPI_NEWS_NONE: none yet; ESPI_NEWS_END: it is closed
+ * or nonsense came. */
+enum espi_news espi_advice_receive(int fd, union espi_news_text *out);
 
 /* Publishes a plan: the file appears whole or not at all. */
 esp_status espi_advice_write(const char *folder, const struct esp_platform *net,

@@ -4,9 +4,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "advise/quiet.h"
 #include "advise/report.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -34,6 +36,8 @@ struct service {
     double planned_s; /* when the last was */
     bool verbose;
     struct cli_live live;
+    int hub; /* the connection from which probes are sent; -1: none */
+    long told_changes;
 };
 
 static volatile sig_atomic_t stopped;
@@ -59,30 +63,69 @@ static void greet(struct service *s)
     }
 }
 
+/* How the probe under way ended. */
+static void end_probe(struct service *s, uint64_t number, int end, double Bps)
+{
+    int changed = 0;
+
+    espi_advisor_probed(s->advisor, number, end, Bps, espi_now_s(), &changed, NULL);
+    if (changed)
+        s->to_plan = 3;
+}
+
+static void set_probers(struct service *s, int hub)
+{
+    s->hub = hub;
+    for (int i = 0; i < esp_platform_node_count(s->p); i++)
+        espi_advisor_set_prober(s->advisor, i, 0);
+    end_probe(s, espi_advisor_open_probe(s->advisor, NULL), ESPI_PROBE_LOST, 0);
+}
+
 static void part(struct service *s, int i)
 {
+    if (s->peers[i].fd == s->hub)
+        set_probers(s, -1);
     close(s->peers[i].fd);
     s->peers[i] = s->peers[--s->n_peers];
 }
 
-/* All that a rank has to say; -1: it is gone. */
+/* What the hub of the probers says. */
+static void hear_probe(struct service *s, int fd, const struct espi_probe_note *n)
+{
+    if (!espi_probe_note_is_sane(n, esp_platform_node_count(s->p)))
+        return;
+    if (n->kind == ESPI_PROBE_NOTE_PROBER) {
+        if (fd != s->hub)
+            set_probers(s, fd);
+        espi_advisor_set_prober(s->advisor, n->from, 1);
+    } else if (n->kind == ESPI_PROBE_NOTE_END && fd == s->hub) {
+        end_probe(s, n->number, n->end, n->Bps);
+    }
+}
+
+static void hear_report(struct service *s, const struct espi_report *report)
+{
+    double now_s = espi_now_s();
+
+    if (s->live.ledger)
+        espi_ledger_report(s->live.ledger, s->advisor, report, now_s);
+    espi_advisor_hear(s->advisor, report, now_s, NULL);
+    s->to_plan = 3; /* the size predicted, its half and its double */
+}
+
+/* All that a rank or the probers have to say; -1: it is gone. */
 static int listen_to(struct service *s, int i)
 {
-    struct espi_report report;
-    struct espi_outcome outcome;
+    union espi_news_text text;
     enum espi_news news;
 
-    while ((news = espi_advice_receive(s->peers[i].fd, &report, &outcome)) > 0) {
-        double now_s = espi_now_s();
-        if (news == ESPI_NEWS_OUTCOME) {
-            if (s->live.ledger)
-                espi_ledger_outcome(s->live.ledger, &outcome, now_s);
-            continue;
-        }
-        if (s->live.ledger)
-            espi_ledger_report(s->live.ledger, s->advisor, &report, now_s);
-        espi_advisor_hear(s->advisor, &report, now_s, NULL);
-        s->to_plan = 3; /* the size predicted, its half and its double */
+    while ((news = espi_advice_receive(s->peers[i].fd, &text)) > 0) {
+        if (news == ESPI_NEWS_REPORT)
+            hear_report(s, &text.report);
+        else if (news == ESPI_NEWS_PROBE)
+            hear_probe(s, s->peers[i].fd, &text.probe);
+        else if (s->live.ledger)
+            espi_ledger_outcome(s->live.ledger, &text.outcome, espi_now_s());
     }
     return news;
 }
@@ -160,12 +203,67 @@ static void plan_one(struct service *s)
     esp_plan_free(advice.plan);
 }
 
+/* ---- probes ---- */
+
+#define PROBE_LOOK_MS 20 /* with probers, whether one is due is looked at as often */
+
+static void say_change(struct service *s)
+{
+    struct espi_probe_tally t;
+    const struct esp_platform *p = s->p;
+
+    if (!s->verbose || !espi_advisor_probes(s->advisor, &t) ||
+        t.changed == s->told_changes || t.change_link < 0)
+        return;
+    s->told_changes = t.changed;
+    fprintf(stderr, "espalier: probe %ld: %s>%s has %.2f of its bandwidth\n", t.heard,
+            esp_platform_node_name(p, esp_platform_link_from(p, t.change_link)),
+            esp_platform_node_name(p, esp_platform_link_to(p, t.change_link)),
+            t.change_factor);
+}
+
+static void probe(struct service *s)
+{
+    struct espi_probe_order order;
+    double now_s = espi_now_s(), until_s;
+    uint64_t open = espi_advisor_open_probe(s->advisor, &until_s);
+
+    say_change(s);
+    if (open && now_s > until_s)
+        end_probe(s, open, ESPI_PROBE_LOST, 0);
+    if (s->hub < 0 || !espi_advisor_next_probe(s->advisor, now_s, &order))
+        return;
+    struct espi_probe_note n = {.magic = ESPI_PROBE_NOTE_MAGIC,
+                                .version = ESPI_PROBE_NOTE_VERSION,
+                                .kind = ESPI_PROBE_NOTE_ORDER,
+                                .from = order.from,
+                                .to = order.to,
+                                .number = order.number};
+    if (send(s->hub, &n, sizeof n, MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof n)
+        end_probe(s, order.number, ESPI_PROBE_LOST, 0);
+}
+
+static void say_probes(const struct service *s)
+{
+    struct espi_probe_tally t;
+
+    if (!espi_advisor_probes(s->advisor, &t) || !s->verbose)
+        return;
+    fprintf(stderr,
+            "espalier: %ld probes of %.0f bytes in all on %d hosts: %ld answered, %ld "
+            "refused for a call, %ld lost; %ld changed what was believed, %ld were "
+            "doubted\n",
+            t.sent, t.bytes, t.most_hosts, t.heard, t.refused, t.lost, t.changed,
+            t.doubted);
+}
+
 static int serve(struct service *s)
 {
     pid_t parent = getppid();
 
     while (!stopped && getppid() == parent) {
-        listen_all(s, s->to_plan > 0 ? 0 : 200);
+        listen_all(s, s->to_plan > 0 ? 0 : s->hub >= 0 ? PROBE_LOOK_MS : 200);
+        probe(s);
         renew(s);
         if (s->to_plan > 0 || espi_now_s() - s->planned_s > REVIEW_S)
             plan_one(s);
@@ -186,6 +284,7 @@ static int open_service(struct service *s, const struct cli_args *args)
     struct espi_advisor_options options = {.budget_s = cli_number(args, "budget"),
                                            .forget_s = cli_number(args, "forget"),
                                            .algo = cli_text(args, "algo"),
+                                           .probe_share = cli_number(args, "probe"),
                                            .judge = esp_judge_by_simulation,
                                            .judge_arg = &fluid,
                                            .seed = 1};
@@ -222,7 +321,7 @@ static int open_service(struct service *s, const struct cli_args *args)
 
 static int run_advise(const struct cli_args *args)
 {
-    struct service s = {.to_plan = 0};
+    struct service s = {.to_plan = 0, .hub = -1};
     struct sigaction action = {.sa_handler = stop};
 
     sigaction(SIGTERM, &action, NULL);
@@ -233,6 +332,8 @@ static int run_advise(const struct cli_args *args)
     int code = open_service(&s, args);
     if (code == CLI_OK)
         code = serve(&s);
+    if (code == CLI_OK)
+        say_probes(&s);
     cli_live_close(&s.live);
     for (int i = 0; i < s.n_peers; i++)
         close(s.peers[i].fd);
@@ -254,6 +355,11 @@ const struct command cli_command_advise = {
             "puts plans for that size, its half and its double into a folder, where the "
             "root of a broadcast finds them; the plan travels with the data, and all "
             "ranks change to it at the next call.",
+            "While the program makes no calls, a process beside the ranks of each "
+            "machine "
+            "sends short trains of packets to others, one at a time: over links that "
+            "plans in force pass most often, then those of plans that came close, then "
+            "all others.",
             "'espalier run --adapt' starts and stops it; by itself it is of use to try "
             "things out. When it ends, by whatever cause, the program goes on with the "
             "plans it has. When the file of the platform is replaced, by a new "
@@ -289,6 +395,16 @@ const struct command cli_command_advise = {
              .fallback = "120s",
              .help = "Half of what is believed of a link is forgotten after this time "
                      "without news of it."},
+            {.name = "probe",
+             .kind = CLI_DOUBLE,
+             .value = "SHARE",
+             .fallback = "0.05",
+             .limited = true,
+             .min = 0,
+             .max = 0.5,
+             .help = "The part of the time that any link or host may be busy with probes "
+                     "while the program makes no calls; 0: no probes. Probes are sent by "
+                     "processes that the ranks start (ESPALIER_PROBER)."},
             CLI_LIVE_OPTIONS,
             {.name = "verbose",
              .letter = 'v',

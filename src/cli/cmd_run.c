@@ -131,9 +131,24 @@ static void add_launcher_options(struct line *line, int mpi)
 /* ---- the advisor ---- */
 
 struct advice {
-    char self[PATH_MAX], folder[64];
-    const char *words[16]; /* its command line; none: no advisor */
+    char self[PATH_MAX], folder[64], share[32];
+    const char *words[20]; /* its command line; none: no advisor */
 };
+
+/* Where probes are sent from, if that is wished and can be. */
+static int set_prober(struct advice *a, int *n)
+{
+    struct espi_settings settings;
+    char path[PATH_MAX];
+
+    if (espi_settings_read(&settings, getenv, NULL) || !(settings.probe > 0) ||
+        cli_find_part("src/prober", "espalier-prober", path))
+        return set("ESPALIER_PROBER", "");
+    snprintf(a->share, sizeof a->share, "%g", settings.probe);
+    a->words[(*n)++] = "--probe";
+    a->words[(*n)++] = a->share;
+    return set("ESPALIER_PROBER", path);
+}
 
 static int set_advice(const struct cli_args *args, struct advice *a)
 {
@@ -171,7 +186,10 @@ static int set_advice(const struct cli_args *args, struct advice *a)
     }
     if (cli_text(args, "log") && strcmp(cli_text(args, "log"), "debug") == 0)
         a->words[n++] = "-v";
+    code = set_prober(a, &n);
     a->words[n] = NULL;
+    if (code != CLI_OK)
+        return code;
     return set("ESPALIER_ADVICE", a->folder);
 }
 
@@ -312,7 +330,8 @@ const struct command cli_command_run = {
             {.name = "adapt",
              .help =
                  "Start an advisor beside the program, by which the broadcasts of all "
-                 "ranks follow the load of the network; see 'espalier advise'."},
+                 "ranks follow the load of the network; see 'espalier advise'. While the "
+                 "program makes no calls, links are probed (ESPALIER_PROBE=0: not)."},
             CLI_LIVE_OPTIONS,
             {.name = "stats",
              .help = "At the end, say on standard error what ran and how long it took."},

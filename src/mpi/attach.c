@@ -316,6 +316,7 @@ static void begin_plans(const struct head *head, struct files *files)
     espi_job.plans = 1;
     espi_job.nonblocking = vote(espi_progress_begin() == 0);
     espi_comms_take_world();
+    espi_prober_begin();
     espi_say(ESPI_LOG_INFO, "%d ranks, mode %s, network: %s", espi_job.n,
              espi_job.settings.mode == ESPI_MODE_FORCE ? "force" : "auto",
              espi_job.net ? espi_job.settings.platform : "all links equal");
@@ -361,6 +362,7 @@ void espi_detach(void)
     if (!espi_job.plans)
         return;
     espi_job.plans = 0;
+    espi_prober_end();
     espi_progress_end();
     espi_mail_end();
     espi_comms_end();

@@ -62,6 +62,7 @@ void espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm)
 {
     int inter = 1, counted = espi_job.settings.stats[0] != '\0';
     *call = (struct espi_call){.op = op, .root = root, .comm = comm};
+    espi_prober_busy(1);
     if (counted || espi_job.settings.advice[0])
         call->start_s = espi_now_s();
     if (comm == MPI_COMM_NULL || root < 0)
@@ -181,6 +182,7 @@ int espi_call_run(const struct espi_call *call, void *data,
 
 int espi_call_close(const struct espi_call *call, int ours, int code)
 {
+    espi_prober_busy(-1);
     if (espi_job.settings.stats[0] && call->known)
         espi_stats_note(esp_op_name(call->op), call->size, call->bytes,
                         call->entry ? call->entry->choice.plan->algo : "native",

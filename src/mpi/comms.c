@@ -92,6 +92,7 @@ static struct espi_comm *gone; /* free to go, when it suits us */
 
 void espi_comm_hold(struct espi_comm *c)
 {
+    espi_prober_busy(1);
     pthread_mutex_lock(&lock);
     c->n_held++;
     pthread_mutex_unlock(&lock);
@@ -100,6 +101,7 @@ void espi_comm_hold(struct espi_comm *c)
 /* Called in the midst of the library's progress, which is no place to free one. */
 void espi_comm_release(struct espi_comm *c)
 {
+    espi_prober_busy(-1);
     pthread_mutex_lock(&lock);
     if (--c->n_held == 0 && c->is_gone) {
         c->next = gone;

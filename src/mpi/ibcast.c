@@ -258,6 +258,7 @@ int espi_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_
 {
     struct espi_call call;
     espi_call_open(&call, ESP_OP_BCAST, root, comm);
+    espi_prober_busy(-1); /* what is under way counts by its communicator */
     if (call.c && call.c->whose != ESPI_OURS)
         call.c = NULL; /* this call must not wait for the others' answer */
     uint64_t bytes = call.known && espi_job.nonblocking ? espi_bytes(count, type) : 0;

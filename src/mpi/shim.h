@@ -388,6 +388,14 @@ void espi_progress_sleep(void);
 /* Goes on with all that is under way; gives how many calls have ended. */
 int espi_progress(void);
 
+/* ---- the prober beside the ranks of a machine ---- */
+
+/* Collective over the job. */
+void espi_prober_begin(void);
+void espi_prober_end(void);
+/* A collective begins (1) or ends (-1): while one is under way nothing is probed. */
+void espi_prober_busy(int change);
+
 /* ---- statistics ---- */
 
 /* call: its name, which stays. */

@@ -6,6 +6,7 @@
 #include <espalier/espalier.h>
 
 #include "advise/advisor.h"
+#include "advise/quiet.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/rng.h"
@@ -17,9 +18,9 @@ enum { CALLS = ESPI_ADAPT_CALLS, MANY = ESPI_ADAPT_MANY, CLASSES = 32, SPELLS = 
 #define SLICE_BYTES 65024.0
 #define KNOWN_FOR_S 300.0 /* what Mateescu's tree is made of */
 
-const char *const espi_adapt_names[MANY] = {"native (binomial)",    "hierarchical",
-                                            "hierarchical, sliced", "Mateescu, dynamic",
-                                            "espalier static",      "espalier adaptive"};
+const char *const espi_adapt_names[MANY] = {
+    "native (binomial)", "hierarchical",      "hierarchical, sliced", "Mateescu, dynamic",
+    "espalier static",   "espalier adaptive", "adaptive, with probes"};
 
 esp_status espi_adapt_grid(struct esp_platform **out, struct esp_err *err)
 {
@@ -77,6 +78,18 @@ static void draw_weather(struct weather *w, const struct esp_platform *p,
     }
 }
 
+/* What loads leave of a link at that time. */
+static double factor_at(const struct weather *w, int link, double at_s)
+{
+    double factor = 1;
+
+    for (int i = 0; i < w->n; i++)
+        if (w->spell[i].link == link && at_s >= w->spell[i].from_s &&
+            at_s < w->spell[i].to_s)
+            factor *= w->spell[i].factor;
+    return factor;
+}
+
 /* The network at that time; *loaded: is there any load? */
 static esp_status reality_at(const struct esp_platform *p, const struct weather *w,
                              double at_s, int *loaded, struct esp_platform **out,
@@ -87,13 +100,10 @@ static esp_status reality_at(const struct esp_platform *p, const struct weather 
     if (!factor)
         return espi_err_nomem(err);
     *loaded = 0;
-    for (int e = 0; e < p->n_links; e++)
-        factor[e] = 1;
-    for (int i = 0; i < w->n; i++)
-        if (at_s >= w->spell[i].from_s && at_s < w->spell[i].to_s) {
-            factor[w->spell[i].link] *= w->spell[i].factor;
-            *loaded = 1;
-        }
+    for (int e = 0; e < p->n_links; e++) {
+        factor[e] = factor_at(w, e, at_s);
+        *loaded |= factor[e] < 1;
+    }
     esp_status status = espi_platform_scaled(p, factor, factor, out, err);
     espi_free(factor);
     return status;
@@ -101,13 +111,24 @@ static esp_status reality_at(const struct esp_platform *p, const struct weather 
 
 /* ---- broadcasts ---- */
 
+/* A job under an advisor. */
+struct job {
+    struct espi_advisor *advisor;
+    struct esp_plan *published[CLASSES], *in_force[CLASSES];
+};
+
+enum { PLAIN, PROBING, JOBS };
+
 struct course {
     const struct esp_platform *p;
     int root;
     struct weather weather;
     struct esp_sim_options fluid; /* by which plans are judged */
-    struct espi_advisor *advisor;
-    struct esp_plan *published[CLASSES], *in_force[CLASSES];
+    struct job job[JOBS];
+    struct espi_view ways;      /* by which probes go */
+    struct espi_arena arena;    /* of these */
+    struct espi_rng noise;      /* of probes */
+    double quiet_s;             /* since when nobody calls */
     struct esp_plan *unloaded;  /* for this call, on the network without load */
     struct esp_platform *known; /* to Mateescu */
     double known_s;
@@ -150,8 +171,9 @@ static esp_status plan_static(struct course *c, double bytes)
 
 /* ---- what ranks report ---- */
 
-static esp_status report(struct course *c, const struct esp_plan *plan, uint64_t call,
-                         double bytes, double total_s, double now_s)
+static esp_status report(struct course *c, struct espi_advisor *advisor,
+                         const struct esp_plan *plan, uint64_t call, double bytes,
+                         double total_s, double now_s)
 {
     struct espi_report r = espi_arrivals_report(plan, call, bytes);
 
@@ -159,14 +181,14 @@ static esp_status report(struct course *c, const struct esp_plan *plan, uint64_t
     if (plan->n_trees > 1)
         return ESP_OK;
     espi_arrivals_of_children(&r, plan, c->arrival);
-    esp_status status = espi_advisor_hear(c->advisor, &r, now_s, c->err);
+    esp_status status = espi_advisor_hear(advisor, &r, now_s, c->err);
     for (int i = 0; i < plan->trees[0].n_edges && status == ESP_OK; i++) {
         const struct esp_edge *e = &plan->trees[0].edges[i];
         r.node = e->to;
         r.parent = e->from;
         r.receive_s = c->arrival[e->to].last_s - c->arrival[e->to].first_s;
         espi_arrivals_of_children(&r, plan, c->arrival);
-        status = espi_advisor_hear(c->advisor, &r, now_s, c->err);
+        status = espi_advisor_hear(advisor, &r, now_s, c->err);
     }
     return status;
 }
@@ -174,20 +196,20 @@ static esp_status report(struct course *c, const struct esp_plan *plan, uint64_t
 /* ---- the contestants ---- */
 
 /* Before the call the advisor has had the gap: three sizes, or all while it is idle. */
-static esp_status advise(struct course *c, double now_s)
+static esp_status advise(struct course *c, struct job *j, double now_s)
 {
     struct espi_outlook o;
     esp_status status = ESP_OK;
 
-    espi_advisor_outlook(c->advisor, now_s, &o);
+    espi_advisor_outlook(j->advisor, now_s, &o);
     for (int i = 0; i < 3 && o.calls && status == ESP_OK; i++) {
         struct espi_advice advice;
-        status = espi_advisor_plan(c->advisor, now_s, &advice, c->err);
+        status = espi_advisor_plan(j->advisor, now_s, &advice, c->err);
         if (status != ESP_OK)
             break;
         if (advice.size_class < CLASSES) {
-            esp_plan_free(c->published[advice.size_class]);
-            c->published[advice.size_class] = advice.plan;
+            esp_plan_free(j->published[advice.size_class]);
+            j->published[advice.size_class] = advice.plan;
         } else {
             esp_plan_free(advice.plan);
         }
@@ -195,22 +217,24 @@ static esp_status advise(struct course *c, double now_s)
     return status == ESP_EUNSUPPORTED ? ESP_OK : status; /* nothing to plan for yet */
 }
 
-static esp_status run_adaptive(struct course *c, const struct esp_platform *reality,
-                               int call, double now_s, double bytes, double *took_s)
+static esp_status run_adaptive(struct course *c, struct job *j,
+                               const struct esp_platform *reality, int call, double now_s,
+                               double bytes, double *took_s)
 {
     int k = espi_size_class((uint64_t)bytes);
-    const struct esp_plan *plan = c->in_force[k] ? c->in_force[k] : c->unloaded;
+    const struct esp_plan *plan = j->in_force[k] ? j->in_force[k] : c->unloaded;
     esp_status status =
         espi_arrivals(c->p, plan, reality, bytes, c->arrival, took_s, c->err);
 
     if (status == ESP_OK)
-        status = report(c, plan, (uint64_t)call, bytes, *took_s, now_s + *took_s);
+        status =
+            report(c, j->advisor, plan, (uint64_t)call, bytes, *took_s, now_s + *took_s);
     /* What travelled with this call is in force from the next one on. */
     for (int i = k - 1; i <= k; i++)
-        if (i >= 0 && c->published[i]) {
-            esp_plan_free(c->in_force[i]);
-            c->in_force[i] = c->published[i];
-            c->published[i] = NULL;
+        if (i >= 0 && j->published[i]) {
+            esp_plan_free(j->in_force[i]);
+            j->in_force[i] = j->published[i];
+            j->published[i] = NULL;
         }
     return status;
 }
@@ -237,6 +261,56 @@ static esp_status run_plain(struct course *c, enum espi_adapt_who who,
     return status;
 }
 
+/* ---- probes ---- */
+
+#define PROBE_NOISE 0.1
+#define LOOK_S      0.1 /* the advisor looks as often whether one is due */
+
+/* How fast a train comes from one host to another at that time, alone on the network. */
+static double train_Bps(struct course *c, const struct espi_probe_order *order,
+                        double now_s, double *latency_s)
+{
+    const struct espi_view *w = &c->ways;
+    int from = w->host[order->from], to = w->host[order->to];
+    double Bps = INFINITY;
+
+    for (int k = w->g.in.start[to]; k < w->g.in.start[to + 1]; k++) {
+        int arc = w->g.in.item[k];
+        if (w->g.tail[arc] != from)
+            continue;
+        *latency_s = w->latency_s[arc];
+        for (int i = w->hop_start[arc]; i < w->hop_start[arc + 1]; i++)
+            Bps = fmin(Bps, c->p->bandwidth_Bps[w->hops[i]] *
+                                factor_at(&c->weather, w->hops[i], now_s));
+    }
+    return Bps * espi_rng_range(&c->noise, 1 - PROBE_NOISE, 1 + PROBE_NOISE);
+}
+
+/* Probes until the call comes, which waits for what is under way then. */
+static esp_status probe(struct course *c, struct espi_advisor *advisor,
+                        struct espi_adapt_call *call)
+{
+    struct espi_probe_order order;
+    esp_status status = ESP_OK;
+    double now_s = c->quiet_s, latency_s = 0;
+    int changed;
+
+    while (now_s < call->at_s && status == ESP_OK) {
+        if (!espi_advisor_next_probe(advisor, now_s, &order)) {
+            now_s += LOOK_S;
+            continue;
+        }
+        double Bps = train_Bps(c, &order, now_s, &latency_s);
+        double came_s = now_s + latency_s + ESPI_TRAIN_BYTES / Bps;
+        call->probes++;
+        call->probes_s = fmax(came_s - call->at_s, 0);
+        now_s = came_s + latency_s; /* of the answer */
+        status = espi_advisor_probed(advisor, order.number, ESPI_PROBE_RATE, Bps, now_s,
+                                     &changed, c->err);
+    }
+    return status;
+}
+
 /* ---- the course ---- */
 
 static esp_status renew_known(struct course *c, double now_s)
@@ -256,6 +330,22 @@ static esp_status renew_known(struct course *c, double now_s)
     return status;
 }
 
+static esp_status run_one(struct course *c, enum espi_adapt_who who,
+                          const struct esp_platform *reality, int number,
+                          struct espi_adapt_call *call)
+{
+    double *took_s = &call->took_s[who];
+
+    if (who != ESPI_ADAPT_ADAPTIVE && who != ESPI_ADAPT_PROBING)
+        return run_plain(c, who, reality, call->bytes, took_s);
+    struct job *j = &c->job[who == ESPI_ADAPT_PROBING ? PROBING : PLAIN];
+    esp_status status =
+        run_adaptive(c, j, reality, number, call->at_s, call->bytes, took_s);
+    if (who == ESPI_ADAPT_PROBING)
+        *took_s += call->probes_s;
+    return status;
+}
+
 static esp_status run_call(struct course *c, int number, struct espi_adapt_call *call)
 {
     struct esp_platform *reality = NULL;
@@ -267,35 +357,57 @@ static esp_status run_call(struct course *c, int number, struct espi_adapt_call 
     if (status == ESP_OK)
         status = plan_static(c, call->bytes);
     if (status == ESP_OK)
-        status = advise(c, call->at_s);
+        status = probe(c, c->job[PROBING].advisor, call);
+    for (int i = 0; i < JOBS && status == ESP_OK; i++)
+        status = advise(c, &c->job[i], call->at_s);
     for (int k = 0; k < MANY && status == ESP_OK; k++)
-        status = k == ESPI_ADAPT_ADAPTIVE ? run_adaptive(c, reality, number, call->at_s,
-                                                         call->bytes, &call->took_s[k])
-                                          : run_plain(c, (enum espi_adapt_who)k, reality,
-                                                      call->bytes, &call->took_s[k]);
+        status = run_one(c, (enum espi_adapt_who)k, reality, number, call);
+    c->quiet_s = call->at_s + call->took_s[ESPI_ADAPT_PROBING];
     esp_platform_free(reality);
     return status;
 }
 
-static esp_status run_calls(struct course *c, uint64_t seed, int n,
-                            struct espi_adapt_call *calls)
+static esp_status begin_jobs(struct course *c, uint64_t seed)
 {
     struct espi_advisor_options options = {.window = 1,
                                            .work = 1,
                                            .seed = seed,
                                            .judge = esp_judge_by_simulation,
                                            .judge_arg = &c->fluid};
+    esp_status status =
+        espi_advisor_create(c->p, &options, &c->job[PLAIN].advisor, c->err);
+
+    options.probe_share = 0.05;
+    if (status == ESP_OK)
+        status = espi_advisor_create(c->p, &options, &c->job[PROBING].advisor, c->err);
+    for (int i = 0; i < c->p->n_nodes && status == ESP_OK; i++)
+        espi_advisor_set_prober(c->job[PROBING].advisor, i, 1);
+    return status ? status : espi_view_init(&c->ways, c->p, 65536, &c->arena, c->err);
+}
+
+static esp_status run_calls(struct course *c, uint64_t seed, int n,
+                            struct espi_adapt_call *calls)
+{
     double now_s = 0, gap_s = 90;
-    esp_status status = espi_advisor_create(c->p, &options, &c->advisor, c->err);
+    esp_status status = begin_jobs(c, seed);
 
     for (int i = 0; i < n && status == ESP_OK; i++) {
-        calls[i] =
-            (struct espi_adapt_call){now_s, floor(1e6 * (CALLS - i) / CALLS), 0, {0}};
+        calls[i] = (struct espi_adapt_call){.at_s = now_s,
+                                            .bytes = floor(1e6 * (CALLS - i) / CALLS)};
         status = run_call(c, i, &calls[i]);
         now_s += gap_s;
         gap_s *= 0.93;
     }
     return status;
+}
+
+static void end_job(struct job *j)
+{
+    for (int i = 0; i < CLASSES; i++) {
+        esp_plan_free(j->published[i]);
+        esp_plan_free(j->in_force[i]);
+    }
+    espi_advisor_free(j->advisor);
 }
 
 esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed, int n,
@@ -308,17 +420,17 @@ esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed, int
                        .err = err};
     struct espi_rng rng;
 
+    espi_arena_init(&c.arena);
     espi_rng_seed(&rng, seed);
+    espi_rng_seed(&c.noise, seed + 1000);
     draw_weather(&c.weather, grid, &rng, 1400);
     c.arrival = ESPI_NEW(struct espi_arrival, grid->n_nodes);
     esp_status status = c.arrival ? run_calls(&c, seed, n, calls) : espi_err_nomem(err);
-    for (int i = 0; i < CLASSES; i++) {
-        esp_plan_free(c.published[i]);
-        esp_plan_free(c.in_force[i]);
-    }
+    for (int i = 0; i < JOBS; i++)
+        end_job(&c.job[i]);
+    espi_arena_done(&c.arena);
     esp_plan_free(c.unloaded);
     esp_platform_free(c.known);
-    espi_advisor_free(c.advisor);
     espi_free(c.arrival);
     return status;
 }
@@ -332,6 +444,10 @@ void espi_adapt_count(struct espi_adapt_tally *t, const struct espi_adapt_call *
     if (t->calls[l]++ == 0)
         t->least[l] = t->most[l] = gain;
     t->gain[l] += gain;
+    t->probing_gain[l] +=
+        1 - call->took_s[ESPI_ADAPT_PROBING] / call->took_s[ESPI_ADAPT_ADAPTIVE];
+    t->probes += call->probes;
+    t->probes_s += call->probes_s;
     t->least[l] = fmin(t->least[l], gain);
     t->most[l] = fmax(t->most[l], gain);
     for (int k = 0; k < MANY; k++)

@@ -21,6 +21,7 @@ enum espi_adapt_who {
     ESPI_ADAPT_STATIC,       /* our plan for the network without load */
     ESPI_ADAPT_ADAPTIVE,     /* our advisor, which knows only what ranks report, and whose
                                 plans are in force one call after they were published */
+    ESPI_ADAPT_PROBING,      /* the same, with probes while nobody calls */
     ESPI_ADAPT_MANY
 };
 
@@ -30,6 +31,8 @@ struct espi_adapt_call {
     double at_s, bytes;
     int loaded; /* is some link? */
     double took_s[ESPI_ADAPT_MANY];
+    long probes;     /* before the call */
+    double probes_s; /* that the call waited for one under way, which took_s counts */
 };
 
 esp_status espi_adapt_grid(struct esp_platform **out, struct esp_err *err);
@@ -44,6 +47,9 @@ struct espi_adapt_tally {
     double sum_s[2][ESPI_ADAPT_MANY];
     /* of adaptive over hierarchical, by call: 0.2 is a fifth less time */
     double gain[2], least[2], most[2];
+    double probing_gain[2]; /* of probing over adaptive without */
+    long probes;
+    double probes_s;
 };
 
 void espi_adapt_count(struct espi_adapt_tally *t, const struct espi_adapt_call *call);

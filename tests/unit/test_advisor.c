@@ -239,8 +239,8 @@ static void files_and_socket_are_ours_only(void **state)
     char folder[] = "/tmp/espalier-test-XXXXXX", path[128], *text = NULL;
     struct espi_advice_seen seen = {0};
     struct espi_reporter reporter = {.fd = -1};
-    struct espi_report r = {.magic = ESPI_REPORT_MAGIC}, got;
-    struct espi_outcome outcome;
+    struct espi_report r = {.magic = ESPI_REPORT_MAGIC};
+    union espi_news_text got;
     struct stat s;
     size_t length;
     int fd, peer;
@@ -257,11 +257,11 @@ static void files_and_socket_are_ours_only(void **state)
     espi_news_send(&reporter, folder, &r, sizeof r);
     peer = espi_advice_accept(fd);
     assert_true(peer >= 0);
-    assert_int_equal(espi_advice_receive(peer, &got, &outcome), ESPI_NEWS_REPORT);
-    assert_memory_equal(&got, &r, sizeof r);
-    assert_int_equal(espi_advice_receive(peer, &got, &outcome), ESPI_NEWS_NONE);
+    assert_int_equal(espi_advice_receive(peer, &got), ESPI_NEWS_REPORT);
+    assert_memory_equal(&got.report, &r, sizeof r);
+    assert_int_equal(espi_advice_receive(peer, &got), ESPI_NEWS_NONE);
     assert_int_equal(send(reporter.fd, "nonsense", 8, 0), 8);
-    assert_int_equal(espi_advice_receive(peer, &got, &outcome), ESPI_NEWS_END);
+    assert_int_equal(espi_advice_receive(peer, &got), ESPI_NEWS_END);
     close(peer);
     espi_news_send(&reporter, folder, &r, sizeof r); /* nobody is there: no harm */
     assert_int_equal(espi_advice_write(folder, p, &advice, NULL), ESP_OK);
