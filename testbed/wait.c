@@ -2,8 +2,10 @@
  *
  * MPI libraries look for messages all the time. On a cluster that is right; 64 ranks on
  * two processors so take from each other the time to send. Here a look that would not
- * wait waits up to 10 ms for something to happen; but never right after one that found
+ * wait waits up to 10 ms for something to happen; but not soon after one that found
  * something, for then the caller may have work to do that shows only when it looks again.
+ * One look is not enough: libevent itself looks again after each event, and who tests for
+ * one thing and then for another sees what came with the first only at the third look.
  *
  * For MPICH (ESPALIER_WAIT_MPICH) it also ends programs: with its TCP transport on
  * several hosts MPI_Finalize can hang. Ranks wait for each other, as MPI_Finalize would
@@ -20,8 +22,9 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 #define WAIT_MS  10
+#define SOON     4 /* looks */
 
-static __thread int found; /* the look before this one found something */
+static __thread int restless; /* how many looks there are still to be without waiting */
 
 static void *next(const char *name)
 {
@@ -37,7 +40,15 @@ static void *next(const char *name)
 /* How long to wait in place of timeout. */
 static int patience(int timeout)
 {
-    return timeout == 0 && !found ? WAIT_MS : timeout;
+    return timeout == 0 && restless == 0 ? WAIT_MS : timeout;
+}
+
+static void looked(int n_found)
+{
+    if (n_found > 0)
+        restless = SOON;
+    else if (restless > 0)
+        restless--;
 }
 
 EXPORTED int epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
@@ -47,7 +58,7 @@ EXPORTED int epoll_wait(int fd, struct epoll_event *events, int max, int timeout
     if (!real)
         real = (int (*)(int, struct epoll_event *, int, int))next("epoll_wait");
     int n = real(fd, events, max, patience(timeout));
-    found = n > 0;
+    looked(n);
     return n;
 }
 
@@ -60,7 +71,7 @@ EXPORTED int epoll_pwait(int fd, struct epoll_event *events, int max, int timeou
         real = (int (*)(int, struct epoll_event *, int, int, const sigset_t *))next(
             "epoll_pwait");
     int n = real(fd, events, max, patience(timeout), mask);
-    found = n > 0;
+    looked(n);
     return n;
 }
 
@@ -71,7 +82,7 @@ EXPORTED int poll(struct pollfd *fds, nfds_t count, int timeout)
     if (!real)
         real = (int (*)(struct pollfd *, nfds_t, int))next("poll");
     int n = real(fds, count, patience(timeout));
-    found = n > 0;
+    looked(n);
     return n;
 }
 
