@@ -75,7 +75,7 @@ static const struct espi_knob knobs[N_KNOBS] = {
                "with probes while the program makes no calls; 0: no probes."},
     [PROBER] = {"ESPALIER_PROBER", "FILE", "",
                 "The program that sends probes, one on each machine; 'espalier run "
-                "--adapt' sets it. Without it there are none."},
+                "--adapt' sets it, if it is not. Without it there are none."},
     [LOG] = {"ESPALIER_LOG", "quiet|warn|info|debug", "warn",
              "How much rank 0 says on standard error."},
 };

@@ -135,19 +135,19 @@ struct advice {
     const char *words[20]; /* its command line; none: no advisor */
 };
 
-/* Where probes are sent from, if that is wished and can be. */
+/* What probes are sent by, if that is wished and can be; and what the advisor is told. */
 static int set_prober(struct advice *a, int *n)
 {
-    struct espi_settings settings;
+    struct espi_settings settings = {.probe = 0};
     char path[PATH_MAX];
+    int bad =
+        espi_settings_read(&settings, getenv, NULL) ||
+        (!settings.prober[0] && cli_find_part("src/prober", "espalier-prober", path));
 
-    if (espi_settings_read(&settings, getenv, NULL) || !(settings.probe > 0) ||
-        cli_find_part("src/prober", "espalier-prober", path))
-        return set("ESPALIER_PROBER", "");
-    snprintf(a->share, sizeof a->share, "%g", settings.probe);
+    snprintf(a->share, sizeof a->share, "%g", bad ? 0 : settings.probe);
     a->words[(*n)++] = "--probe";
     a->words[(*n)++] = a->share;
-    return set("ESPALIER_PROBER", path);
+    return bad || settings.prober[0] ? CLI_OK : set("ESPALIER_PROBER", path);
 }
 
 static int set_advice(const struct cli_args *args, struct advice *a)

@@ -325,6 +325,7 @@ void espi_ledger_look(struct espi_ledger *l, const struct espi_advisor *a, doubl
         merge_rates(l, seen, heard < ESPI_LIVE_RATES ? heard : ESPI_LIVE_RATES, fresh);
     pthread_mutex_lock(&l->lock);
     l->state.outlook = outlook;
+    l->state.has_probes = espi_advisor_probes(a, &l->state.probes);
     l->state.n_heard = heard;
     l->state.n_rates = n;
     memcpy(l->state.rate, fresh, (size_t)n * sizeof *fresh);

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "advise/quiet.h"
 #include "live/ledger.h"
 #include "report/network.h"
 
@@ -64,6 +65,8 @@ struct espi_live_state {
     double begun_s;
     uint64_t network, in_force, n_calls, skipped;
     struct espi_outlook outlook;
+    int has_probes;
+    struct espi_probe_tally probes;
     int n_rates, n_heard, n_decisions;
     struct espi_live_call call[ESPI_LIVE_CALLS]; /* number n at n % ESPI_LIVE_CALLS */
     struct espi_live_plan plan[ESPI_LIVE_PLANS];

@@ -53,6 +53,23 @@ static void put_outlook(const struct espi_outlook *o, double now_s, FILE *out)
     putc('}', out);
 }
 
+static void put_probes(const struct espi_live_state *s, FILE *out)
+{
+    const struct espi_probe_tally *t = &s->probes;
+
+    key(out, "probes");
+    if (!s->has_probes) {
+        fputs("null", out);
+        return;
+    }
+    fprintf(out,
+            "{\"hosts\":%d,\"sent\":%ld,\"answered\":%ld,\"refused\":%ld,\"lost\":%ld,"
+            "\"changed\":%ld,\"doubted\":%ld",
+            t->hosts, t->sent, t->heard, t->refused, t->lost, t->changed, t->doubted);
+    put_number(out, "bytes", t->bytes);
+    putc('}', out);
+}
+
 static void put_plans(const struct espi_live_state *s, double now_s, FILE *out)
 {
     int n = 0;
@@ -179,6 +196,7 @@ static void put_state(const struct espi_live_state *s, uint64_t since, double no
     put_number(out, "up_s", ago(now_s, s->begun_s));
     put_count(out, "network", s->network);
     put_outlook(&s->outlook, now_s, out);
+    put_probes(s, out);
     put_plans(s, now_s, out);
     put_rates(s, now_s, out);
     put_decisions(s, out);

@@ -330,6 +330,31 @@ static void nonsense_does_no_harm(void **state)
     end(&s);
 }
 
+static void probes_are_counted(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct espi_advisor_options options = {.work = 1, .probe_share = 0.1};
+    struct espi_probe_order order;
+    int changed;
+    begin(&s);
+    espi_advisor_free(s.a);
+    assert_int_equal(espi_advisor_create(s.p, &options, &s.a, NULL), ESP_OK);
+    espi_advisor_set_prober(s.a, 0, 1);
+    espi_advisor_set_prober(s.a, 1, 1);
+    espi_advisor_next_probe(s.a, 10, &order);
+    assert_true(espi_advisor_next_probe(s.a, 1000, &order));
+    espi_advisor_probed(s.a, order.number, ESPI_PROBE_RATE, 1e9, 1001, &changed, NULL);
+    espi_ledger_look(s.l, s.a, 1002);
+    json_t *json = state_of(&s, 0, 1003), *probes = json_object_get(json, "probes");
+    assert_int_equal(number(probes, "hosts"), 2);
+    assert_int_equal(number(probes, "sent"), 1);
+    assert_int_equal(number(probes, "answered"), 1);
+    assert_true(number(probes, "bytes") == ESPI_TRAIN_BYTES);
+    json_decref(json);
+    end(&s);
+}
+
 static void what_is_believed_is_shown(void **state)
 {
     (void)state;
@@ -342,6 +367,7 @@ static void what_is_believed_is_shown(void **state)
     }
     json_t *json = state_of(&s, 0, 50), *rates = json_object_get(json, "rates");
     assert_true(number(json_object_get(json, "outlook"), "calls") == 4);
+    assert_true(json_is_null(json_object_get(json, "probes")));
     assert_int_equal(number(json, "heard"), (double)json_array_size(rates));
     for (size_t i = 0; i < json_array_size(rates); i++) {
         const json_t *rate = json_array_get(rates, i);
@@ -393,6 +419,7 @@ int main(void)
         cmocka_unit_test(only_the_last_calls_are_kept),
         cmocka_unit_test(nonsense_does_no_harm),
         cmocka_unit_test(what_is_believed_is_shown),
+        cmocka_unit_test(probes_are_counted),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,7 +104,11 @@ function summary(now: State): string {
   const where = `${name ? `${name}: ` : ""}${hosts} hosts${sites.length ? ` at ${sites.length} sites` : ""}, ${model} model`;
   const n = now.last + now.skipped, calls = n === 1 ? "1 call" : `${n} calls`;
   const busy = now.outlook.busy ? "" : " No program is calling: plans for all sizes take turns.";
-  return `${where}; running for ${seconds(Math.round(now.up_s))}, ${calls} heard of.${busy}`;
+  const { sent, bytes: size, changed } = now.probes ?? { sent: 0, bytes: 0, changed: 0 };
+  const probes = sent
+    ? ` Probes while nobody called: ${sent}, ${bytes(size)} in all, of which ${changed} changed what is believed.`
+    : "";
+  return `${where}; running for ${seconds(Math.round(now.up_s))}, ${calls} heard of.${busy}${probes}`;
 }
 
 function showTiles(now: State) {

@@ -74,6 +74,7 @@ export interface State {
     gap_s: number | null;
     last_ago_s: number | null;
   };
+  probes: { sent: number; bytes: number; changed: number } | null;
   plans: PublishedPlan[];
   in_force: number | null;
   heard: number;
