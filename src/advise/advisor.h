@@ -62,6 +62,10 @@ struct espi_advisor_options {
     void *judge_arg;
     uint64_t seed;
     double probe_share; /* of the time that links may be probed; 0: never */
+    /* Called now and then while a plan is being made, for what cannot wait: it may hear
+     * of probes and begin them, and nothing else of the advisor; or NULL. */
+    void (*tick)(void *arg);
+    void *tick_arg;
 };
 
 struct espi_advisor;

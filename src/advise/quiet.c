@@ -81,8 +81,8 @@ static double urgency(const struct espi_quiet *q, int g, double room_s, double n
     if (now_s - heard_s < fmin(2 * room_s, MOMENT_S) / sqrt(times))
         return 0;
     espi_belief_factor(q->belief, g, now_s, &error);
-    return (now_s - heard_s) * times * (q->fastest_Bps / group->nominal_Bps) *
-           (1 + 10 * error);
+    double slowness = q->fastest_Bps / group->nominal_Bps;
+    return (now_s - heard_s) * times * slowness * slowness * (1 + 10 * error);
 }
 
 /* A way that passes the group and is free; -1: none. They take their turns. */

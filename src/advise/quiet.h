@@ -9,13 +9,15 @@
  * at a time. Links and hosts are busy with probes for at most a share of the time, and a
  * link is looked at again after a part of the time until that call, so that probes come
  * more often the nearer it is.
+ *
  * Which: the group of links (belief.h) that has waited longest, where groups that plans
- * in force pass count 16 times and those of plans that came close 4 times, slow ones as
- * many times as they are slower than the fastest, and doubtful ones more; so every group
- * has its turn. What: a train that came as fast as believed clears all links of its way.
- * One that came slower leaves as suspects those that did not carry more a moment ago;
- * further probes that pass some of them and not the others, until one is left or nothing
- * parts them. */
+ * in force pass count 16 times and those of plans that came close 4 times, slow ones by
+ * the square of how much slower than the fastest they are, and doubtful ones more; so
+ * every group has its turn.
+ *
+ * What: a train that came as fast as believed clears all links of its way. One that came
+ * slower leaves its links as suspects; further probes pass some of them and not the
+ * others, until one is left or nothing parts them. */
 #ifndef ESPI_ADVISE_QUIET_H
 #define ESPI_ADVISE_QUIET_H
 

@@ -277,6 +277,17 @@ static int serve(struct service *s)
 
 /* ---- the command ---- */
 
+/* While a plan is made probes go on. */
+static void tick(void *service)
+{
+    struct service *s = service;
+    union espi_news_text text;
+
+    while (s->hub >= 0 && espi_advice_receive(s->hub, &text) == ESPI_NEWS_PROBE)
+        hear_probe(s, s->hub, &text.probe);
+    probe(s);
+}
+
 static int open_service(struct service *s, const struct cli_args *args)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
@@ -285,6 +296,8 @@ static int open_service(struct service *s, const struct cli_args *args)
                                            .forget_s = cli_number(args, "forget"),
                                            .algo = cli_text(args, "algo"),
                                            .probe_share = cli_number(args, "probe"),
+                                           .tick = tick,
+                                           .tick_arg = s,
                                            .judge = esp_judge_by_simulation,
                                            .judge_arg = &fluid,
                                            .seed = 1};
