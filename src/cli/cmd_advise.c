@@ -34,7 +34,7 @@ struct service {
     char folder[PATH_ROOM];
     int to_plan;      /* sizes to look at before the next rest */
     double planned_s; /* when the last was */
-    bool verbose;
+    bool verbose, stats;
     struct cli_live live;
     int hub; /* the connection from which probes are sent; -1: none */
     long told_changes;
@@ -247,7 +247,7 @@ static void say_probes(const struct service *s)
 {
     struct espi_probe_tally t;
 
-    if (!espi_advisor_probes(s->advisor, &t) || !s->verbose)
+    if (!espi_advisor_probes(s->advisor, &t) || !(s->verbose || s->stats))
         return;
     fprintf(stderr,
             "espalier: %ld probes of %.0f bytes in all on %d hosts: %ld answered, %ld "
@@ -315,6 +315,7 @@ static int open_service(struct service *s, const struct cli_args *args)
         return cli_error(CLI_BAD_USAGE, "--folder: the name is too long");
     strcpy(s->folder, folder);
     s->verbose = cli_has(args, "verbose");
+    s->stats = cli_has(args, "stats");
     int code = cli_read_platform(args, s->path, NULL, &s->p);
     if (code != CLI_OK)
         return code;
@@ -419,6 +420,9 @@ const struct command cli_command_advise = {
                      "while the program makes no calls; 0: no probes. Probes are sent by "
                      "processes that the ranks start (ESPALIER_PROBER)."},
             CLI_LIVE_OPTIONS,
+            {.name = "stats",
+             .help = "At the end, say on standard error how many probes were sent and "
+                     "what became of them."},
             {.name = "verbose",
              .letter = 'v',
              .help = "Say on standard error what is published."},

@@ -186,6 +186,8 @@ static int set_advice(const struct cli_args *args, struct advice *a)
     }
     if (cli_text(args, "log") && strcmp(cli_text(args, "log"), "debug") == 0)
         a->words[n++] = "-v";
+    if (cli_has(args, "stats"))
+        a->words[n++] = "--stats";
     code = set_prober(a, &n);
     a->words[n] = NULL;
     if (code != CLI_OK)
