@@ -354,6 +354,7 @@ static void give_up(struct espi_quiet *q, enum espi_probe_end end, double now_s)
 {
     if (end == ESPI_PROBE_REFUSED) {
         q->tally.refused++;
+        q->tally.bytes -= ESPI_TRAIN_BYTES; /* it was not sent, or cut off */
         espi_quiet_hush(q, now_s);
         return;
     }

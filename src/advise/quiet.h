@@ -49,7 +49,7 @@ struct espi_probe_tally {
     long sent, heard, refused, lost;
     long changed; /* that changed a belief by a fifth or more */
     long doubted; /* that say less than they may be believed, see espi_quiet_answer */
-    double bytes; /* sent */
+    double bytes; /* sent; those of the refused do not count */
     int hosts, most_hosts; /* that can probe, now and at most */
     int change_link;       /* the last that was believed to be otherwise; -1: none */
     double change_factor;
