@@ -299,10 +299,8 @@ static int may_blame(const struct espi_quiet *q, int g)
 static esp_status blame(struct espi_quiet *q, int g, double now_s, int *changed,
                         struct esp_err *err)
 {
-    double Bps = q->suspect_Bps;
-    q->n_suspects = 0;
     if (may_blame(q, g))
-        return hear(q, g, Bps, now_s, changed, err);
+        return hear(q, g, q->suspect_Bps, now_s, changed, err);
     q->tally.doubted++;
     return ESP_OK;
 }
@@ -341,13 +339,19 @@ static esp_status settle(struct espi_quiet *q, double now_s, int *changed,
     sift(q);
     if (q->n_suspects == 0)
         return ESP_OK;
-    int slowest = q->suspect[0];
-    for (int i = 1; i < q->n_suspects; i++)
-        if (believed_Bps(q, q->suspect[i], now_s) < believed_Bps(q, slowest, now_s))
-            slowest = q->suspect[i];
-    if (q->n_suspects == 1 || parting_way(q, now_s) == -2)
-        return blame(q, slowest, now_s, changed, err);
-    return ESP_OK;
+    if (q->n_suspects > 1 && parting_way(q, now_s) != -2)
+        return ESP_OK;
+    double slowest_Bps = INFINITY;
+    for (int i = 0; i < q->n_suspects; i++)
+        slowest_Bps = fmin(slowest_Bps, believed_Bps(q, q->suspect[i], now_s));
+    /* What nothing parts is always passed together: those alike are slow together. */
+    esp_status st = ESP_OK;
+    double alike_Bps = 1.05 * slowest_Bps;
+    for (int i = 0; i < q->n_suspects && !st; i++)
+        if (believed_Bps(q, q->suspect[i], now_s) <= alike_Bps)
+            st = blame(q, q->suspect[i], now_s, changed, err);
+    q->n_suspects = 0;
+    return st;
 }
 
 static void give_up(struct espi_quiet *q, enum espi_probe_end end, double now_s)
