@@ -1,7 +1,8 @@
 /* How far simulated messages are from what plans claim: for shapes of platforms, machine
  * models and operations, the time of a slice in the midst of a long message beside the
  * claim, and what filling the trees costs, in slices.
- *   bench_claims [--json] [--each] [SHAPE] [MODEL] [SEEDS] */
+ *   bench_claims [--json] [--each] [--hosts N] [SHAPE] [MODEL] [SEEDS]
+ * Tiers of 30 and 65 are those of its presets. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,9 @@
 #include "base/clock.h"
 #include "support/pace.h"
 
-enum { NODES = 30, SLICE = 100000, LONG = 8192 };
+enum { SLICE = 100000, LONG = 8192 };
+
+static int nodes = 30;
 
 static esp_status generate(int shape, uint64_t seed, struct esp_platform **p)
 {
@@ -24,18 +27,21 @@ static esp_status generate(int shape, uint64_t seed, struct esp_platform **p)
     switch (shape) {
     case 0:
         esp_random_options_defaults(&random);
-        random.nodes = NODES;
+        random.nodes = nodes;
         random.seed = seed;
-        random.density = 0.1 + 0.05 * (double)(seed % 4);
+        random.density = (3 + 1.5 * (double)(seed % 4)) / nodes;
         return esp_generate_random(&random, p, NULL);
     case 1:
         esp_hub_options_defaults(&hub);
-        hub.nodes = NODES;
+        hub.nodes = nodes;
         hub.seed = seed;
         return esp_generate_hub(&hub, p, NULL);
     case 2:
         esp_tiers_options_defaults(&tiers);
-        tiers.nodes = NODES;
+        if (nodes == 30 || nodes == 65)
+            esp_tiers_options_preset(&tiers, nodes == 30 ? "30" : "65", NULL);
+        else
+            tiers.nodes = nodes;
         tiers.seed = seed;
         return esp_generate_tiers(&tiers, p, NULL);
     case 3:
@@ -69,6 +75,9 @@ static const struct {
     {ESP_OP_MULTICAST, "steiner-cg", 1},
     {ESP_OP_MULTICAST, "mc-scatter", 1},
     {ESP_OP_MULTICAST, "multisource", 1},
+    {ESP_OP_MULTICAST, "reduced-broadcast", 1},
+    {ESP_OP_MULTICAST, "augmented-multicast", 1},
+    {ESP_OP_MULTICAST, "mcph", 1},
     {ESP_OP_SCATTER, "scatter", 0},
     {ESP_OP_GATHER, "scatter", 1},
     {ESP_OP_REDUCE, "mc-broadcast", 0},
@@ -157,6 +166,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         json |= !strcmp(argv[i], "--json");
         each |= !strcmp(argv[i], "--each");
+        if (!strcmp(argv[i], "--hosts") && i + 1 < argc) {
+            nodes = atoi(argv[++i]);
+            continue;
+        }
         for (int k = 0; k < SHAPES; k++)
             if (!strcmp(argv[i], shape_names[k]))
                 only = k;
@@ -167,7 +180,7 @@ int main(int argc, char **argv)
             seeds = atoi(argv[i]);
     }
     if (!json)
-        printf("%-7s %-11s %-9s %-12s %6s %8s %8s %8s %6s %9s\n", "shape", "model", "op",
+        printf("%-7s %-11s %-9s %-19s %6s %8s %8s %8s %6s %9s\n", "shape", "model", "op",
                "algorithm", "trees", "steady", "to", "whole", "ms", "estimate");
     for (int shape = only < 0 ? 0 : only; shape < (only < 0 ? SHAPES : only + 1); shape++)
         for (int model = 0; model < ESP_MODEL_COUNT; model++) {
@@ -187,7 +200,7 @@ int main(int argc, char **argv)
                              "\"steady_most\": %.5f, \"whole_most\": %.5f, "
                              "\"timed_ms\": %.1f, \"estimate_least\": %.4f, "
                              "\"estimate_most\": %.4f}"
-                           : "%s%-7s %-11s %-9s %-12s %6.1f %8.4f %8.4f %8.4f %6.0f "
+                           : "%s%-7s %-11s %-9s %-19s %6.1f %8.4f %8.4f %8.4f %6.0f "
                              "%.3f-%.3f\n",
                        json ? first ? "[" : ",\n" : "", shape_names[shape],
                        esp_model_name((esp_model)model), esp_op_name(cases[i].op),

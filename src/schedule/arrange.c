@@ -15,7 +15,7 @@ enum { MAX_SENDS = 1 << 14, MAX_WORK = 1 << 15, FIRST_SENDS = 1 << 11 };
  * do, and the first round that is no better ends the search. */
 enum { TREE_SLICES = 2, MOST_SENDS = 1 << 19, GOOD_RULE = 2 };
 static const double GOOD = 3e-3;
-static const double RATIO = 2;
+static const double RATIO = 1.41;
 
 /* One tree needs no order when every node receives each slice once: whoever is served in
  * a fixed order then never has to wait for a receiver. */
@@ -50,15 +50,13 @@ static int is_shared(const struct esp_platform *p)
     return p->n_shared > 0 || p->n_hosts < p->n_nodes;
 }
 
-/* What ports send and receive can be cut into matchings, and links that are used by
- * nobody else never wait: then rounds need only be long for the busiest resource to set
- * the pace. So too for one tree, in the order of its edges. */
+/* Links that are used by nobody else never wait: there rounds need only be long for the
+ * busiest resource to set the pace. So too for one tree, in the order of its edges. */
 static int loads_tell_pace(const struct esp_platform *p, const struct esp_plan *plan)
 {
     if (!has_order(p, plan))
         return 1;
-    return !is_shared(p) && (p->model == ESP_MODEL_ONE_PORT ||
-                             p->model == ESP_MODEL_CAPACITY || receives_once(p, plan));
+    return !is_shared(p) && (p->model == ESP_MODEL_CAPACITY || receives_once(p, plan));
 }
 
 /* The uses of the arcs and, where ports do not say so themselves, that ranks start their
@@ -103,11 +101,12 @@ struct search {
     struct espi_rounds *rounds;
     struct espi_order_options wanted;
     struct espi_arena *arena;
+    int unit;               /* slots: a round has a multiple of it */
     int64_t work, max_work; /* sends of all rounds tried */
     int patience;           /* so many rounds that are no better end the search */
 };
 
-/* Tries the round of low to high slots that suits the weights best; 1: it is the best so
+/* Tries the round of low to high units that suits the weights best; 1: it is the best so
  * far; 0: it is not; -1: no memory. */
 static int try_round(struct search *s, int low, int high)
 {
@@ -117,7 +116,7 @@ static int try_round(struct search *s, int low, int high)
     struct espi_order order;
     if (!round.count)
         return -1;
-    espi_rounds_pick(s->rounds, low, high, &round);
+    espi_rounds_pick(s->rounds, low * s->unit, high * s->unit, &round);
     struct espi_order_options wanted = s->wanted;
     wanted.round = &round;
     if (round.slots > 0 &&
@@ -139,30 +138,32 @@ static int is_enough(const struct search *s)
     return s->a->order.finish_s <= s->wanted.enough_s || s->work >= s->max_work;
 }
 
-/* From a short round on to longer ones and then to shorter ones, as long as that helps.
- * What rule of ordering is the best is found out with the first: they differ little, and
- * trying them all takes its time. */
+/* Rounds longer or shorter than the first, as long as that helps; lengths in units. */
+static int try_others(struct search *s, int first, int most, int longer)
+{
+    int worse = 0, near = longer ? first + 1 : (int)(first / RATIO);
+    while (near > 0 && near <= most && worse < s->patience && !is_enough(s)) {
+        int far = longer ? (int)(near * RATIO) : (int)(near / RATIO) + 1;
+        far = far > most ? most : far;
+        s->wanted.rule = s->a->round.slots > 0 && !s->wanted.all ? s->a->order.rule : -1;
+        int got = longer ? try_round(s, near, far) : try_round(s, far, near);
+        if (got < 0)
+            return -1;
+        worse = got ? 0 : worse + 1;
+        near = longer ? far + 1 : far - 1;
+    }
+    return 0;
+}
+
+/* From a short round on to longer ones and then to shorter ones. What rule of ordering is
+ * the best is found out with the first: they differ little, and trying them all takes its
+ * time. */
 static int try_rounds(struct search *s, int first, int most)
 {
-    int worse = 0, got = try_round(s, (int)(first / RATIO) + 1, first);
-    for (int low = first + 1;
-         low <= most && worse < s->patience && got >= 0 && !is_enough(s);) {
-        int high = low * RATIO > most ? most : (int)(low * RATIO);
-        s->wanted.rule = s->a->round.slots > 0 && !s->wanted.all ? s->a->order.rule : -1;
-        got = try_round(s, low, high);
-        worse = got ? 0 : worse + 1;
-        low = high + 1;
-    }
-    worse = 0;
-    for (int high = (int)(first / RATIO);
-         high > 0 && worse < s->patience && got >= 0 && !is_enough(s);) {
-        int low = (int)(high / RATIO) + 1;
-        s->wanted.rule = s->a->round.slots > 0 && !s->wanted.all ? s->a->order.rule : -1;
-        got = try_round(s, low, high);
-        worse = got ? 0 : worse + 1;
-        high = low - 1;
-    }
-    return got < 0 ? -1 : 0;
+    return try_round(s, (int)(first / RATIO) + 1, first) < 0 ||
+                   try_others(s, first, most, 1) || try_others(s, first, most, 0)
+               ? -1
+               : 0;
 }
 
 /* How many slots the longest round may have: so few that the message is several rounds,
@@ -172,7 +173,7 @@ static int most_slots(const struct espi_round_options *o, int64_t sends, int par
                       int64_t fair_share)
 {
     int64_t limit = (fair_share > 0 ? MOST_SENDS : MAX_SENDS) / sends;
-    int64_t n = o->n_slices, most = n < 64 ? n : n < 512 ? 64 : n / 8;
+    int64_t n = o->n_slices, most = n < 128 ? n : n < 1024 ? 128 : n / 8;
     if (parts > 1 && most > 64 && most > n / 16)
         most = n / 16 > 64 ? n / 16 : 64;
     if (fair_share > 0 && most > n / 16) /* they are long to fill */
@@ -202,7 +203,8 @@ static int arrange(struct search *s, const struct esp_platform *p,
     struct espi_round_options sized = *o;
     if (search_init(s, p, plan, o))
         return -1;
-    int parts = espi_plan_parts(plan, p->n_hosts), least = espi_rounds_least(s->rounds);
+    int parts = espi_plan_parts(plan, p->n_hosts), unit = espi_rounds_least(s->rounds);
+    s->unit = unit;
     int64_t sends = s->a->legs.n / plan->n_trees + 1; /* a slice */
     if (o->n_slices > ESPI_LONG_MESSAGE)
         sized.n_slices = ESPI_LONG_MESSAGE;
@@ -217,8 +219,8 @@ static int arrange(struct search *s, const struct esp_platform *p,
         first = (int)fair_share;
     s->max_work = many ? MOST_SENDS : MAX_WORK;
     s->patience = many ? 1 : 2;
-    most = most < least ? least : most;
-    first = first < least ? least : first > most ? most : first;
+    most = most < unit ? 1 : most / unit;
+    first = first < unit ? 1 : first / unit > most ? most : first / unit;
     s->wanted = (struct espi_order_options){
         .n_slices = sized.n_slices,
         .whole = parts > 1,
@@ -229,7 +231,7 @@ static int arrange(struct search *s, const struct esp_platform *p,
     };
     /* what goes on for long is judged by its pace */
     if (sized.n_slices == ESPI_LONG_MESSAGE && !many)
-        s->wanted.n_slices *= 8;
+        s->wanted.n_slices *= 4;
     s->wanted.enough_s =
         (double)s->wanted.n_slices * espi_rounds_ideal_s(s->rounds) * (1 + GOOD);
     s->a->round.slots = 0;

@@ -10,7 +10,11 @@
 /* A tree may get so much more or less of the message than its weight says. */
 static const double SHARE_ERROR = 0.03;
 
-static const double SHARPNESS = 50; /* of prices: e times as dear for 2% more load */
+/* Plans claim what their weights allow: rounds are to be no better than by so much. */
+static const double BETTER = 5e-3;
+
+/* So many trees are looked at to take a slice from, and as many to give it to. */
+enum { FEW_TREES = 8 };
 
 struct espi_rounds {
     const struct esp_plan *plan;
@@ -18,11 +22,12 @@ struct espi_rounds {
     double *load, *saved, *price; /* by resource */
     int *count;                   /* by tree */
     double *remainder, ideal_s;
-    int was_near;   /* a round picked before had shares near the weights */
-    int moves_left; /* not to spend more on them than on all the rest */
-    int parts;      /* of the message: each gets as many slots */
-    int *part;      /* tree -> node whose part it carries */
-    int *part_left; /* node -> slots of its part that are not given yet */
+    int was_near;                /* a round picked before had shares near the weights */
+    int moves_left;              /* not to spend more on them than on all the rest */
+    double sharpness, busiest_s; /* of prices */
+    int parts;                   /* of the message: each gets as many slots */
+    int *part;                   /* tree -> node whose part it carries */
+    int *part_left;              /* node -> slots of its part that are not given yet */
 };
 
 /* Counts by largest remainder for a round of that many slots; gives the largest error in
@@ -99,55 +104,112 @@ static double price_of(const struct espi_rounds *c, int t)
     return sum;
 }
 
-/* The tree to take a slice from and the one of the same part to give it to, by price; no
- * share goes further from its weight than a slice and the error allowed. 0: no such
- * pair. */
-static int find_move(struct espi_rounds *c, int slots, double busiest_s, int *from,
-                     int *to)
+/* Busy resources are dear, the busiest of the round costs 1. */
+static double price_of_load(const struct espi_rounds *c, double load_s)
 {
-    double dearest = 0, cheapest = INFINITY, off = fmin(1, SHARE_ERROR * slots);
-    *from = *to = -1;
-    for (int r = 0; r < c->res.n; r++)
-        c->price[r] = exp(SHARPNESS * (c->load[r] / busiest_s - 1));
-    for (int t = 0; t < c->plan->n_trees; t++) {
-        double price = price_of(c, t), want = c->plan->trees[t].weight * slots;
-        c->remainder[t] = price;
-        if (price > dearest && c->count[t] > 0 && c->count[t] - 1 >= want - off) {
-            dearest = price;
-            *from = t;
-        }
-    }
-    for (int t = 0; *from >= 0 && t < c->plan->n_trees; t++)
-        if (c->part[t] == c->part[*from] && c->remainder[t] < cheapest &&
-            c->count[t] + 1 <= c->plan->trees[t].weight * slots + off) {
-            cheapest = c->remainder[t];
-            *to = t;
-        }
-    return *from >= 0 && *to >= 0 && *from != *to;
+    return exp(c->sharpness * (load_s - c->busiest_s) / c->ideal_s);
 }
 
-/* Moves slices between trees as long as that takes load off the busiest resource, but not
- * further than the weights do. */
+static double unevenness(const struct espi_rounds *c)
+{
+    double sum = 0;
+    for (int r = 0; r < c->res.n; r++)
+        sum += price_of_load(c, c->load[r]);
+    return sum;
+}
+
+static void set_prices(struct espi_rounds *c)
+{
+    for (int r = 0; r < c->res.n; r++)
+        c->price[r] = price_of_load(c, c->load[r]);
+    for (int t = 0; t < c->plan->n_trees; t++)
+        c->remainder[t] = price_of(c, t);
+}
+
+/* May the tree have a slice more or less? No share goes further from its weight than a
+ * slice and the error allowed. */
+static int may_have(const struct espi_rounds *c, int t, int more, int slots)
+{
+    double off = fmin(1, SHARE_ERROR * slots);
+    int count = c->count[t] + more;
+    return count >= 0 &&
+           more * (count - c->plan->trees[t].weight * slots) <= off * (1 + 1e-9);
+}
+
+/* The few dearest trees that may give a slice (more: -1), or the cheapest that may take
+ * one (1); of a part, or of all (-1). */
+static int find_trees(const struct espi_rounds *c, int slots, int more, int part,
+                      int *found)
+{
+    int n = 0;
+    for (int t = 0; t < c->plan->n_trees; t++) {
+        if ((part >= 0 && c->part[t] != part) || !may_have(c, t, more, slots))
+            continue;
+        int i = n;
+        while (i > 0 && more * (c->remainder[t] - c->remainder[found[i - 1]]) < 0)
+            i--;
+        if (i == FEW_TREES)
+            continue;
+        n = n < FEW_TREES ? n + 1 : n;
+        memmove(found + i + 1, found + i, (size_t)(n - 1 - i) * sizeof *found);
+        found[i] = t;
+    }
+    return n;
+}
+
+static void move(struct espi_rounds *c, int slots, int from, int to)
+{
+    add_load(c, from, -1.0 / slots);
+    add_load(c, to, 1.0 / slots);
+}
+
+/* The move of a slice between trees of a part that leaves the loads most even; 0: none
+ * makes them more even than they are. */
+static int find_move(struct espi_rounds *c, int slots, int *from, int *to)
+{
+    int give[FEW_TREES], take[FEW_TREES], found = 0;
+    double least = unevenness(c) * (1 - 1e-9);
+    set_prices(c);
+    memcpy(c->saved, c->load, (size_t)c->res.n * sizeof *c->load);
+    for (int i = 0, n = find_trees(c, slots, -1, -1, give); i < n; i++)
+        for (int k = 0, m = find_trees(c, slots, 1, c->part[give[i]], take); k < m; k++) {
+            if (c->remainder[give[i]] <= c->remainder[take[k]])
+                break;
+            move(c, slots, give[i], take[k]);
+            double then = unevenness(c);
+            memcpy(c->load, c->saved, (size_t)c->res.n * sizeof *c->load);
+            if (then >= least)
+                continue;
+            least = then;
+            found = 1;
+            *from = give[i];
+            *to = take[k];
+        }
+    return found;
+}
+
+/* Moves slices between trees as long as that takes load off the busiest resources, first
+ * off all that are busy and then off the very busiest, but not further than the weights
+ * do. */
 static double improve(struct espi_rounds *c, int slots)
 {
-    double busiest_s = period_s(c, slots);
-    int from, to;
-    while (busiest_s > c->ideal_s * (1 + 1e-9) && c->moves_left > 0 &&
-           find_move(c, slots, busiest_s, &from, &to)) {
-        c->moves_left--;
-        memcpy(c->saved, c->load, (size_t)c->res.n * sizeof *c->load);
-        add_load(c, from, -1.0 / slots);
-        add_load(c, to, 1.0 / slots);
-        double then_s = max_load(c);
-        if (!(then_s < busiest_s)) {
-            memcpy(c->load, c->saved, (size_t)c->res.n * sizeof *c->load);
-            break;
+    static const double sharpness[] = {100, 400, 1600};
+    int from = 0, to = 0;
+    c->busiest_s = period_s(c, slots);
+    for (int i = 0; i < 3; i++) {
+        c->sharpness = sharpness[i];
+        while (c->busiest_s > c->ideal_s * (1 + 1e-9) && c->moves_left > 0 &&
+               find_move(c, slots, &from, &to)) {
+            c->moves_left--;
+            move(c, slots, from, to);
+            c->busiest_s = max_load(c);
+            if (c->busiest_s < c->ideal_s * (1 - BETTER))
+                return c->ideal_s; /* the counts are those before */
+            c->count[from]--;
+            c->count[to]++;
         }
-        busiest_s = then_s;
-        c->count[from]--;
-        c->count[to]++;
     }
-    return fmax(busiest_s, c->ideal_s);
+    return fmax(c->busiest_s, c->ideal_s);
 }
 
 static int rounds_alloc(struct espi_rounds *c, const struct esp_platform *p,
@@ -222,24 +284,39 @@ static double share_error(const struct espi_rounds *c, const struct espi_round *
     return worst * c->parts;
 }
 
+/* Of the rounds of a range so many are looked at closely. */
+enum { CLOSER = 4 };
+
+struct rated {
+    int slots;
+    double off_s; /* how far the load of the busiest resource is from the ideal */
+};
+
+/* Puts a round among those with the least distances, which stand in order. */
+static void rate(struct rated *best, int slots, double off_s)
+{
+    int i = CLOSER - 1;
+    if (best[i].slots > 0 && !(off_s < best[i].off_s))
+        return;
+    for (; i > 0 && (best[i - 1].slots == 0 || off_s < best[i - 1].off_s); i--)
+        best[i] = best[i - 1];
+    best[i] = (struct rated){slots, off_s};
+}
+
 double espi_rounds_pick(struct espi_rounds *c, int low, int high, struct espi_round *best)
 {
-    double least_error = INFINITY, s = INFINITY;
-    int nearest = 0, first = (low + c->parts - 1) / c->parts * c->parts;
+    struct rated least[CLOSER] = {{0, 0}};
+    double s = INFINITY;
+    int first = (low + c->parts - 1) / c->parts * c->parts;
     best->slots = 0;
     for (int slots = first; slots <= high; slots += c->parts) {
-        double error = share(c, slots) * slots; /* in slices: long rounds are no excuse */
-        if (error < least_error) {
-            least_error = error;
-            nearest = slots;
-        }
+        share(c, slots);
+        rate(least, slots, fabs(period_s(c, slots) - c->ideal_s));
     }
-    int last = high / c->parts * c->parts, tried[2] = {nearest, last};
-    for (int i = 0; i < 2; i++)
-        if (tried[i] >= first && tried[i] > 0 && (i == 0 || tried[1] != nearest)) {
-            share(c, tried[i]);
-            s = keep(c, tried[i], best, s);
-        }
+    for (int i = 0; i < CLOSER && least[i].slots > 0; i++) {
+        share(c, least[i].slots);
+        s = keep(c, least[i].slots, best, s);
+    }
     if (best->slots > 0) {
         int near_enough = share_error(c, best) <= SHARE_ERROR;
         if (!near_enough && c->was_near)
