@@ -23,16 +23,16 @@
  * Timed: the pace of a long message where loads alone do not tell it, by the order that
  * programs follow, its sends played through on the resources (schedule/replay.h). The
  * period is that pace, or the load where the pace comes within nine thousandths of it,
- * and the finish is later by as much a slice. In the one-port model loads tell it, since
- * what ports have to do can be cut into matchings, and rounds need only be long; so too
- * where all resources are links of their own, and for one tree. Where ports serve both
- * ways they do not: of three hosts that talk to each other only two can at a time. Nor
- * where a send must find both its port and its link free, nor where hosts that know
- * nothing of each other share cables, which serve who comes first. The simulator, which
- * knows nothing of this, finds the same pace within a hundredth; but in the one-port
- * model rounds are not always as long as it takes, and on tens of hosts it may be two
- * hundredths slower, on hundreds six. Messages of few slices never get into their stride,
- * and are not timed.
+ * and the finish is later by as much a slice. Loads tell it for one tree whose resources
+ * are no stranger's. Many trees are sent in rounds of whole slices, which come near to
+ * the weights but do not meet them, and whole slices cannot be packed without gaps: on 30
+ * hosts that mostly costs less than a hundredth, on hundreds several. Where ports serve
+ * both ways it costs more: of three hosts that talk to each other only two can at a time;
+ * so too where a send must find both its port and its link free, and where hosts that
+ * know nothing of each other share cables, which serve who comes first. The simulator,
+ * which knows nothing of this, finds the same pace within a hundredth (tests/unit/
+ * test_claims.c, bench/bench_claims.c). Messages of few slices never get into their
+ * stride, and are not timed.
  *
  * A redundant plan costs what its first tree costs. */
 #ifndef ESPI_COST_COST_H

@@ -15,7 +15,6 @@ enum { MAX_SENDS = 1 << 14, MAX_WORK = 1 << 15, FIRST_SENDS = 1 << 11 };
  * do, and the first round that is no better ends the search. */
 enum { TREE_SLICES = 2, MOST_SENDS = 1 << 19, GOOD_RULE = 2 };
 static const double GOOD = 3e-3;
-static const double RATIO = 1.41;
 
 /* One tree needs no order when every node receives each slice once: whoever is served in
  * a fixed order then never has to wait for a receiver. */
@@ -50,13 +49,12 @@ static int is_shared(const struct esp_platform *p)
     return p->n_shared > 0 || p->n_hosts < p->n_nodes;
 }
 
-/* Links that are used by nobody else never wait: there rounds need only be long for the
- * busiest resource to set the pace. So too for one tree, in the order of its edges. */
+/* One tree whose steps stand in the order of its edges goes on as fast as its busiest
+ * resource, if hosts share none. Else whole slices have to be packed, and rounds of whole
+ * slices only come near to the weights of the trees. */
 static int loads_tell_pace(const struct esp_platform *p, const struct esp_plan *plan)
 {
-    if (!has_order(p, plan))
-        return 1;
-    return !is_shared(p) && (p->model == ESP_MODEL_CAPACITY || receives_once(p, plan));
+    return !has_order(p, plan) || (!is_shared(p) && receives_once(p, plan));
 }
 
 /* The uses of the arcs and, where ports do not say so themselves, that ranks start their
@@ -104,6 +102,7 @@ struct search {
     int unit;               /* slots: a round has a multiple of it */
     int64_t work, max_work; /* sends of all rounds tried */
     int patience;           /* so many rounds that are no better end the search */
+    double ratio;           /* of the lengths of rounds, from one to the next */
 };
 
 /* Tries the round of low to high units that suits the weights best; 1: it is the best so
@@ -141,9 +140,9 @@ static int is_enough(const struct search *s)
 /* Rounds longer or shorter than the first, as long as that helps; lengths in units. */
 static int try_others(struct search *s, int first, int most, int longer)
 {
-    int worse = 0, near = longer ? first + 1 : (int)(first / RATIO);
+    int worse = 0, near = longer ? first + 1 : (int)(first / s->ratio);
     while (near > 0 && near <= most && worse < s->patience && !is_enough(s)) {
-        int far = longer ? (int)(near * RATIO) : (int)(near / RATIO) + 1;
+        int far = longer ? (int)(near * s->ratio) : (int)(near / s->ratio) + 1;
         far = far > most ? most : far;
         s->wanted.rule = s->a->round.slots > 0 && !s->wanted.all ? s->a->order.rule : -1;
         int got = longer ? try_round(s, near, far) : try_round(s, far, near);
@@ -160,7 +159,7 @@ static int try_others(struct search *s, int first, int most, int longer)
  * time. */
 static int try_rounds(struct search *s, int first, int most)
 {
-    return try_round(s, (int)(first / RATIO) + 1, first) < 0 ||
+    return try_round(s, (int)(first / s->ratio) + 1, first) < 0 ||
                    try_others(s, first, most, 1) || try_others(s, first, most, 0)
                ? -1
                : 0;
@@ -219,6 +218,7 @@ static int arrange(struct search *s, const struct esp_platform *p,
         first = (int)fair_share;
     s->max_work = many ? MOST_SENDS : MAX_WORK;
     s->patience = many ? 1 : 2;
+    s->ratio = many ? 2 : 1.41;
     most = most < unit ? 1 : most / unit;
     first = first < unit ? 1 : first / unit > most ? most : first / unit;
     s->wanted = (struct espi_order_options){
