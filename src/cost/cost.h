@@ -26,13 +26,14 @@
  * and the finish is later by as much a slice. Loads tell it for one tree whose resources
  * are no stranger's. Many trees are sent in rounds of whole slices, which come near to
  * the weights but do not meet them, and whole slices cannot be packed without gaps: on 30
- * hosts that mostly costs less than a hundredth, on hundreds several. Where ports serve
- * both ways it costs more: of three hosts that talk to each other only two can at a time;
- * so too where a send must find both its port and its link free, and where hosts that
- * know nothing of each other share cables, which serve who comes first. The simulator,
- * which knows nothing of this, finds the same pace within a hundredth (tests/unit/
- * test_claims.c, bench/bench_claims.c). Messages of few slices never get into their
- * stride, and are not timed.
+ * hosts that mostly costs less than a hundredth, on hundreds several; there, with
+ * thousands of sends a round, it is not timed in the one-port and capacity models. Where
+ * ports serve both ways it costs more: of three hosts that talk to each other only two
+ * can at a time; so too where a send must find both its port and its link free, and where
+ * hosts that know nothing of each other share cables, which serve who comes first. The
+ * simulator, which knows nothing of this, finds the same pace within a hundredth
+ * (tests/unit/ test_claims.c, bench/bench_claims.c). Messages of few slices never get
+ * into their stride, and are not timed.
  *
  * A redundant plan costs what its first tree costs. */
 #ifndef ESPI_COST_COST_H

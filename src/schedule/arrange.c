@@ -49,12 +49,26 @@ static int is_shared(const struct esp_platform *p)
     return p->n_shared > 0 || p->n_hosts < p->n_nodes;
 }
 
+/* Are there many trees on many hosts? */
+static int is_large(const struct esp_plan *plan)
+{
+    int64_t sends = plan->n_trees;
+    for (int t = 0; t < plan->n_trees; t++)
+        sends += plan->trees[t].n_edges;
+    return sends > MAX_SENDS / 2;
+}
+
 /* One tree whose steps stand in the order of its edges goes on as fast as its busiest
  * resource, if hosts share none. Else whole slices have to be packed, and rounds of whole
- * slices only come near to the weights of the trees. */
+ * slices only come near to the weights of the trees. Where what ports send and receive
+ * can be cut into matchings, or links are used by nobody else, that is a matter of the
+ * length of rounds alone, and not timed for large plans: it would take longer than to
+ * make them. */
 static int loads_tell_pace(const struct esp_platform *p, const struct esp_plan *plan)
 {
-    return !has_order(p, plan) || (!is_shared(p) && receives_once(p, plan));
+    int matched = p->model == ESP_MODEL_ONE_PORT || p->model == ESP_MODEL_CAPACITY;
+    return !has_order(p, plan) ||
+           (!is_shared(p) && (receives_once(p, plan) || (matched && is_large(plan))));
 }
 
 /* The uses of the arcs and, where ports do not say so themselves, that ranks start their
@@ -210,7 +224,7 @@ static int arrange(struct search *s, const struct esp_platform *p,
     int64_t fair_share = TREE_SLICES * (int64_t)plan->n_trees;
     if (fair_share > MOST_SENDS / sends)
         fair_share = MOST_SENDS / sends;
-    int many = plan->n_trees * sends > MAX_SENDS / 2;
+    int many = is_large(plan);
     int most = most_slots(&sized, sends, parts, many ? fair_share : 0);
     /* of one tree a slice is mostly enough */
     int first = plan->n_trees == 1 && parts <= 1 ? 1 : (int)(FIRST_SENDS / sends);

@@ -175,6 +175,7 @@ static int find_move(struct espi_rounds *c, int slots, int *from, int *to)
         for (int k = 0, m = find_trees(c, slots, 1, c->part[give[i]], take); k < m; k++) {
             if (c->remainder[give[i]] <= c->remainder[take[k]])
                 break;
+            c->moves_left--;
             move(c, slots, give[i], take[k]);
             double then = unevenness(c);
             memcpy(c->load, c->saved, (size_t)c->res.n * sizeof *c->load);
@@ -200,7 +201,6 @@ static double improve(struct espi_rounds *c, int slots)
         c->sharpness = sharpness[i];
         while (c->busiest_s > c->ideal_s * (1 + 1e-9) && c->moves_left > 0 &&
                find_move(c, slots, &from, &to)) {
-            c->moves_left--;
             move(c, slots, from, to);
             c->busiest_s = max_load(c);
             if (c->busiest_s < c->ideal_s * (1 - BETTER))
