@@ -263,10 +263,12 @@ int espi_arrange(struct espi_arrangement *a, const struct esp_platform *p,
 
 /* ---- the pace of long messages ---- */
 
-/* Do hosts that know nothing of each other send over one resource? Else each resource is
- * served in the order of the one who uses it. */
-static int strangers_meet(const struct espi_legs *legs, const struct espi_arc_uses *u,
-                          struct espi_arena *arena)
+/* Does it depend on the order of a slice's sends how fast slices follow each other? So
+ * where hosts that know nothing of each other send over one resource. And where a host
+ * has no port, a cable that it sends over twice holds up its sends over others. Else each
+ * resource is served in the order of the one who uses it. */
+static int order_matters(const struct espi_legs *legs, const struct espi_arc_uses *u,
+                         int has_ports, struct espi_arena *arena)
 {
     int *user = ESPI_ARENA_NEW(arena, int, u->n_resources);
     if (!user)
@@ -275,7 +277,8 @@ static int strangers_meet(const struct espi_legs *legs, const struct espi_arc_us
     for (int i = 0; i < legs->n; i++)
         for (int arc = legs->leg[i].arc, k = u->start[arc]; k < u->start[arc + 1]; k++) {
             int *first = &user[u->resource[k]];
-            if (*first >= 0 && *first != legs->leg[i].from)
+            if (*first >= 0 &&
+                (*first != legs->leg[i].from || (!has_ports && u->time_s[k] > 0)))
                 return 1;
             *first = legs->leg[i].from;
         }
@@ -295,9 +298,10 @@ static int pace_of_tree(struct search *s, const struct esp_platform *p,
                                             .n_slices = 8 * (int64_t)ESPI_LONG_MESSAGE,
                                             .fair = 1,
                                             .model = p->model};
-    int met = strangers_meet(&s->a->legs, &s->uses, s->arena);
-    if (met <= 0)
-        return met;
+    int timed =
+        order_matters(&s->a->legs, &s->uses, p->model != ESP_MODEL_CAPACITY, s->arena);
+    if (timed <= 0)
+        return timed;
     if (espi_order_edges(&s->a->order, &s->a->legs, s->arena) ||
         espi_order_settle(&s->a->order, &s->a->legs, &s->uses, &s->wanted, s->arena))
         return -1;
