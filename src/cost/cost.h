@@ -90,9 +90,6 @@ static inline void espi_load_arc(const struct espi_view *v, int arc, double sign
         load[v->use_resource[k]] += sign * v->use_s[k];
 }
 
-/* The largest load of a resource, from the first on. */
-double espi_max_load_s(const struct espi_resources *r, int first, const double *load);
-
 /* Period of the tree given by the arc into each host (-1 for the root); load has room for
  * v->links.n doubles and holds the loads afterwards. */
 double espi_tree_period_s(const struct espi_view *v, const int *parent_arc, double *load);

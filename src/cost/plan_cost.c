@@ -209,10 +209,6 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
     if (plain.n_trees > 1)
         cost.makespan_s = trees_that_count(&plain) * cost.fill_s +
                           (ev.slices.count - 1) * cost.period_s;
-    /* Arrivals along trees do not see all that meets on a cable; its load does. */
-    cost.makespan_s =
-        fmax(cost.makespan_s,
-             ev.slices.count * espi_max_load_s(&ev.res, ev.res.first_link, ev.load));
     cost.throughput_Bps = cost.period_s > 0 ? ev.slices.bytes / cost.period_s : 0;
     espi_arena_release(arena, mark);
     if (!st)
