@@ -43,7 +43,7 @@ static int is_listed(const char *list, const char *name, uint32_t address)
             long bits = strtol(slash + 1, NULL, 10);
             uint32_t mask = bits > 0 && bits <= 32 ? ~0U << (32 - bits) : 0;
             *slash = '\0';
-            if (inet_pton(AF_INET, text, &network) == 1 &&
+            if (mask && inet_pton(AF_INET, text, &network) == 1 &&
                 ((ntohl(network.s_addr) ^ ntohl(address)) & mask) == 0)
                 return 1;
         }

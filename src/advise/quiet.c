@@ -107,6 +107,8 @@ static int most_urgent_way(struct espi_quiet *q, double room_s, double now_s)
     int best = -1;
     double best_urgency = 0;
     for (int g = 0; g < q->n_groups; g++) {
+        if (q->by_start[g] == q->by_start[g + 1])
+            continue; /* no way shows it */
         double u = urgency(q, g, room_s, now_s);
         int way = u > best_urgency ? free_way(q, g, now_s) : -1;
         if (way >= 0) {

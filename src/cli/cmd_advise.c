@@ -95,6 +95,8 @@ static void hear_probe(struct service *s, int fd, const struct espi_probe_note *
     if (!espi_probe_note_is_sane(n, esp_platform_node_count(s->p)))
         return;
     if (n->kind == ESPI_PROBE_NOTE_PROBER) {
+        if (s->hub >= 0 && fd != s->hub)
+            return; /* another job's, which says so again: the first stays */
         if (fd != s->hub)
             set_probers(s, fd);
         espi_advisor_set_prober(s->advisor, n->from, 1);

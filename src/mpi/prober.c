@@ -6,6 +6,7 @@
  * counts the collectives that it is in. From then on a collective costs two additions in
  * that page. The prober ends when the stream to it does, which the kernel closes whatever
  * ends the rank. What goes wrong leaves a machine, or the job, without probes. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,6 +24,8 @@
 #include "advise/report.h"
 #include "base/alloc.h"
 #include "mpi/shim.h"
+
+#define CHILD_MS 2000 /* that what was started has to become nobody's child */
 
 /* Numbers of files out of the way of those that the prober is given. */
 enum { ASIDE = 16 };
@@ -87,6 +90,31 @@ static int open_page(atomic_int **calls)
 
 /* ---- starting it ---- */
 
+/* Until the child has ended, but not for ever: a setting may name any program. */
+static int reap(pid_t pid)
+{
+    for (int ms = 0; ms < CHILD_MS; ms++) {
+        pid_t ended = waitpid(pid, NULL, WNOHANG);
+        if (ended == pid || (ended < 0 && errno != EINTR))
+            return 0;
+        usleep(1000);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return -1;
+}
+
+/* Takes away the signal of our child, unless it is another's, too. */
+static void forget(const sigset_t *child)
+{
+    struct timespec at_once = {0, 0};
+    siginfo_t other = {.si_pid = 0};
+    if (sigtimedwait(child, NULL, &at_once) > 0 &&
+        !waitid(P_ALL, 0, &other, WEXITED | WNOHANG | WNOWAIT) && other.si_pid)
+        kill(getpid(), SIGCHLD);
+}
+
 /* The program's child that leads to it ends at once, and is nobody else's business: not
  * that of a handler for ended children either. */
 static int spawn(int life, int wire, int page)
@@ -94,7 +122,6 @@ static int spawn(int life, int wire, int page)
     posix_spawn_file_actions_t files;
     char *words[] = {espi_job.settings.prober, NULL}, *none[] = {NULL};
     sigset_t child, before;
-    struct timespec at_once = {0, 0};
     pid_t pid;
     if (posix_spawn_file_actions_init(&files))
         return -1;
@@ -107,10 +134,10 @@ static int spawn(int life, int wire, int page)
     sigaddset(&child, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &child, &before);
     bad = bad || posix_spawn(&pid, words[0], &files, NULL, words, none);
-    while (!bad && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    if (!bad && !sigismember(&before, SIGCHLD))
-        sigtimedwait(&child, NULL, &at_once);
+    int started = !bad;
+    bad = bad || reap(pid);
+    if (started && !sigismember(&before, SIGCHLD))
+        forget(&child);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     posix_spawn_file_actions_destroy(&files);
     return bad ? -1 : 0;
@@ -164,16 +191,24 @@ static int is_first_of_machine(void)
     return 1;
 }
 
-/* Leaves only lines with an address, in the order of ranks; how many there are. */
+static int is_inside(const struct espi_prober *line)
+{
+    return ntohl(line->address) >> 24 == IN_LOOPBACKNET;
+}
+
+/* Leaves only lines with an address, in the order of ranks; how many there are. The
+ * loopback is of use only to those who all are on the advisor's machine. */
 static int gather(const struct espi_prober *own, struct espi_prober *list,
                   struct espi_prober_head *head)
 {
-    int n = 0;
+    int n = 0, apart = 0;
     head->self = head->hub = -1;
     PMPI_Allgather(own, (int)sizeof *own, MPI_BYTE, list, (int)sizeof *list, MPI_BYTE,
                    MPI_COMM_WORLD);
+    for (int r = 0; r < espi_job.n; r++)
+        apart |= list[r].port && !(is_inside(&list[r]) && list[r].here);
     for (int r = 0; r < espi_job.n; r++) {
-        if (!list[r].port || n == ESPI_PROBERS_MAX)
+        if (!list[r].port || (apart && is_inside(&list[r])) || n == ESPI_PROBERS_MAX)
             continue;
         if (r == espi_job.rank)
             head->self = n;

@@ -393,7 +393,8 @@ int espi_progress(void);
 /* Collective over the job. */
 void espi_prober_begin(void);
 void espi_prober_end(void);
-/* A collective begins (1) or ends (-1): while one is under way nothing is probed. */
+/* A collective begins (1) or ends (-1): while the first rank of a machine is in one that
+ * machine sends no probes. */
 void espi_prober_busy(int change);
 
 /* ---- statistics ---- */

@@ -28,6 +28,7 @@
 enum { LIFE = 0, WIRE = 3, CALLS = 4 };
 
 #define RETRY_S     1.0  /* between attempts to reach the advisor */
+#define AGAIN_S     10.0 /* it is told again who there is: another job may have ended */
 #define TRAIN_GAP_S 0.02 /* between trains of one host, whoever orders them */
 #define TRAIN_END_S 0.3  /* a train whose last packet is lost has ended */
 
@@ -42,7 +43,8 @@ static struct {
     double train_seen_s;
     /* the hub's */
     int advisor; /* socket; -1: none */
-    double tried_s;
+    double tried_s, told_s;
+    int told;          /* lines of the list that the advisor was told of since then */
     uint64_t numbered; /* orders so far */
     uint64_t asked;    /* the advisor's number of the last; 0: it has ended */
     struct espi_probe_note note;
@@ -122,12 +124,15 @@ static void carry_out(const struct espi_packet *order)
 
 /* ---- the hub ---- */
 
-static void tell_advisor(struct espi_probe_note *n)
+/* -1: not now. */
+static int tell_advisor(struct espi_probe_note *n)
 {
     n->magic = ESPI_PROBE_NOTE_MAGIC;
     n->version = ESPI_PROBE_NOTE_VERSION;
-    if (me.advisor >= 0)
-        (void)!send(me.advisor, n, sizeof *n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return me.advisor >= 0 && send(me.advisor, n, sizeof *n,
+                                   MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof *n
+               ? 0
+               : -1;
 }
 
 static void end_order(enum espi_probe_end end, double Bps)
@@ -139,7 +144,7 @@ static void end_order(enum espi_probe_end end, double Bps)
     n.kind = ESPI_PROBE_NOTE_END;
     n.end = (int32_t)end;
     n.Bps = Bps;
-    tell_advisor(&n);
+    (void)tell_advisor(&n); /* it does not wait for ever either */
 }
 
 static void take_order(const struct espi_probe_note *n)
@@ -163,18 +168,31 @@ static void leave_advisor(void)
     me.asked = 0;
 }
 
+/* Who can probe. Its socket may have no room for all: then the others later. */
+static void tell_who(double now_s)
+{
+    if (now_s - me.told_s >= AGAIN_S) {
+        me.told_s = now_s;
+        me.told = 0;
+    }
+    for (; me.told < me.head.n; me.told++) {
+        struct espi_probe_note n = {.kind = ESPI_PROBE_NOTE_PROBER,
+                                    .from = node_of(me.told)};
+        if (me.list[me.told].port && tell_advisor(&n))
+            return;
+    }
+}
+
 static void meet_advisor(void)
 {
     double now_s = espi_now_s();
-    if (me.advisor >= 0 || now_s - me.tried_s < RETRY_S)
-        return;
-    me.tried_s = now_s;
-    me.advisor = espi_advice_connect(me.head.folder);
-    for (int i = 0; i < me.head.n && me.advisor >= 0; i++) {
-        struct espi_probe_note n = {.kind = ESPI_PROBE_NOTE_PROBER, .from = node_of(i)};
-        if (me.list[i].port)
-            tell_advisor(&n);
+    if (me.advisor < 0 && now_s - me.tried_s >= RETRY_S) {
+        me.tried_s = now_s;
+        me.told_s = 0;
+        me.advisor = espi_advice_connect(me.head.folder);
     }
+    if (me.advisor >= 0)
+        tell_who(now_s);
 }
 
 static void hear_advisor(void)
@@ -288,7 +306,9 @@ static int wait_ms(void)
 {
     if (me.train_seen_s > 0)
         return 50;
-    return is_hub() && me.advisor < 0 ? 1000 : 60000;
+    if (!is_hub())
+        return 60000;
+    return (int)(1000 * (me.advisor < 0 || me.told < me.head.n ? RETRY_S : AGAIN_S));
 }
 
 /* Until the rank is gone. */
@@ -319,12 +339,15 @@ static void live(void)
 
 int main(void)
 {
+    sigset_t none;
     /* What the rank has open beside what is ours must not stay open through us. */
     if (syscall(SYS_close_range, CALLS + 1, ~0U, 0))
         for (int fd = CALLS + 1; fd < 4096; fd++)
             close(fd);
     me.rank_fd = (int)syscall(SYS_pidfd_open, getppid(), 0);
     signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL); /* not the program's */
     if (fork())
         _exit(0);
     if (nice(10) < 0)
