@@ -346,11 +346,9 @@ static esp_status finish_in(struct contest *c, const struct esp_platform *scene,
     esp_status st = espi_plan_cost(scene, plan, c->bytes, plan->slice_bytes, &c->arena,
                                    &cost, c->err);
     espi_arena_release(&c->arena, mark);
-    if (st)
-        return st;
-    double busy_s = espi_slices(c->bytes, plan->slice_bytes).count * cost.period_s;
-    *out = fmax(cost.makespan_s, busy_s);
-    return ESP_OK;
+    if (!st)
+        *out = cost.makespan_s;
+    return st;
 }
 
 /* The mean finish over the scenes: what stays good within the error wins. It is the

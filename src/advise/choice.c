@@ -114,11 +114,8 @@ static esp_status cost_plan(struct search *s, const struct esp_plan *plan, doubl
             espi_plan_cost(s->p, plan, s->size_bytes, slice, &s->arena, &cost, s->err);
         if (st)
             return st;
-        /* The closed form does not see all that meet on a cable; its load does. */
-        double busy_s = espi_slices(s->size_bytes, slice).count * cost.period_s;
-        double finish_s = fmax(cost.makespan_s, busy_s);
-        if (finish_s < *best_s * (k > 0 ? SMALLER_GAIN : 1)) {
-            *best_s = finish_s;
+        if (cost.makespan_s < *best_s * (k > 0 ? SMALLER_GAIN : 1)) {
+            *best_s = cost.makespan_s;
             *best_slice = slice;
         }
     }

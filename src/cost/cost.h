@@ -10,30 +10,36 @@
  * without shared cables this is exact, not a bound: by induction along the path, arrivals
  * at u every pace(u) leave u every max(pace(u), load of u). A host on the way of other
  * hosts' transfers sends these in the order of the plan too; that several may want to
- * send to it at once is not looked at, so that there the figure is a lower bound.
+ * send to it at once is not looked at, so that there the figure is a lower bound. So it
+ * is where sends of different hosts meet on a cable, of which is counted only that the
+ * message is not through before every link and cable is.
  *
  * Finish of several trees: an estimate, (slices - 1) periods and once for each tree the
  * time until the first slice has arrived everywhere, since the trees get into each
  * other's way until all are under way; trees are counted as 1 / (sum of squared weights),
- * so that one of little weight counts little. Against the simulator, on platforms of 32
- * to 65 hosts and messages of 16 to 1000 slices, it was within a fifth for up to six
- * trees, save where a tree carried but a few slices; for dozens of trees it is far too
- * late.
+ * so that one of little weight counts little. On platforms of 32 to 65 hosts and messages
+ * of 16 to 1000 slices it was within a fifth of the truth for up to six trees, save where
+ * a tree carried but a few slices; for dozens of trees it is far too late.
+ *
+ * Timed, the finish of a short message: all its sends, up to 32,768, are played through
+ * on the resources in the order that programs follow (schedule/arrange.h). That is what
+ * the simulator finds on exclusive resources, to the last digits, for every operation and
+ * model and on shared cables (tests/unit/test_finishes.c).
  *
  * Timed: the pace of a long message where loads alone do not tell it, by the order that
  * programs follow, its sends played through on the resources (schedule/replay.h). The
  * period is that pace, or the load where the pace comes within nine thousandths of it,
- * and the finish is later by as much a slice. Loads tell it for one tree whose resources
- * are no stranger's. Many trees are sent in rounds of whole slices, which come near to
- * the weights but do not meet them, and whole slices cannot be packed without gaps: on 30
- * hosts that mostly costs less than a hundredth, on hundreds several; there, with
- * thousands of sends a round, it is not timed in the one-port and capacity models. Where
- * ports serve both ways it costs more: of three hosts that talk to each other only two
- * can at a time; so too where a send must find both its port and its link free, and where
- * hosts that know nothing of each other share cables, which serve who comes first. The
- * simulator, which knows nothing of this, finds the same pace within a hundredth
- * (tests/unit/ test_claims.c, bench/bench_claims.c). Messages of few slices never get
- * into their stride, and are not timed.
+ * and the finish of what is not short is later by as much a slice. Loads tell it for one
+ * tree whose resources are no stranger's. Many trees are sent in rounds of whole slices,
+ * which come near to the weights but do not meet them, and whole slices cannot be packed
+ * without gaps: on 30 hosts that mostly costs less than a hundredth, on hundreds several;
+ * there, with thousands of sends a round, it is not timed in the one-port and capacity
+ * models. Where ports serve both ways it costs more: of three hosts that talk to each
+ * other only two can at a time; so too where a send must find both its port and its link
+ * free, and where hosts that know nothing of each other share cables, which serve who
+ * comes first. The simulator, which knows nothing of this, finds the same pace within a
+ * hundredth (tests/unit/ test_claims.c, bench/bench_claims.c). Messages of few slices
+ * never get into their stride, and are not timed.
  *
  * A redundant plan costs what its first tree costs. */
 #ifndef ESPI_COST_COST_H
@@ -73,12 +79,19 @@ esp_status espi_plan_load_s(const struct esp_platform *p, const struct esp_plan 
                             double size_bytes, double slice_bytes,
                             struct espi_arena *arena, double *out);
 
-/* The same, timed: where that is needed some thousandths to tenths of a second. Never
- * less than the cost by loads. */
+/* The same, timed: where that is needed some thousandths to tenths of a second. */
 esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
                                 double size_bytes, double slice_bytes,
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err);
+
+/* Its finish alone, which takes less. */
+esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan *plan,
+                            double size_bytes, double slice_bytes,
+                            struct espi_arena *arena, double *out, struct esp_err *err);
+
+/* Are messages of so many slices played to their end, to time them? */
+int espi_plan_is_short(const struct esp_plan *plan, double slices);
 
 /* ---- the same on a view, for the inner loops of algorithms ---- */
 
@@ -89,6 +102,9 @@ static inline void espi_load_arc(const struct espi_view *v, int arc, double sign
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
         load[v->use_resource[k]] += sign * v->use_s[k];
 }
+
+/* The largest load of a resource, from the first on. */
+double espi_max_load_s(const struct espi_resources *r, int first, const double *load);
 
 /* Period of the tree given by the arc into each host (-1 for the root); load has room for
  * v->links.n doubles and holds the loads afterwards. */

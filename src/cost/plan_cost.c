@@ -209,6 +209,10 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
     if (plain.n_trees > 1)
         cost.makespan_s = trees_that_count(&plain) * cost.fill_s +
                           (ev.slices.count - 1) * cost.period_s;
+    /* Arrivals along trees do not see all that meets on a cable; its load does. */
+    cost.makespan_s =
+        fmax(cost.makespan_s,
+             ev.slices.count * espi_max_load_s(&ev.res, ev.res.first_link, ev.load));
     cost.throughput_Bps = cost.period_s > 0 ? ev.slices.bytes / cost.period_s : 0;
     espi_arena_release(arena, mark);
     if (!st)
@@ -265,28 +269,90 @@ static const double REACHED = 9e-3;
  * be timed. */
 static const double MANY_SLICES = 100, MANY_OF_PART = 8;
 
+/* Messages of up to so many sends are played to their end. */
+static const double FEW_SENDS = 1 << 15;
+
+int espi_plan_is_short(const struct esp_plan *plan, double slices)
+{
+    return !espi_plan_has_steps(plan) && slices * plan->trees[0].n_edges <= FEW_SENDS;
+}
+
+/* The pace of a long message, the finish of a short one; 0: as the closed form says. */
+struct timing {
+    double pace_s, finish_s;
+};
+
+static int time_pace(const struct esp_platform *p, const struct esp_plan *plan,
+                     struct espi_slices slices, struct espi_arena *arena,
+                     struct timing *t)
+{
+    double parts = fmax(1, espi_plan_parts(plan, p->n_hosts));
+    return slices.count >= fmax(MANY_SLICES, MANY_OF_PART * parts)
+               ? espi_long_pace(p, plan, slices.bytes, arena, &t->pace_s)
+               : 0;
+}
+
+static int time_finish(const struct esp_platform *p, const struct esp_plan *plan,
+                       struct espi_slices slices, struct espi_arena *arena,
+                       struct timing *t)
+{
+    return espi_plan_is_short(plan, slices.count)
+               ? espi_short_finish(p, plan, (int64_t)slices.count, slices.bytes, arena,
+                                   &t->finish_s)
+               : 0;
+}
+
+static void correct(struct espi_cost *cost, const struct timing *t,
+                    struct espi_slices slices)
+{
+    if (t->pace_s > cost->load_s * (1 + REACHED)) {
+        cost->makespan_s += (slices.count - 1) * (t->pace_s - cost->load_s);
+        cost->period_s = t->pace_s;
+        cost->throughput_Bps = slices.bytes / t->pace_s;
+    }
+    if (t->finish_s > 0)
+        cost->makespan_s = t->finish_s;
+}
+
+/* paced: the pace is asked for, and not only as far as the finish depends on it. */
+static esp_status time_plan(const struct esp_platform *p, const struct esp_plan *plan,
+                            double size_bytes, double slice_bytes, int paced,
+                            struct espi_arena *arena, struct espi_cost *out,
+                            struct esp_err *err)
+{
+    struct espi_cost cost;
+    struct timing t = {0, 0};
+    struct esp_plan plain = espi_plan_plain(plan);
+    struct espi_slices slices = espi_slices(size_bytes, slice_bytes);
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    esp_status st = espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, &cost, err);
+    if (!st && time_finish(p, &plain, slices, arena, &t))
+        st = espi_err_nomem(err);
+    if (!st && (paced || !(t.finish_s > 0)) && time_pace(p, &plain, slices, arena, &t))
+        st = espi_err_nomem(err);
+    espi_arena_release(arena, mark);
+    if (st)
+        return st;
+    correct(&cost, &t, slices);
+    *out = cost;
+    return ESP_OK;
+}
+
 esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
                                 double size_bytes, double slice_bytes,
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err)
 {
+    return time_plan(p, plan, size_bytes, slice_bytes, 1, arena, out, err);
+}
+
+esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan *plan,
+                            double size_bytes, double slice_bytes,
+                            struct espi_arena *arena, double *out, struct esp_err *err)
+{
     struct espi_cost cost;
-    struct esp_plan plain = espi_plan_plain(plan);
-    struct espi_slices slices = espi_slices(size_bytes, slice_bytes);
-    struct espi_arena_mark mark = espi_arena_mark(arena);
-    double pace_s = 0, parts = fmax(1, espi_plan_parts(&plain, p->n_hosts));
-    esp_status st = espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, &cost, err);
-    if (!st && slices.count >= fmax(MANY_SLICES, MANY_OF_PART * parts) &&
-        espi_long_pace(p, &plain, slices.bytes, arena, &pace_s))
-        st = espi_err_nomem(err);
-    espi_arena_release(arena, mark);
-    if (st)
-        return st;
-    if (pace_s > cost.load_s * (1 + REACHED)) {
-        cost.makespan_s += (slices.count - 1) * (pace_s - cost.load_s);
-        cost.period_s = pace_s;
-        cost.throughput_Bps = slices.bytes / pace_s;
-    }
-    *out = cost;
-    return ESP_OK;
+    esp_status st = time_plan(p, plan, size_bytes, slice_bytes, 0, arena, &cost, err);
+    if (!st)
+        *out = cost.makespan_s;
+    return st;
 }

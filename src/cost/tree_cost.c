@@ -6,11 +6,11 @@
 #include "base/err.h"
 #include "cost/cost.h"
 
-static double max_load(const struct espi_view *v, const double *load)
+double espi_max_load_s(const struct espi_resources *r, int first, const double *load)
 {
     double most = 0;
-    for (int r = 0; r < v->links.n; r++)
-        most = fmax(most, load[r]);
+    for (int i = first; i < r->n; i++)
+        most = fmax(most, load[i]);
     return most;
 }
 
@@ -20,7 +20,7 @@ double espi_tree_period_s(const struct espi_view *v, const int *parent_arc, doub
     for (int h = 0; h < v->g.n; h++)
         if (parent_arc[h] >= 0)
             espi_load_arc(v, parent_arc[h], 1, load);
-    return max_load(v, load);
+    return espi_max_load_s(&v->links, 0, load);
 }
 
 struct child {
@@ -122,7 +122,7 @@ int espi_tree_cost(const struct espi_view *v, int root, const int *arcs, double 
         return -1;
     for (int i = 0; i < n - 1; i++)
         espi_load_arc(v, arcs[i], 1, load);
-    struct espi_tree_cost cost = {max_load(v, load), 0, 0};
+    struct espi_tree_cost cost = {espi_max_load_s(&v->links, 0, load), 0, 0};
     pace_s[root] = next_s[root] = 0;
     for (int i = 0; i < n - 1; i++) {
         int e = arcs[i], from = v->g.tail[e], to = v->g.head[e];
@@ -135,6 +135,8 @@ int espi_tree_cost(const struct espi_view *v, int root, const int *arcs, double 
         cost.fill_s = fmax(cost.fill_s, at);
         cost.makespan_s = fmax(cost.makespan_s, at + (count - 1) * most);
     }
+    cost.makespan_s = fmax(cost.makespan_s,
+                           count * espi_max_load_s(&v->links, v->links.first_link, load));
     espi_arena_release(arena, mark);
     *out = cost;
     return 0;

@@ -263,12 +263,12 @@ int espi_arrange(struct espi_arrangement *a, const struct esp_platform *p,
 
 /* ---- the pace of long messages ---- */
 
-/* Does it depend on the order of a slice's sends how fast slices follow each other? So
- * where hosts that know nothing of each other send over one resource. And where a host
- * has no port, a cable that it sends over twice holds up its sends over others. Else each
- * resource is served in the order of the one who uses it. */
+/* Does it depend on the order of a slice's sends when they are through? So where hosts
+ * that know nothing of each other send over one resource. And where a host sends over a
+ * link or a cable twice, which holds up what it sends over others. Else each resource is
+ * served in the order of the one who uses it. */
 static int order_matters(const struct espi_legs *legs, const struct espi_arc_uses *u,
-                         int has_ports, struct espi_arena *arena)
+                         struct espi_arena *arena)
 {
     int *user = ESPI_ARENA_NEW(arena, int, u->n_resources);
     if (!user)
@@ -277,33 +277,43 @@ static int order_matters(const struct espi_legs *legs, const struct espi_arc_use
     for (int i = 0; i < legs->n; i++)
         for (int arc = legs->leg[i].arc, k = u->start[arc]; k < u->start[arc + 1]; k++) {
             int *first = &user[u->resource[k]];
-            if (*first >= 0 &&
-                (*first != legs->leg[i].from || (!has_ports && u->time_s[k] > 0)))
+            int is_port = u->resource[k] < u->first_link || !(u->time_s[k] > 0);
+            if (*first >= 0 && (*first != legs->leg[i].from || !is_port))
                 return 1;
             *first = legs->leg[i].from;
         }
     return 0;
 }
 
-/* A tree whose steps stand in the order of its edges. */
+/* A tree whose steps stand in the order of its edges, one slice a round. 1: it is to be
+ * played; 0: that is not needed; -1: no memory. */
+static int take_edges(struct search *s, const struct esp_platform *p,
+                      const struct esp_plan *plan, const struct espi_round_options *o,
+                      int *one)
+{
+    if (search_init(s, p, plan, o))
+        return -1;
+    *one = 1;
+    s->a->round = (struct espi_round){1, one};
+    s->wanted = (struct espi_order_options){
+        .round = &s->a->round, .n_slices = o->n_slices, .fair = 1, .model = p->model};
+    /* where there are no ports to wait for, a slow link keeps the next slice from all */
+    int has_ports = p->model != ESP_MODEL_MULTI_PORT && p->model != ESP_MODEL_CAPACITY;
+    int matters = !has_ports && o->n_slices > 1
+                      ? 1
+                      : order_matters(&s->a->legs, &s->uses, s->arena);
+    return matters > 0 && espi_order_edges(&s->a->order, &s->a->legs, s->arena) ? -1
+                                                                                : matters;
+}
+
 static int pace_of_tree(struct search *s, const struct esp_platform *p,
                         const struct esp_plan *plan, const struct espi_round_options *o,
                         double *pace_s)
 {
-    int one = 1;
-    if (search_init(s, p, plan, o))
-        return -1;
-    s->a->round = (struct espi_round){1, &one};
-    s->wanted = (struct espi_order_options){.round = &s->a->round,
-                                            .n_slices = 8 * (int64_t)ESPI_LONG_MESSAGE,
-                                            .fair = 1,
-                                            .model = p->model};
-    int timed =
-        order_matters(&s->a->legs, &s->uses, p->model != ESP_MODEL_CAPACITY, s->arena);
+    int one, timed = take_edges(s, p, plan, o, &one);
     if (timed <= 0)
         return timed;
-    if (espi_order_edges(&s->a->order, &s->a->legs, s->arena) ||
-        espi_order_settle(&s->a->order, &s->a->legs, &s->uses, &s->wanted, s->arena))
+    if (espi_order_settle(&s->a->order, &s->a->legs, &s->uses, &s->wanted, s->arena))
         return -1;
     *pace_s = s->a->order.pace_s;
     return 0;
@@ -328,4 +338,43 @@ int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
         return -1;
     *pace_s = a.order.pace_s / a.round.slots;
     return 0;
+}
+
+/* ---- the finish of short messages ---- */
+
+/* Messages in parts are cut into whole rounds, of more slices and these smaller. */
+static int play(struct search *s, const struct esp_platform *p,
+                const struct espi_round_options *o, double *finish_s)
+{
+    int slots = s->a->round.slots;
+    int64_t n = o->n_slices;
+    if (s->wanted.whole && n % slots) {
+        n += slots - n % slots;
+        if (uses_in_order(&s->uses, p, &s->a->legs,
+                          o->slice_bytes * (double)o->n_slices / (double)n, s->arena))
+            return -1;
+    }
+    s->wanted.n_slices = n;
+    s->wanted.round = &s->a->round;
+    if (espi_order_play(&s->a->order, &s->a->legs, &s->uses, &s->wanted, s->arena))
+        return -1;
+    *finish_s = s->a->order.finish_s;
+    return 0;
+}
+
+int espi_short_finish(const struct esp_platform *p, const struct esp_plan *plan,
+                      int64_t n_slices, double slice_bytes, struct espi_arena *arena,
+                      double *finish_s)
+{
+    struct espi_arrangement a;
+    struct search s = {.a = &a, .arena = arena};
+    struct espi_round_options o = {n_slices, ESPI_MAX_SLOTS, slice_bytes,
+                                   ESPI_ROUND_TOLERANCE};
+    int one, has = has_order(p, plan);
+    *finish_s = 0;
+    if (has && espi_needs_order(p, plan))
+        has = arrange(&s, p, plan, &o) ? -1 : 1;
+    else if (has)
+        has = take_edges(&s, p, plan, &o, &one);
+    return has > 0 ? play(&s, p, &o, finish_s) : has;
 }

@@ -30,4 +30,11 @@ int espi_arrange(struct espi_arrangement *a, const struct esp_platform *p,
 int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
                    double slice_bytes, struct espi_arena *arena, double *pace_s);
 
+/* When a short message is everywhere, its sends played one by one in the order of
+ * programs. 0: it is there when the closed form of its cost says. -1 when out of memory.
+ */
+int espi_short_finish(const struct esp_platform *p, const struct esp_plan *plan,
+                      int64_t n_slices, double slice_bytes, struct espi_arena *arena,
+                      double *finish_s);
+
 #endif

@@ -181,6 +181,7 @@ int espi_arc_uses_init(struct espi_arc_uses *u, const struct espi_legs *legs,
             most += (size_t)(r.start[link + 1] - r.start[link]);
         }
     u->n_resources = r.n;
+    u->first_link = r.first_link;
     u->start = ESPI_ARENA_NEW(arena, int, (size_t)legs->n_arcs + 1);
     u->resource = ESPI_ARENA_NEW(arena, int, most);
     u->time_s = ESPI_ARENA_NEW(arena, double, most);

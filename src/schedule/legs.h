@@ -53,7 +53,7 @@ int espi_legs_next(struct espi_rows *next, const struct espi_legs *legs,
 /* What the arcs use for one slice: use k of arc a is k = start[a] .. start[a+1), each
  * resource once. */
 struct espi_arc_uses {
-    int n_resources;
+    int n_resources, first_link; /* ports come first, as in struct espi_resources */
     int *start, *resource;
     double *time_s;
     double *slice_s; /* arc -> the longest of its times: a slice every so often, alone */

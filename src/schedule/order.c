@@ -285,6 +285,20 @@ int espi_order_init(struct espi_order *out, const struct espi_legs *legs,
     return 0;
 }
 
+int espi_order_play(struct espi_order *out, const struct espi_legs *legs,
+                    const struct espi_arc_uses *uses,
+                    const struct espi_order_options *options, struct espi_arena *arena)
+{
+    struct orderer o = {
+        .legs = legs, .batch = {.legs = legs, .uses = uses}, .o = options};
+    if (orderer_init(&o, arena))
+        return -1;
+    struct espi_message m = count_rounds(&o);
+    struct espi_replay replay = {
+        out, legs, uses, o.first, options->model, m, (m.rounds + 1) * out->n};
+    return espi_replay(&replay, options->fair, arena);
+}
+
 int espi_order_settle(struct espi_order *out, const struct espi_legs *legs,
                       const struct espi_arc_uses *uses,
                       const struct espi_order_options *options, struct espi_arena *arena)

@@ -42,7 +42,8 @@ struct pace pace_of(const struct esp_platform *p, const struct esp_plan *plan, d
     return pace;
 }
 
-double load_Bps(const struct esp_platform *p, const struct esp_plan *plan)
+static struct espi_cost closed_form(const struct esp_platform *p,
+                                    const struct esp_plan *plan)
 {
     struct espi_arena arena;
     struct espi_cost cost;
@@ -50,5 +51,16 @@ double load_Bps(const struct esp_platform *p, const struct esp_plan *plan)
     must(espi_plan_cost(p, plan, plan->size_bytes, plan->slice_bytes, &arena, &cost,
                         NULL));
     espi_arena_done(&arena);
-    return espi_slices(plan->size_bytes, plan->slice_bytes).bytes / cost.load_s;
+    return cost;
+}
+
+double load_Bps(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    return espi_slices(plan->size_bytes, plan->slice_bytes).bytes /
+           closed_form(p, plan).load_s;
+}
+
+double closed_finish_s(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    return closed_form(p, plan).makespan_s;
 }

@@ -17,4 +17,8 @@ struct pace pace_of(const struct esp_platform *p, const struct esp_plan *plan, d
  * models no order of sends reaches it, and then the plan claims less. */
 double load_Bps(const struct esp_platform *p, const struct esp_plan *plan);
 
+/* When the message is through by the closed form of cost.h, by which searches judge. The
+ * plan claims what the order of its sends comes to. */
+double closed_finish_s(const struct esp_platform *p, const struct esp_plan *plan);
+
 #endif

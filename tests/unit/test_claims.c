@@ -15,47 +15,13 @@
 
 #include "schedule/arrange.h"
 #include "support/alloc_fail.h"
+#include "support/kinds.h"
 #include "support/pace.h"
 
 static const double TOLERANCE = 0.01;
 
 static int platforms = 13; /* of each kind */
 static int only = -1;      /* of one kind */
-
-static esp_status generate(int kind, int n, uint64_t seed, struct esp_platform **p)
-{
-    struct esp_random_options random;
-    struct esp_hub_options hub;
-    struct esp_tiers_options tiers;
-    struct esp_sites_options sites;
-    switch (kind) {
-    case 0:
-        esp_random_options_defaults(&random);
-        random.nodes = n;
-        random.seed = seed;
-        random.density = 0.2 + 0.1 * (double)(seed % 4);
-        return esp_generate_random(&random, p, NULL);
-    case 1:
-        esp_hub_options_defaults(&hub);
-        hub.nodes = n;
-        hub.seed = seed;
-        return esp_generate_hub(&hub, p, NULL);
-    case 2:
-        esp_tiers_options_defaults(&tiers);
-        tiers.nodes = n + 8;
-        tiers.seed = seed;
-        return esp_generate_tiers(&tiers, p, NULL);
-    default:
-        esp_sites_options_defaults(&sites);
-        sites.sites = 2 + (int)(seed % 2);
-        sites.clusters = 1 + (int)(seed % 3 == 0);
-        sites.hosts = 2;
-        sites.spread = 2;
-        sites.switches = seed % 2 == 0;
-        sites.seed = seed;
-        return esp_generate_sites(&sites, p, NULL);
-    }
-}
 
 static const struct {
     esp_op op;
@@ -126,13 +92,10 @@ static void check_kind(int kind, esp_model model)
 {
     struct worst w = {0, 0, INFINITY, 0};
     for (int seed = 1; seed <= platforms; seed++) {
-        struct esp_platform *p = NULL, *q = NULL;
-        assert_int_equal(generate(kind, hosts_of(seed, model), (uint64_t)seed, &p),
-                         ESP_OK);
-        assert_int_equal(esp_platform_with_model(p, model, &q, NULL), ESP_OK);
-        check(q, kind, (uint64_t)seed, (seed + (int)model + kind) % CASES, &w);
+        struct esp_platform *p =
+            kind_platform(kind, hosts_of(seed, model), (uint64_t)seed, model);
+        check(p, kind, (uint64_t)seed, (seed + (int)model + kind) % CASES, &w);
         esp_platform_free(p);
-        esp_platform_free(q);
     }
     print_message("%d plans, from %.4f to %.4f of their claims\n", w.n, w.least, w.most);
     assert_int_equal(w.wrong, 0);
@@ -140,7 +103,7 @@ static void check_kind(int kind, esp_model model)
 
 static void check_model(esp_model model)
 {
-    for (int kind = 0; kind < 4; kind++)
+    for (int kind = 0; kind < KINDS; kind++)
         if (only < 0 || only == kind)
             check_kind(kind, model);
 }
@@ -175,7 +138,7 @@ static esp_status time_once(void *arg)
 {
     struct esp_plan *plan = arg;
     struct esp_platform *p = NULL, *q = NULL;
-    esp_status st = generate(3, 5, 2, &p);
+    esp_status st = kind_generate(3, 5, 2, &p);
     if (!st)
         st = esp_platform_with_model(p, ESP_MODEL_HALF_DUPLEX, &q, NULL);
     if (!st)
@@ -189,7 +152,7 @@ static void allocations_may_fail(void **state)
 {
     (void)state;
     struct esp_platform *p = NULL;
-    assert_int_equal(generate(3, 5, 2, &p), ESP_OK);
+    assert_int_equal(kind_generate(3, 5, 2, &p), ESP_OK);
     struct esp_plan *plan = make(p, 0);
     assert_true(plan->n_trees > 1);
     assert_true(alloc_fail_some(time_once, plan, 20) > 20);

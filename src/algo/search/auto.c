@@ -64,6 +64,14 @@ static int most_promising(const struct contest *c, const double *least_s)
     return best;
 }
 
+/* What the finish is hardly before; of what will be played, certainly not. */
+static double least_finish_s(const struct esp_plan *plan, const struct espi_cost *cost,
+                             double slices)
+{
+    return plan->n_trees > 1 && espi_plan_is_short(plan, slices) ? slices * cost->load_s
+                                                                 : cost->makespan_s;
+}
+
 /* Takes the plan if it is better than the best with slices of some size, or frees it.
  * What counts is what it will claim; timing that takes its time, so few slices are. */
 static esp_status judge(struct contest *c, struct esp_plan *plan, struct esp_err *err)
@@ -71,19 +79,21 @@ static esp_status judge(struct contest *c, struct esp_plan *plan, struct esp_err
     int wins = 0;
     esp_status st = ESP_OK;
     struct espi_cost cost;
-    double size_bytes = c->task->request->size_bytes, least_s[MAX_SLICES];
+    double size_bytes = c->task->request->size_bytes, least_s[MAX_SLICES], finish_s;
     for (int i = 0; i < c->n_slices && !st; i++) {
         st = espi_plan_cost(c->task->p, plan, size_bytes, c->slice_bytes[i],
                             c->task->arena, &cost, err);
-        least_s[i] = st ? INFINITY : cost.makespan_s;
+        if (!st)
+            least_s[i] = least_finish_s(plan, &cost,
+                                        espi_slices(size_bytes, c->slice_bytes[i]).count);
     }
     for (int i = 0; !st && least_s[i = most_promising(c, least_s)] < c->finish_s;
          least_s[i] = INFINITY) {
-        st = espi_plan_cost_timed(c->task->p, plan, size_bytes, c->slice_bytes[i],
-                                  c->task->arena, &cost, err);
-        if (st || !(cost.makespan_s < c->finish_s))
+        st = espi_plan_finish(c->task->p, plan, size_bytes, c->slice_bytes[i],
+                              c->task->arena, &finish_s, err);
+        if (st || !(finish_s < c->finish_s))
             continue;
-        c->finish_s = cost.makespan_s;
+        c->finish_s = finish_s;
         c->best_bytes = c->slice_bytes[i];
         wins = 1;
     }

@@ -4,10 +4,12 @@
  * order of sends count, as well as the load of the ports on the way. Given the tree, the
  * paces are fixed and the best order of sends follows from Jackson's rule with tails, as
  * for the fill alone: what remains to be done behind a child now ends with the tail
- * (N - 1) * pace of the last host.
+ * (N - 1) * pace of the last host. Nor is the message through before the busiest link or
+ * cable is, however little of its time falls on the way to one host.
  *
  * The search hangs elsewhere one of the subtrees that make the latest host late: those on
- * its way, those served before them, and those that load the resource that sets its pace.
+ * its way, those served before them, and those that load the resource that sets its pace;
+ * or those that load the busiest link, if that is the last to be through.
  * Late acceptance hill climbing (Burke and Bykov 2008): a tree is taken when it is no
  * worse than the one before or than the one some steps ago.
  *
@@ -40,6 +42,7 @@ struct climb {
     int *start, *n_kids; /* host -> its kids in `kids`, in the order of sends */
     struct kid *kids;
     double *pace_s, *rest_s;   /* host: what remains once it has the first slice */
+    int busiest;               /* link or cable of the tree; -1: none */
     int *critical, n_critical; /* heads of arcs whose move may help */
     int *best;
     double best_s, now_s;
@@ -60,11 +63,24 @@ static double arc_load_s(const struct climb *c, int arc)
     return most;
 }
 
+/* Of links and cables the busiest is remembered. */
+static void note_links(struct climb *c, int arc)
+{
+    const struct espi_view *v = c->s.v;
+    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
+        int r = v->use_resource[k];
+        if (r >= v->links.first_link &&
+            (c->busiest < 0 || c->s.load[r] > c->s.load[c->busiest]))
+            c->busiest = r;
+    }
+}
+
 /* Hosts from the root down, with their paces. */
 static void go_down(struct climb *c)
 {
     const struct espi_tree_state *s = &c->s;
     int size = 0;
+    c->busiest = -1;
     c->order[size++] = s->root;
     c->pace_s[s->root] = 0;
     for (int i = 0; i < size; i++) {
@@ -72,6 +88,7 @@ static void go_down(struct climb *c)
         c->start[h] = size;
         for (int kid = s->first_kid[h]; kid >= 0; kid = s->next_kid[kid]) {
             c->pace_s[kid] = fmax(c->pace_s[h], arc_load_s(c, s->parent_arc[kid]));
+            note_links(c, s->parent_arc[kid]);
             c->order[size++] = kid;
         }
         c->n_kids[h] = size - c->start[h];
@@ -124,6 +141,12 @@ static double serve(struct climb *c, int host)
     return rest_s;
 }
 
+/* For how long the message keeps the busiest link busy. */
+static double links_s(const struct climb *c)
+{
+    return c->busiest < 0 ? 0 : c->count * c->s.load[c->busiest];
+}
+
 static double evaluate(struct climb *c)
 {
     int n = c->s.v->g.n;
@@ -131,7 +154,7 @@ static double evaluate(struct climb *c)
     for (int i = n - 1; i >= 0; i--)
         c->rest_s[c->order[i]] = serve(c, c->order[i]);
     c->work += 2 * n;
-    return c->rest_s[c->s.root];
+    return fmax(c->rest_s[c->s.root], links_s(c));
 }
 
 /* ---- what makes the latest host late ---- */
@@ -150,6 +173,14 @@ static int latest_kid(const struct climb *c, int host)
     return -1;
 }
 
+static void add_users(struct climb *c, int resource, int most)
+{
+    const struct espi_tree_state *s = &c->s;
+    int use = s->first_use[resource];
+    for (; use >= 0 && c->n_critical < most; use = s->next_use[use])
+        c->critical[c->n_critical++] = s->v->g.head[s->use_arc[use]];
+}
+
 /* All that load the resources that set the pace, on the way to the host. */
 static void find_loads(struct climb *c, int host, int most)
 {
@@ -159,11 +190,8 @@ static void find_loads(struct climb *c, int host, int most)
     for (int h = host; h != s->root; h = v->g.tail[s->parent_arc[h]]) {
         int e = s->parent_arc[h];
         for (int k = v->use_start[e]; k < v->use_start[e + 1]; k++) {
-            if (s->load[v->use_resource[k]] < pace_s)
-                continue;
-            int use = s->first_use[v->use_resource[k]];
-            for (; use >= 0 && c->n_critical < most; use = s->next_use[use])
-                c->critical[c->n_critical++] = v->g.head[s->use_arc[use]];
+            if (s->load[v->use_resource[k]] >= pace_s)
+                add_users(c, v->use_resource[k], most);
         }
     }
 }
@@ -172,6 +200,10 @@ static void find_critical(struct climb *c)
 {
     int host = c->s.root, at, n = c->s.v->g.n;
     c->n_critical = 0;
+    if (links_s(c) > c->rest_s[host]) {
+        add_users(c, c->busiest, 2 * n);
+        return;
+    }
     while ((at = latest_kid(c, host)) >= 0) {
         const struct kid *kids = c->kids + c->start[host];
         for (int i = 0; i <= at; i++)

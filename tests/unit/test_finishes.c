@@ -1,0 +1,216 @@
+/* Short messages are through when their plans claim, exactly: on platforms of many kinds,
+ * in every model, for every operation, in one piece and in several. The claim is played
+ * by schedule/replay_fair.c, the truth found by sim/exclusive.c, which share nothing but
+ * the discipline of resources.
+ *   test_finishes [PLATFORMS [KIND]]: so many of each kind in each model, instead of a
+ *   few; of one kind */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <espalier/espalier.h>
+
+#include "schedule/arrange.h"
+#include "support/alloc_fail.h"
+#include "support/kinds.h"
+#include "support/pace.h"
+
+static int platforms = 24; /* of each kind, in each model */
+static int only = -1;      /* of one kind */
+
+static const double counts[] = {1, 1, 3, 1, 20, 1, 90, 300};
+
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+static const struct {
+    esp_op op;
+    const char *algo;
+    int some; /* targets only */
+} cases[] = {
+    {ESP_OP_BCAST, "flat", 0},
+    {ESP_OP_BCAST, "chain", 0},
+    {ESP_OP_BCAST, "binomial-sp", 0},
+    {ESP_OP_BCAST, "fnf", 0},
+    {ESP_OP_BCAST, "ecef", 0},
+    {ESP_OP_BCAST, "look-ahead", 0},
+    {ESP_OP_BCAST, "mateescu", 0},
+    {ESP_OP_BCAST, "hierarchical", 0},
+    {ESP_OP_BCAST, "prune-simple", 0},
+    {ESP_OP_BCAST, "refine:objective=finish", 0},
+    {ESP_OP_BCAST, "mtp", 0},
+    {ESP_OP_BCAST, "auto", 0},
+    {ESP_OP_MULTICAST, "mcph", 1},
+    {ESP_OP_MULTICAST, "steiner-cg", 1},
+    {ESP_OP_MULTICAST, "multisource", 1},
+    {ESP_OP_REDUCE, "ecef", 0},
+    {ESP_OP_REDUCE, "mtp", 0},
+    {ESP_OP_ALLREDUCE, "binomial", 0},
+    {ESP_OP_ALLREDUCE, "tree-pairs", 0},
+    {ESP_OP_SCATTER, "scatter-tree", 0},
+    {ESP_OP_SCATTER, "scatter", 0},
+    {ESP_OP_GATHER, "scatter-tree", 0},
+    {ESP_OP_GATHER, "scatter", 1},
+};
+
+enum { CASES = sizeof cases / sizeof *cases };
+
+static struct esp_plan *make(const struct esp_platform *p, int i, double count)
+{
+    int targets[64], n = 0;
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    struct esp_err err = {.text = ""};
+    for (int v = 1; v < esp_platform_node_count(p) && n < 64; v++)
+        if (v % 3 != 1 && esp_platform_node_kind(p, v) == ESP_NODE_HOST)
+            targets[n++] = v;
+    esp_request_init(&request, 0);
+    request.op = cases[i].op;
+    request.algo = cases[i].algo;
+    request.size_bytes = count * 1e5;
+    request.slice_bytes = 1e5;
+    request.targets = cases[i].some ? targets : NULL;
+    request.n_targets = cases[i].some ? n : 0;
+    if (esp_plan_make(p, &request, &plan, &err))
+        fail_msg("%s: %s", cases[i].algo, err.text);
+    return plan;
+}
+
+static double simulated_s(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    struct esp_sim_options o = {.size_bytes = plan->size_bytes,
+                                .slice_bytes = plan->slice_bytes,
+                                .sharing = ESP_SHARING_EXCLUSIVE};
+    struct esp_sim_result *result = NULL;
+    assert_int_equal(esp_simulate(p, plan, &o, &result, NULL), ESP_OK);
+    assert_int_equal(result->lost, 0);
+    double makespan_s = result->makespan_s;
+    esp_sim_result_free(result);
+    return makespan_s;
+}
+
+/* Whether the closed form alone would have told it. */
+static int check(const struct esp_platform *p, int kind, int seed, int i, double count)
+{
+    struct esp_plan *plan = make(p, i, count);
+    double found_s = simulated_s(p, plan), slack_s = 1e-9 * found_s;
+    if (!(fabs(found_s - plan->makespan_s) <= slack_s))
+        fail_msg("kind %d, seed %d, %s, %s by %s (%d trees), %g slices: after %.9g s "
+                 "instead of %.9g s",
+                 kind, seed, esp_model_name(esp_platform_model(p)), esp_op_name(plan->op),
+                 plan->algo, plan->n_trees, count, found_s, plan->makespan_s);
+    double closed_s = closed_finish_s(p, plan);
+    if (!espi_needs_order(p, plan)) /* else sends stand in another order than edges do */
+        assert_true(closed_s <= found_s + slack_s);
+    esp_plan_free(plan);
+    return fabs(found_s - closed_s) <= slack_s;
+}
+
+static void check_model(esp_model model)
+{
+    int n = 0, told = 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int seed = 1; seed <= platforms && (only < 0 || only == kind); seed++) {
+            struct esp_platform *p =
+                kind_platform(kind, 4 + seed * 7 % 11, (uint64_t)seed, model);
+            int at = 4 * seed + (int)model + 5 * kind;
+            told += check(p, kind, seed, at % CASES, counts[(at / 3 + seed) % COUNTS]);
+            n++;
+            esp_platform_free(p);
+        }
+    print_message("%d plans, %d of which the closed form tells\n", n, told);
+    if (n >= 50) /* else this would test nothing, or the closed form be wrong */
+        assert_true(told > n / 10 && told < n * 9 / 10);
+}
+
+static void one_port(void **state)
+{
+    (void)state;
+    check_model(ESP_MODEL_ONE_PORT);
+}
+
+static void half_duplex(void **state)
+{
+    (void)state;
+    check_model(ESP_MODEL_HALF_DUPLEX);
+}
+
+static void multi_port(void **state)
+{
+    (void)state;
+    check_model(ESP_MODEL_MULTI_PORT);
+}
+
+static void capacity(void **state)
+{
+    (void)state;
+    check_model(ESP_MODEL_CAPACITY);
+}
+
+/* One cable for all: three hosts behind it are reached one after the other, however many
+ * ports send. */
+static void meetings_on_a_cable_count(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"format\":\"espalier-platform/1\",\"model\":\"capacity\",\"nodes\":["
+        "{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"},{\"name\":\"d\"}],"
+        "\"links\":[{\"from\":\"a\",\"to\":\"b\",\"bandwidth_Bps\":1},"
+        "{\"from\":\"a\",\"to\":\"c\",\"bandwidth_Bps\":1},"
+        "{\"from\":\"a\",\"to\":\"d\",\"bandwidth_Bps\":1}],"
+        "\"shared\":[{\"name\":\"w\",\"bandwidth_Bps\":1,"
+        "\"links\":[[\"a\",\"b\"],[\"a\",\"c\"],[\"a\",\"d\"]]}]}";
+    struct esp_platform *p = NULL;
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    assert_int_equal(esp_platform_parse(text, sizeof text - 1, "t", NULL, &p, NULL), 0);
+    esp_request_init(&request, 0);
+    request.algo = "ecef";
+    request.size_bytes = 10;
+    request.slice_bytes = 0;
+    assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+    assert_true(fabs(plan->makespan_s - 30) < 1e-9);
+    esp_plan_free(plan);
+    esp_platform_free(p);
+}
+
+/* ---- memory ---- */
+
+static struct esp_platform *shared;
+
+static esp_status evaluate(void *plan)
+{
+    return esp_plan_evaluate(plan, shared, NULL);
+}
+
+static void allocations_may_fail(void **state)
+{
+    (void)state;
+    shared = kind_platform(3, 5, 2, ESP_MODEL_CAPACITY);
+    struct esp_plan *tree = make(shared, 0, 3), *trees = make(shared, CASES - 1, 3);
+    assert_true(alloc_fail_some(evaluate, tree, 20) > 5);
+    assert_true(alloc_fail_some(evaluate, trees, 20) > 5);
+    esp_plan_free(tree);
+    esp_plan_free(trees);
+    esp_platform_free(shared);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        platforms = atoi(argv[1]);
+    if (argc > 2)
+        only = atoi(argv[2]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_port),
+        cmocka_unit_test(half_duplex),
+        cmocka_unit_test(multi_port),
+        cmocka_unit_test(capacity),
+        cmocka_unit_test(meetings_on_a_cable_count),
+        cmocka_unit_test(allocations_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
