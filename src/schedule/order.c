@@ -285,34 +285,42 @@ int espi_order_init(struct espi_order *out, const struct espi_legs *legs,
     return 0;
 }
 
-int espi_order_play(struct espi_order *out, const struct espi_legs *legs,
-                    const struct espi_arc_uses *uses,
-                    const struct espi_order_options *options, struct espi_arena *arena)
+/* An order of the round, to be played once more. */
+static int replay_init(struct espi_replay *r, struct espi_order *out,
+                       const struct espi_legs *legs, const struct espi_arc_uses *uses,
+                       const struct espi_order_options *options, struct espi_arena *arena)
 {
     struct orderer o = {
         .legs = legs, .batch = {.legs = legs, .uses = uses}, .o = options};
     if (orderer_init(&o, arena))
         return -1;
-    struct espi_message m = count_rounds(&o);
-    struct espi_replay replay = {
-        out, legs, uses, o.first, options->model, m, (m.rounds + 1) * out->n};
-    return espi_replay(&replay, options->fair, arena);
+    *r = (struct espi_replay){
+        out, legs, uses, o.first, options->model, count_rounds(&o), FEW_SENDS};
+    return 0;
+}
+
+int espi_order_play(struct espi_order *out, const struct espi_legs *legs,
+                    const struct espi_arc_uses *uses,
+                    const struct espi_order_options *options, struct espi_arena *arena)
+{
+    struct espi_replay r;
+    if (replay_init(&r, out, legs, uses, options, arena))
+        return -1;
+    r.sends = (r.message.rounds + 1) * out->n;
+    return espi_replay(&r, options->fair, arena);
 }
 
 int espi_order_settle(struct espi_order *out, const struct espi_legs *legs,
                       const struct espi_arc_uses *uses,
                       const struct espi_order_options *options, struct espi_arena *arena)
 {
-    struct orderer o = {
-        .legs = legs, .batch = {.legs = legs, .uses = uses}, .o = options};
-    if (orderer_init(&o, arena))
+    struct espi_replay r;
+    if (replay_init(&r, out, legs, uses, options, arena))
         return -1;
-    struct espi_message m = count_rounds(&o);
-    struct espi_replay replay = {out, legs, uses, o.first, options->model, m, FEW_SENDS};
     if (options->fair) {
-        replay.message.rounds = MANY_SENDS / out->n;
-        return espi_replay_settle(&replay, arena);
+        r.message.rounds = MANY_SENDS / out->n;
+        return espi_replay_settle(&r, arena);
     }
-    replay.sends = MANY_SENDS;
-    return espi_replay(&replay, 0, arena);
+    r.sends = MANY_SENDS;
+    return espi_replay(&r, 0, arena);
 }

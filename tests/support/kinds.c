@@ -1,5 +1,6 @@
 #include "support/kinds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 esp_status kind_generate(int kind, int n, uint64_t seed, struct esp_platform **p)
@@ -44,4 +45,27 @@ struct esp_platform *kind_platform(int kind, int n, uint64_t seed, esp_model mod
         abort();
     esp_platform_free(p);
     return q;
+}
+
+struct esp_plan *kind_plan(const struct esp_platform *p, const struct kind_case *c,
+                           double slices)
+{
+    int targets[64], n = 0;
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    struct esp_err err = {.text = ""};
+    for (int v = 1; v < esp_platform_node_count(p) && n < 64; v++)
+        if (v % 3 != 1 && esp_platform_node_kind(p, v) == ESP_NODE_HOST)
+            targets[n++] = v;
+    esp_request_init(&request, 0);
+    request.op = c->op;
+    request.algo = c->algo;
+    request.size_bytes = slices * 1e5;
+    request.slice_bytes = 1e5;
+    request.targets = c->some ? targets : NULL;
+    request.n_targets = c->some ? n : 0;
+    if (!esp_plan_make(p, &request, &plan, &err))
+        return plan;
+    fprintf(stderr, "%s: %s\n", c->algo, err.text);
+    abort();
 }

@@ -23,11 +23,7 @@ static const double TOLERANCE = 0.01;
 static int platforms = 13; /* of each kind */
 static int only = -1;      /* of one kind */
 
-static const struct {
-    esp_op op;
-    const char *algo;
-    int some; /* targets only */
-} cases[] = {
+static const struct kind_case cases[] = {
     {ESP_OP_BCAST, "mtp", 0},         {ESP_OP_MULTICAST, "steiner-cg", 1},
     {ESP_OP_SCATTER, "scatter", 0},   {ESP_OP_REDUCE, "mc-broadcast", 0},
     {ESP_OP_ALLREDUCE, "grow", 0},    {ESP_OP_MULTICAST, "multisource", 1},
@@ -38,27 +34,6 @@ static const struct {
 
 enum { CASES = sizeof cases / sizeof *cases };
 
-static struct esp_plan *make(const struct esp_platform *p, int i)
-{
-    int targets[64], n = 0;
-    struct esp_request request;
-    struct esp_plan *plan = NULL;
-    struct esp_err err = {.text = ""};
-    for (int v = 1; v < esp_platform_node_count(p) && n < 64; v++)
-        if (v % 3 != 1 && esp_platform_node_kind(p, v) == ESP_NODE_HOST)
-            targets[n++] = v;
-    esp_request_init(&request, 0);
-    request.op = cases[i].op;
-    request.algo = cases[i].algo;
-    request.size_bytes = (double)ESPI_LONG_MESSAGE * 1e5;
-    request.slice_bytes = 1e5;
-    request.targets = cases[i].some ? targets : NULL;
-    request.n_targets = cases[i].some ? n : 0;
-    if (esp_plan_make(p, &request, &plan, &err))
-        fail_msg("%s: %s", cases[i].algo, err.text);
-    return plan;
-}
-
 struct worst {
     int n, wrong;
     double least, most;
@@ -67,7 +42,7 @@ struct worst {
 static void check(const struct esp_platform *p, int kind, uint64_t seed, int i,
                   struct worst *w)
 {
-    struct esp_plan *plan = make(p, i);
+    struct esp_plan *plan = kind_plan(p, &cases[i], ESPI_LONG_MESSAGE);
     double found = pace_of(p, plan, ESPI_LONG_MESSAGE).steady_Bps / plan->throughput_Bps;
     w->least = fmin(w->least, found);
     w->most = fmax(w->most, found);
@@ -153,7 +128,7 @@ static void allocations_may_fail(void **state)
     (void)state;
     struct esp_platform *p = NULL;
     assert_int_equal(kind_generate(3, 5, 2, &p), ESP_OK);
-    struct esp_plan *plan = make(p, 0);
+    struct esp_plan *plan = kind_plan(p, &cases[0], ESPI_LONG_MESSAGE);
     assert_true(plan->n_trees > 1);
     assert_true(alloc_fail_some(time_once, plan, 20) > 20);
     esp_plan_free(plan);

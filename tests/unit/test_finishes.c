@@ -26,11 +26,7 @@ static const double counts[] = {1, 1, 3, 1, 20, 1, 90, 300};
 
 enum { COUNTS = sizeof counts / sizeof *counts };
 
-static const struct {
-    esp_op op;
-    const char *algo;
-    int some; /* targets only */
-} cases[] = {
+static const struct kind_case cases[] = {
     {ESP_OP_BCAST, "flat", 0},
     {ESP_OP_BCAST, "chain", 0},
     {ESP_OP_BCAST, "binomial-sp", 0},
@@ -58,27 +54,6 @@ static const struct {
 
 enum { CASES = sizeof cases / sizeof *cases };
 
-static struct esp_plan *make(const struct esp_platform *p, int i, double count)
-{
-    int targets[64], n = 0;
-    struct esp_request request;
-    struct esp_plan *plan = NULL;
-    struct esp_err err = {.text = ""};
-    for (int v = 1; v < esp_platform_node_count(p) && n < 64; v++)
-        if (v % 3 != 1 && esp_platform_node_kind(p, v) == ESP_NODE_HOST)
-            targets[n++] = v;
-    esp_request_init(&request, 0);
-    request.op = cases[i].op;
-    request.algo = cases[i].algo;
-    request.size_bytes = count * 1e5;
-    request.slice_bytes = 1e5;
-    request.targets = cases[i].some ? targets : NULL;
-    request.n_targets = cases[i].some ? n : 0;
-    if (esp_plan_make(p, &request, &plan, &err))
-        fail_msg("%s: %s", cases[i].algo, err.text);
-    return plan;
-}
-
 static double simulated_s(const struct esp_platform *p, const struct esp_plan *plan)
 {
     struct esp_sim_options o = {.size_bytes = plan->size_bytes,
@@ -95,7 +70,7 @@ static double simulated_s(const struct esp_platform *p, const struct esp_plan *p
 /* Whether the closed form alone would have told it. */
 static int check(const struct esp_platform *p, int kind, int seed, int i, double count)
 {
-    struct esp_plan *plan = make(p, i, count);
+    struct esp_plan *plan = kind_plan(p, &cases[i], count);
     double found_s = simulated_s(p, plan), slack_s = 1e-9 * found_s;
     if (!(fabs(found_s - plan->makespan_s) <= slack_s))
         fail_msg("kind %d, seed %d, %s, %s by %s (%d trees), %g slices: after %.9g s "
@@ -190,7 +165,8 @@ static void allocations_may_fail(void **state)
 {
     (void)state;
     shared = kind_platform(3, 5, 2, ESP_MODEL_CAPACITY);
-    struct esp_plan *tree = make(shared, 0, 3), *trees = make(shared, CASES - 1, 3);
+    struct esp_plan *tree = kind_plan(shared, &cases[0], 3),
+                    *trees = kind_plan(shared, &cases[CASES - 1], 3);
     assert_true(alloc_fail_some(evaluate, tree, 20) > 5);
     assert_true(alloc_fail_some(evaluate, trees, 20) > 5);
     esp_plan_free(tree);
