@@ -40,10 +40,12 @@ static int is_listed(const char *list, const char *name, uint32_t address)
             memcpy(text, list, word);
         slash = strchr(text, '/');
         if (slash) {
-            long bits = strtol(slash + 1, NULL, 10);
-            uint32_t mask = bits > 0 && bits <= 32 ? ~0U << (32 - bits) : 0;
+            char *end;
+            long bits = strtol(slash + 1, &end, 10);
+            int good = end > slash + 1 && !*end && bits >= 0 && bits <= 32;
+            uint32_t mask = good && bits ? ~0U << (32 - bits) : 0;
             *slash = '\0';
-            if (mask && inet_pton(AF_INET, text, &network) == 1 &&
+            if (good && inet_pton(AF_INET, text, &network) == 1 &&
                 ((ntohl(network.s_addr) ^ ntohl(address)) & mask) == 0)
                 return 1;
         }

@@ -23,8 +23,8 @@
  *
  * Timed, the finish of a short message: all its sends, up to 32,768, are played through
  * on the resources in the order that programs follow (schedule/arrange.h). That is what
- * the simulator finds on exclusive resources, to the last digits, for every operation and
- * model and on shared cables (tests/unit/test_finishes.c).
+ * the simulator finds on exclusive resources, to the last digits, along trees of every
+ * operation, in every model but hnow, and on shared cables (tests/unit/test_finishes.c).
  *
  * Timed: the pace of a long message where loads alone do not tell it, by the order that
  * programs follow, its sends played through on the resources (schedule/replay.h). The
@@ -91,7 +91,8 @@ esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan 
                             struct espi_arena *arena, double *out, struct esp_err *err);
 
 /* Are messages of so many slices played to their end, to time them? */
-int espi_plan_is_short(const struct esp_plan *plan, double slices);
+int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan,
+                       double slices);
 
 /* ---- the same on a view, for the inner loops of algorithms ---- */
 

@@ -272,9 +272,22 @@ static const double MANY_SLICES = 100, MANY_OF_PART = 8;
 /* Messages of up to so many sends are played to their end. */
 static const double FEW_SENDS = 1 << 15;
 
-int espi_plan_is_short(const struct esp_plan *plan, double slices)
+/* But not along so many trees that to put them into order takes longer than to find them.
+ */
+static const double MANY_EDGES = 1 << 16;
+
+int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan,
+                       double slices)
 {
-    return !espi_plan_has_steps(plan) && slices * plan->trees[0].n_edges <= FEW_SENDS;
+    double edges = 0, all_edges = 0;
+    for (int t = 0; t < plan->n_trees; t++) {
+        edges += plan->trees[t].weight * plan->trees[t].n_edges;
+        all_edges += plan->trees[t].n_edges;
+    }
+    /* a message in parts has a slice of each */
+    double cut = fmax(slices, espi_plan_parts(plan, p->n_hosts));
+    return !espi_plan_has_steps(plan) && cut * edges <= FEW_SENDS &&
+           all_edges <= MANY_EDGES;
 }
 
 /* The pace of a long message, the finish of a short one; 0: as the closed form says. */
@@ -296,7 +309,7 @@ static int time_finish(const struct esp_platform *p, const struct esp_plan *plan
                        struct espi_slices slices, struct espi_arena *arena,
                        struct timing *t)
 {
-    return espi_plan_is_short(plan, slices.count)
+    return espi_plan_is_short(p, plan, slices.count)
                ? espi_short_finish(p, plan, (int64_t)slices.count, slices.bytes, arena,
                                    &t->finish_s)
                : 0;

@@ -171,7 +171,7 @@ static void leave_advisor(void)
 /* Who can probe. Its socket may have no room for all: then the others later. */
 static void tell_who(double now_s)
 {
-    if (now_s - me.told_s >= AGAIN_S) {
+    if (me.told == me.head.n && now_s - me.told_s >= AGAIN_S) {
         me.told_s = now_s;
         me.told = 0;
     }
@@ -188,7 +188,8 @@ static void meet_advisor(void)
     double now_s = espi_now_s();
     if (me.advisor < 0 && now_s - me.tried_s >= RETRY_S) {
         me.tried_s = now_s;
-        me.told_s = 0;
+        me.told_s = now_s;
+        me.told = 0;
         me.advisor = espi_advice_connect(me.head.folder);
     }
     if (me.advisor >= 0)

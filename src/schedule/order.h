@@ -51,7 +51,7 @@ int espi_order_edges(struct espi_order *o, const struct espi_legs *legs,
                      struct espi_arena *arena);
 
 /* Sets the finish of a message that is sent in this order, played to its end. -1 when out
- * of memory. O(log sends under way) a send. */
+ * of memory. */
 int espi_order_play(struct espi_order *o, const struct espi_legs *legs,
                     const struct espi_arc_uses *uses,
                     const struct espi_order_options *options, struct espi_arena *arena);

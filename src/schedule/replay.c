@@ -102,7 +102,7 @@ int espi_replay(const struct espi_replay *whole, int fair, struct espi_arena *ar
     int measured = rounds_measured(whole);
     span.from = span.max_lag + measured - 1;
     span.to = span.from + measured;
-    if (r.message.rounds > span.to)
+    if (r.message.rounds > span.to + 2) /* else all are played */
         r.message.rounds = span.to + 1;
     int64_t last = r.message.rounds + span.max_lag;
     double *done_s = ESPI_ARENA_ZNEW(arena, double, (size_t)last + 1), pace_s = 0;

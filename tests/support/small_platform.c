@@ -41,10 +41,27 @@ struct esp_platform *small_platform(esp_model model, int n, const struct small_a
     return built(b);
 }
 
+/* Each is shared by half of the links, drawn; a byte takes it a while. */
+static void add_cables(struct esp_builder *b, struct espi_rng *rng, int n_links,
+                       int cables)
+{
+    for (int i = 0; i < cables; i++) {
+        char name[16];
+        int links[256], n = 0;
+        for (int e = 0; e < n_links && n < 256; e++)
+            if (espi_rng_below(rng, 2))
+                links[n++] = e;
+        snprintf(name, sizeof name, "w%d", i);
+        if (n > 1)
+            must(esp_builder_add_shared(b, name, 1 / espi_rng_range(rng, 1, 6), links, n,
+                                        NULL));
+    }
+}
+
 struct esp_platform *small_random(struct espi_rng *rng, const struct small_options *o)
 {
     struct esp_builder *b = hosts(o->model, o->n);
-    int *parent = calloc((size_t)o->n, sizeof *parent);
+    int *parent = calloc((size_t)o->n, sizeof *parent), n_links = 0;
     if (!parent)
         abort();
     for (int v = 1; v < o->n; v++)
@@ -59,7 +76,9 @@ struct esp_platform *small_random(struct espi_rng *rng, const struct small_optio
             int real = o->model == ESP_MODEL_CAPACITY;
             must(esp_builder_add_link(b, u, v, real ? 0.5 : time_s,
                                       real ? 1 / time_s : 1e300, NULL, NULL));
+            n_links++;
         }
+    add_cables(b, rng, n_links, o->cables);
     free(parent);
     return built(b);
 }

@@ -21,6 +21,7 @@ struct small_options {
     double density; /* of arcs beyond a random tree from node 0 */
     int whole;      /* times 1 .. whole, with many ties; 0: uniform in 1 .. 10 */
     esp_model model;
+    int cables; /* each shared by about half of the links */
 };
 
 /* A seeded random one in which node 0 reaches all. */

@@ -22,7 +22,7 @@
 static int platforms = 24; /* of each kind, in each model */
 static int only = -1;      /* of one kind */
 
-static const double counts[] = {1, 1, 3, 1, 20, 1, 90, 300};
+static const double counts[] = {1, 1, 3, 1, 20, 1, 90, 300, 601};
 
 enum { COUNTS = sizeof counts / sizeof *counts };
 
@@ -50,6 +50,7 @@ static const struct kind_case cases[] = {
     {ESP_OP_SCATTER, "scatter", 0},
     {ESP_OP_GATHER, "scatter-tree", 0},
     {ESP_OP_GATHER, "scatter", 1},
+    {ESP_OP_ALLGATHER, "all-roots", 0},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };

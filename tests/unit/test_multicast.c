@@ -280,7 +280,10 @@ static void bounds_hold_the_optimum_between_them(void **state)
     espi_rng_seed(&rng, 11);
     for (int round = 0; round < 60; round++) {
         int targets[MOST_NODES], k = 0, n = 4 + round % 3;
-        struct small_options o = {n, 0.3, round % 2 ? 4 : 0, ESP_MODEL_ONE_PORT};
+        struct small_options o = {.n = n,
+                                  .density = 0.3,
+                                  .whole = round % 2 ? 4 : 0,
+                                  .model = ESP_MODEL_ONE_PORT};
         struct espi_arena arena;
         struct espi_net net;
         struct espi_flows flows;

@@ -199,7 +199,10 @@ static void reversing_twice_changes_nothing(void **state)
     struct espi_rng rng;
     espi_rng_seed(&rng, 7);
     for (int round = 0; round < 20; round++) {
-        struct small_options o = {6, 0.3, 5, (esp_model)(round % ESP_MODEL_COUNT)};
+        struct small_options o = {.n = 6,
+                                  .density = 0.3,
+                                  .whole = 5,
+                                  .model = (esp_model)(round % ESP_MODEL_COUNT)};
         struct esp_platform *p = small_random(&rng, &o), *r = NULL, *again = NULL;
         assert_int_equal(esp_platform_reversed(p, &r, NULL), ESP_OK);
         assert_int_equal(esp_platform_reversed(r, &again, NULL), ESP_OK);

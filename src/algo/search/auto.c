@@ -64,12 +64,13 @@ static int most_promising(const struct contest *c, const double *least_s)
     return best;
 }
 
-/* What the finish is hardly before; of what will be played, certainly not. */
-static double least_finish_s(const struct esp_plan *plan, const struct espi_cost *cost,
-                             double slices)
+/* What the finish is hardly before. */
+static double least_finish_s(const struct contest *c, const struct esp_plan *plan,
+                             const struct espi_cost *cost, double slices)
 {
-    return plan->n_trees > 1 && espi_plan_is_short(plan, slices) ? slices * cost->load_s
-                                                                 : cost->makespan_s;
+    return plan->n_trees > 1 && espi_plan_is_short(c->task->p, plan, slices)
+               ? slices * cost->load_s
+               : cost->makespan_s;
 }
 
 /* Takes the plan if it is better than the best with slices of some size, or frees it.
@@ -84,7 +85,7 @@ static esp_status judge(struct contest *c, struct esp_plan *plan, struct esp_err
         st = espi_plan_cost(c->task->p, plan, size_bytes, c->slice_bytes[i],
                             c->task->arena, &cost, err);
         if (!st)
-            least_s[i] = least_finish_s(plan, &cost,
+            least_s[i] = least_finish_s(c, plan, &cost,
                                         espi_slices(size_bytes, c->slice_bytes[i]).count);
     }
     for (int i = 0; !st && least_s[i = most_promising(c, least_s)] < c->finish_s;
