@@ -36,6 +36,7 @@ struct scene {
     int meets; /* in the end ranks look until nothing is left, instead of counting */
     int64_t left[RANKS_MAX];
     struct espi_rescue_count count[RANKS_MAX]; /* sums over the runs */
+    double patience[RANKS_MAX];                /* after the last */
     int code[RANKS_MAX];
     int wrong[RANKS_MAX];
 };
@@ -68,6 +69,7 @@ static int one_run(struct scene *s, int rank, int run, struct espi_helpline *lin
         espi_rescue_run(&r, prog, rank, s->channel[run], line, data, &options, &arena);
     for (size_t i = 0; i < size && !code; i++)
         s->wrong[rank] += data[i] != expected(run, i);
+    s->patience[rank] = line->patience;
     s->count[rank].asked += r.count.asked;
     s->count[rank].helped += r.count.helped;
     s->count[rank].wasted += r.count.wasted;
@@ -284,7 +286,9 @@ static void useless_helpers_are_left_alone(void **state)
     scene_run(&s);
     expect_right(&s);
     assert_int_equal(s.count[1].helped, 0);
-    assert_true(s.count[1].wasted <= 50); /* of 200 slices */
+    /* how often it is late depends on what else runs on the machine */
+    assert_true(s.count[1].wasted == 0 || s.patience[1] > 1);
+    assert_true(s.count[1].wasted <= s.count[1].asked * s.options.window);
     scene_done(&s);
 }
 
