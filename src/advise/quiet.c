@@ -197,6 +197,7 @@ int espi_quiet_next(struct espi_quiet *q, const struct espi_outlook *o, double n
     double room_s = espi_quiet_room_s(o, q->begun_s, now_s);
     if (room_s < GUARD_S)
         return 0;
+    espi_quiet_choose(q);
     if (q->n_suspects)
         way = parting_way(q, now_s);
     if (way < 0)

@@ -13,7 +13,8 @@
  * Which: the group of links (belief.h) that has waited longest, where groups that plans
  * in force pass count 16 times and those of plans that came close 4 times, slow ones by
  * the square of how much slower than the fastest they are, and doubtful ones more; so
- * every group has its turn.
+ * every group has its turn. Where more hosts can probe than are worth the memory, only
+ * ways between every so many-th of them count.
  *
  * What: a train that came as fast as believed clears all links of its way. One that came
  * slower leaves its links as suspects; further probes pass some of them and not the

@@ -23,11 +23,11 @@ struct espi_quiet {
     int n_groups, n_looked, n_shown;
     double fastest_Bps; /* nominal, of all groups */
     /* hosts */
-    unsigned char *able;
-    double *host_free_s; /* by node */
-    int stride;          /* only every so many-th host is asked where there are many */
-    /* ways between hosts: groups on them, each once, and ways by group */
-    int n_ways, *from, *to, *start, *item;
+    unsigned char *able, *chosen; /* by node; those of the able that are asked */
+    double *host_free_s;          /* by node */
+    int is_stale; /* have other hosts become able since they were chosen? */
+    /* ways between hosts that are chosen: groups on them, each once, and ways by group */
+    int n_ways, ways_max, *from, *to, *start, *item;
     int *by_start, *by_item;
     /* under way */
     struct espi_probe_order order; /* number 0: nothing */
@@ -42,6 +42,10 @@ struct espi_quiet {
 
 /* The slowest link of a way, by what the platform says. */
 double espi_quiet_narrowest_Bps(const struct espi_quiet *q, int way);
+
+/* Chooses hosts, and with them the ways, anew if others can probe than before. Not while
+ * a probe is under way. */
+void espi_quiet_choose(struct espi_quiet *q);
 
 /* The clock starts: all groups wait from now on. */
 void espi_quiet_begin(struct espi_quiet *q, double now_s);

@@ -45,14 +45,20 @@ static double nominal_Bps(const struct esp_platform *net, int link)
     return Bps;
 }
 
-/* Is the way one of those that are probed? Hosts are numbered by nodes. */
-static int is_probed(const struct espi_quiet *q, int way)
+/* Is it short enough to find out on which of its links a train was slow? */
+static int is_short(const struct espi_belief *b, int way)
 {
-    int from, to, single;
+    int single;
     const int *links;
-    ends_of(q->belief, way, &from, &to);
-    return from % q->stride == 0 && to % q->stride == 0 &&
-           links_of(q->belief, way, &links, &single) <= ESPI_QUIET_SUSPECTS;
+    return links_of(b, way, &links, &single) <= ESPI_QUIET_SUSPECTS;
+}
+
+/* Of the hosts that can probe all, or every so many-th where there are many. */
+static void choose_hosts(struct espi_quiet *q)
+{
+    int place = 0, stride = 1 + (q->tally.hosts - 1) / HOSTS_MAX;
+    for (int i = 0; i < q->belief->net->n_nodes; i++)
+        q->chosen[i] = q->able[i] && place++ % stride == 0;
 }
 
 /* The groups of a way, each once, put behind item[n]; how many there are then. */
@@ -74,10 +80,13 @@ static void put_ways(struct espi_quiet *q)
 {
     int n = 0;
     q->n_ways = 0;
-    for (int way = 0; way < ways_of(q->belief); way++) {
-        if (!is_probed(q, way))
+    for (int way = 0; way < ways_of(q->belief) && q->n_ways < q->ways_max; way++) {
+        int from, to;
+        ends_of(q->belief, way, &from, &to);
+        if (!q->chosen[from] || !q->chosen[to] || !is_short(q->belief, way))
             continue;
-        ends_of(q->belief, way, &q->from[q->n_ways], &q->to[q->n_ways]);
+        q->from[q->n_ways] = from;
+        q->to[q->n_ways] = to;
         q->start[q->n_ways++] = n;
         n = put_way(q, way, n);
     }
@@ -102,6 +111,9 @@ static int lists(const struct espi_quiet *q, int way, int i)
 
 static void put_lists(struct espi_quiet *q)
 {
+    for (int g = 0; g < q->n_groups; g++)
+        q->group[g].narrow = 0;
+    memset(q->by_start, 0, ((size_t)q->n_groups + 2) * sizeof *q->by_start);
     for (int w = 0; w < q->n_ways; w++)
         for (int i = q->start[w]; i < q->start[w + 1]; i++)
             q->group[q->item[i]].narrow |=
@@ -117,26 +129,41 @@ static void put_lists(struct espi_quiet *q)
                 q->by_item[q->by_start[q->item[i] + 1]++] = w;
 }
 
-static void count_ways(const struct espi_quiet *q, size_t *ways, size_t *items)
+void espi_quiet_choose(struct espi_quiet *q)
 {
+    if (!q->is_stale)
+        return;
+    q->is_stale = 0;
+    choose_hosts(q);
+    put_ways(q);
+    put_lists(q);
+}
+
+/* Room for the ways between any hosts that may be chosen, and for the links on them. */
+static size_t count_room(struct espi_quiet *q)
+{
+    const struct espi_belief *b = q->belief;
+    size_t items = 0, longest = 0;
     const int *links;
-    int single;
-    *ways = *items = 0;
-    for (int way = 0; way < ways_of(q->belief); way++)
-        if (is_probed(q, way)) {
-            ++*ways;
-            *items += (size_t)links_of(q->belief, way, &links, &single);
+    int single, pairs = HOSTS_MAX * (HOSTS_MAX - 1);
+    q->ways_max = b->fixed && ways_of(b) > pairs ? pairs : ways_of(b);
+    for (int way = 0; way < ways_of(b); way++)
+        if (is_short(b, way)) {
+            size_t n = (size_t)links_of(b, way, &links, &single);
+            items += n;
+            longest = n > longest ? n : longest;
         }
+    size_t most = (size_t)q->ways_max * longest;
+    return items < most ? items : most;
 }
 
 static int make_room(struct espi_quiet *q)
 {
     const struct esp_platform *net = q->belief->net;
-    size_t ways, items;
-    q->stride = 1 + (net->n_nodes - 1) / HOSTS_MAX;
-    count_ways(q, &ways, &items);
+    size_t items = count_room(q), ways = (size_t)q->ways_max;
     q->group = espi_calloc((size_t)q->n_groups + 1, sizeof *q->group);
     q->able = espi_calloc((size_t)net->n_nodes + 1, 1);
+    q->chosen = espi_calloc((size_t)net->n_nodes + 1, 1);
     q->host_free_s = espi_calloc((size_t)net->n_nodes + 1, sizeof *q->host_free_s);
     q->from = ESPI_NEW(int, ways + 1);
     q->to = ESPI_NEW(int, ways + 1);
@@ -144,8 +171,8 @@ static int make_room(struct espi_quiet *q)
     q->item = ESPI_NEW(int, items + 1);
     q->by_start = espi_calloc((size_t)q->n_groups + 2, sizeof *q->by_start);
     q->by_item = ESPI_NEW(int, items + 1);
-    return q->group && q->able && q->host_free_s && q->from && q->to && q->start &&
-           q->item && q->by_start && q->by_item;
+    return q->group && q->able && q->chosen && q->host_free_s && q->from && q->to &&
+           q->start && q->item && q->by_start && q->by_item;
 }
 
 esp_status espi_quiet_create(struct espi_belief *belief, double share,
@@ -170,8 +197,6 @@ esp_status espi_quiet_create(struct espi_belief *belief, double share,
         *Bps = fmin(*Bps, nominal_Bps(belief->net, e));
         q->fastest_Bps = fmax(q->fastest_Bps, *Bps);
     }
-    put_ways(q);
-    put_lists(q);
     *out = q;
     return ESP_OK;
 }
@@ -182,6 +207,7 @@ void espi_quiet_free(struct espi_quiet *q)
         return;
     espi_free(q->group);
     espi_free(q->able);
+    espi_free(q->chosen);
     espi_free(q->host_free_s);
     espi_free(q->from);
     espi_free(q->to);
@@ -200,6 +226,7 @@ void espi_quiet_succeed(struct espi_quiet *q, struct espi_quiet *before,
     q->tally = before->tally;
     q->tally.change_link = -1;
     memcpy(q->able, before->able, (size_t)belief->net->n_nodes);
+    q->is_stale = 1;
     espi_quiet_free(before);
 }
 
@@ -215,6 +242,7 @@ void espi_quiet_set_host(struct espi_quiet *q, int node, int able)
     if (node < 0 || node >= q->belief->net->n_nodes ||
         espi_is_switch(q->belief->net, node))
         return;
+    q->is_stale |= !!able != q->able[node];
     q->tally.hosts += !!able - q->able[node];
     q->able[node] = (unsigned char)!!able;
     if (q->tally.hosts > q->tally.most_hosts)

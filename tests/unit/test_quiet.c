@@ -240,6 +240,76 @@ static struct esp_plan *plan_of(const struct job *j, const char *algo)
     return plan;
 }
 
+static void open_wide_job(struct job *j, int hosts)
+{
+    struct esp_sites_options o;
+    struct esp_platform *p;
+    esp_sites_options_defaults(&o);
+    o.sites = 3;
+    o.hosts = hosts;
+    o.clusters = o.switches = 1;
+    assert_int_equal(esp_generate_sites(&o, &p, NULL), ESP_OK);
+    open_job(j, p, 0.1, 11);
+}
+
+/* Probes that find all as it should be; by node, how many it took part in. */
+static void count_probes(struct job *j, double seconds, int *by_node)
+{
+    double end_s = j->now_s + seconds;
+    memset(by_node, 0, (size_t)j->p->n_nodes * sizeof *by_node);
+    while (j->now_s < end_s) {
+        struct espi_probe_order order;
+        struct espi_outlook o = quiet_for(j->now_s, 3);
+        j->now_s += 0.01;
+        if (!espi_quiet_next(j->q, &o, j->now_s, &order))
+            continue;
+        by_node[order.from]++;
+        by_node[order.to]++;
+        espi_quiet_answer(j->q, order.number, ESPI_PROBE_RATE, 1e9, j->now_s, NULL, NULL);
+    }
+}
+
+/* A job on a few hosts of a large platform probes between all of these, whichever they
+ * are, and the next job does so between its own; where very many hosts can probe, only
+ * some of them are asked. */
+static void the_hosts_of_a_job_probe_on_large_platforms(void **state)
+{
+    static const int jobs[2][6] = {{1, 3, 101, 133, 201, 299},
+                                   {7, 8, 111, 112, 213, 214}};
+    struct job j;
+    int by_node[512];
+    (void)state;
+    open_wide_job(&j, 100);
+    assert_true(j.p->n_nodes < 512 && esp_platform_host_count(j.p) == 300);
+    count_probes(&j, 10, by_node);
+    int n_asked = 0;
+    for (int i = 0; i < j.p->n_nodes; i++)
+        n_asked += by_node[i] > 0;
+    assert_true(n_asked > 100 && n_asked <= 256);
+    for (int k = 0; k < 2; k++) {
+        int hosts[6], in_job = 0, in_all = 0;
+        for (int i = 0; i < j.p->n_nodes; i++)
+            espi_quiet_set_host(j.q, i, 0);
+        for (int i = 0, host = 0; i < j.p->n_nodes; i++) {
+            for (int n = 0; n < 6 && !espi_is_switch(j.p, i); n++)
+                if (jobs[k][n] == host)
+                    hosts[n] = i;
+            host += !espi_is_switch(j.p, i);
+        }
+        for (int n = 0; n < 6; n++)
+            espi_quiet_set_host(j.q, hosts[n], 1);
+        count_probes(&j, 20, by_node);
+        for (int n = 0; n < 6; n++) {
+            assert_true(by_node[hosts[n]] > 0);
+            in_job += by_node[hosts[n]];
+        }
+        for (int i = 0; i < j.p->n_nodes; i++)
+            in_all += by_node[i];
+        assert_int_equal(in_job, in_all);
+    }
+    close_job(&j);
+}
+
 /* Links of the plan in force are looked at more often than others of their kind. */
 static void links_of_plans_come_first(void **state)
 {
@@ -629,6 +699,7 @@ int main(void)
         cmocka_unit_test(room_is_until_the_call_that_is_expected),
         cmocka_unit_test(probes_keep_out_of_the_way_of_calls),
         cmocka_unit_test(the_share_is_kept_and_all_have_their_turn),
+        cmocka_unit_test(the_hosts_of_a_job_probe_on_large_platforms),
         cmocka_unit_test(links_of_plans_come_first),
         cmocka_unit_test(loads_are_found_and_so_is_their_end),
         cmocka_unit_test(probes_that_cannot_show_links_are_doubted),
