@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/input.h"
 
 #define TAIL_MAX 4096 /* bytes of standard error that are kept */
+#define KILLED_S 2.0  /* that a process has to end in which is killed */
 
 struct run {
     int fd[2]; /* our ends of its standard output and standard error; -1: at its end */
@@ -24,13 +26,6 @@ struct run {
     size_t tail_length;
     double deadline_s;
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- starting ---- */
 
@@ -141,7 +136,7 @@ static esp_status listen_to(struct run *r, struct espi_child *child, struct esp_
 {
     while (r->fd[0] >= 0 || r->fd[1] >= 0) {
         struct pollfd polls[2] = {{r->fd[0], POLLIN, 0}, {r->fd[1], POLLIN, 0}};
-        double left_s = r->deadline_s - now_s();
+        double left_s = r->deadline_s - espi_now_s();
         if (left_s <= 0) {
             child->timed_out = 1;
             return ESP_OK;
@@ -171,26 +166,39 @@ static esp_status listen_to(struct run *r, struct espi_child *child, struct esp_
 
 /* ---- ending ---- */
 
+/* Until it has ended or the time is over; what waitpid says, 0: it has not ended. */
+static pid_t wait_until(pid_t pid, double end_s, int *how)
+{
+    for (;;) {
+        pid_t got = waitpid(pid, how, WNOHANG);
+        if (got == pid || (got < 0 && errno != EINTR))
+            return got;
+        if (espi_now_s() >= end_s)
+            return 0;
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+}
+
+int espi_child_reap(pid_t pid, double seconds, int *how)
+{
+    *how = 0;
+    if (wait_until(pid, espi_now_s() + seconds, how))
+        return 0;
+    kill(pid, SIGKILL);
+    if (!wait_until(pid, espi_now_s() + KILLED_S, how))
+        *how = SIGKILL; /* it will, but not now */
+    return 1;
+}
+
 /* Waits for the end until the deadline, then brings it about. */
 static void reap(pid_t pid, int now, struct run *r, struct espi_child *child)
 {
-    int how = 0;
-    pid_t got = 0;
-    while (!now && got == 0) {
-        got = waitpid(pid, &how, WNOHANG);
-        if (got == 0 && now_s() > r->deadline_s)
-            child->timed_out = now = 1;
-        else if (got == 0)
-            nanosleep(&(struct timespec){0, 1000000}, NULL);
-    }
-    if (now) {
-        kill(pid, SIGKILL);
-        while ((got = waitpid(pid, &how, 0)) < 0 && errno == EINTR)
-            ;
-    }
+    int how;
+    double left_s = now ? 0 : fmax(r->deadline_s - espi_now_s(), 0);
+    child->timed_out |= espi_child_reap(pid, left_s, &how) && !now;
     /* Programs that ignore SIGCHLD hear nothing of how it ended: the output must tell. */
-    child->exit_code = got != pid ? 0 : WIFEXITED(how) ? WEXITSTATUS(how) : -1;
-    child->signal = got == pid && WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+    child->exit_code = WIFEXITED(how) ? WEXITSTATUS(how) : -1;
+    child->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
 }
 
 static void find_last_words(const struct run *r, struct espi_child *child)
@@ -211,7 +219,7 @@ static void find_last_words(const struct run *r, struct espi_child *child)
 esp_status espi_child_run(const char *const *argv, double timeout_s,
                           struct espi_child *child, struct esp_err *err)
 {
-    struct run r = {.fd = {-1, -1}, .deadline_s = now_s() + timeout_s};
+    struct run r = {.fd = {-1, -1}, .deadline_s = espi_now_s() + timeout_s};
     pid_t pid;
     memset(child, 0, sizeof *child);
     esp_status status = start(argv, &r, &pid, err);

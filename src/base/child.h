@@ -3,6 +3,7 @@
 #define ESPI_BASE_CHILD_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include <espalier/status.h>
 
@@ -20,5 +21,11 @@ struct espi_child {
 esp_status espi_child_run(const char *const *argv, double timeout_s,
                           struct espi_child *child, struct esp_err *err);
 void espi_child_done(struct espi_child *child);
+
+/* Waits for the end of a child of ours, which comes by force after that time: 1 if it was
+ * needed. *how it ended is as waitpid tells, 0 where the program ignores SIGCHLD. It
+ * never waits for much longer: a process that the kernel holds fast, so that it cannot
+ * even be killed, is left to end when it can. */
+int espi_child_reap(pid_t pid, double seconds, int *how);
 
 #endif

@@ -23,9 +23,10 @@
 #include "advise/prober.h"
 #include "advise/report.h"
 #include "base/alloc.h"
+#include "base/child.h"
 #include "mpi/shim.h"
 
-#define CHILD_MS 2000 /* that what was started has to become nobody's child */
+#define CHILD_S 2.0 /* that what was started has to become nobody's child */
 
 /* Numbers of files out of the way of those that the prober is given. */
 enum { ASIDE = 16 };
@@ -90,21 +91,6 @@ static int open_page(atomic_int **calls)
 
 /* ---- starting it ---- */
 
-/* Until the child has ended, but not for ever: a setting may name any program. */
-static int reap(pid_t pid)
-{
-    for (int ms = 0; ms < CHILD_MS; ms++) {
-        pid_t ended = waitpid(pid, NULL, WNOHANG);
-        if (ended == pid || (ended < 0 && errno != EINTR))
-            return 0;
-        usleep(1000);
-    }
-    kill(pid, SIGKILL);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    return -1;
-}
-
 /* Takes away the signal of our child, unless it is another's, too. */
 static void forget(const sigset_t *child)
 {
@@ -134,8 +120,8 @@ static int spawn(int life, int wire, int page)
     sigaddset(&child, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &child, &before);
     bad = bad || posix_spawn(&pid, words[0], &files, NULL, words, none);
-    int started = !bad;
-    bad = bad || reap(pid);
+    int started = !bad, how;
+    bad = bad || espi_child_reap(pid, CHILD_S, &how); /* a setting may name any program */
     if (started && !sigismember(&before, SIGCHLD))
         forget(&child);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

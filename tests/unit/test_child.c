@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -76,6 +79,61 @@ static void time_is_bounded(void **state)
     espi_child_done(&c);
 }
 
+/* Somebody else who traces a process keeps its end from its parent, as the kernel does
+ * with one that waits for a disk: 0, when it is so. */
+static int hold_end_of(pid_t pid, pid_t *tracer)
+{
+    int ready[2];
+    char is_held = 0;
+    assert_int_equal(pipe(ready), 0);
+    *tracer = fork();
+    assert_true(*tracer >= 0);
+    if (*tracer == 0) {
+        is_held = ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0;
+        if (write(ready[1], &is_held, 1) == 1)
+            pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &is_held, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return is_held ? 0 : -1;
+}
+
+static pid_t start_sleeper(void)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+        for (;;)
+            pause();
+    }
+    return pid;
+}
+
+static void who_cannot_be_killed_is_left(void **state)
+{
+    int how = 0;
+    pid_t tracer, pid = start_sleeper();
+    (void)state;
+    assert_int_equal(espi_child_reap(pid, 0.01, &how), 1);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+    waitpid(pid, NULL, 0); /* on a very busy machine */
+    assert_int_equal(espi_child_reap(pid, 0.01, &how), 0);
+    pid = start_sleeper();
+    int held = hold_end_of(pid, &tracer);
+    assert_int_equal(espi_child_reap(pid, 0.01, &how), 1);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+    if (!held)
+        assert_int_equal(waitpid(pid, NULL, WNOHANG), 0); /* it is there */
+    kill(tracer, SIGKILL);
+    assert_int_equal(waitpid(tracer, NULL, 0), tracer);
+    if (held)
+        skip(); /* nobody may trace here */
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void not_there(void **state)
 {
     (void)state;
@@ -140,10 +198,15 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(output_and_code), cmocka_unit_test(much_output),
-        cmocka_unit_test(signals),         cmocka_unit_test(time_is_bounded),
-        cmocka_unit_test(not_there),       cmocka_unit_test(ignored_sigchld),
-        cmocka_unit_test(closed_files),    cmocka_unit_test(no_memory),
+        cmocka_unit_test(output_and_code),
+        cmocka_unit_test(much_output),
+        cmocka_unit_test(signals),
+        cmocka_unit_test(time_is_bounded),
+        cmocka_unit_test(who_cannot_be_killed_is_left),
+        cmocka_unit_test(not_there),
+        cmocka_unit_test(ignored_sigchld),
+        cmocka_unit_test(closed_files),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
