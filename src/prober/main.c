@@ -8,11 +8,13 @@
  * It takes no part in MPI, holds nothing of the rank's open, is no child of the rank's (a
  * program may wait for all of its children), gives way to all else, and what it cannot do
  * it leaves. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -25,18 +27,26 @@
 #include "advise/report.h"
 #include "base/clock.h"
 
+/* Kernels before 5.3 and 5.9 and their headers do without these; tests do, too. */
+#ifdef ESPI_OLD_HEADERS
+#undef SYS_pidfd_open
+#undef SYS_close_range
+#endif
+
 enum { LIFE = 0, WIRE = 3, CALLS = 4 };
 
 #define RETRY_S     1.0  /* between attempts to reach the advisor */
 #define AGAIN_S     10.0 /* it is told again who there is: another job may have ended */
 #define TRAIN_GAP_S 0.02 /* between trains of one host, whoever orders them */
 #define TRAIN_END_S 0.3  /* a train whose last packet is lost has ended */
+#define RANK_MS     1000 /* between looks for the rank, where nobody tells of its end */
 
 static struct {
     struct espi_prober_head head;
     struct espi_prober list[ESPI_PROBERS_MAX];
     const atomic_int *calls; /* that the rank is in */
-    int rank_fd;             /* of the rank's process; -1: cannot be had */
+    pid_t rank;              /* the rank's process */
+    int rank_fd;             /* of it; -1: cannot be had */
     struct espi_train train;
     uint64_t ordered; /* the last order that was carried out */
     double sent_s;    /* when the last train was */
@@ -307,9 +317,17 @@ static int wait_ms(void)
 {
     if (me.train_seen_s > 0)
         return 50;
+    if (me.rank_fd < 0)
+        return RANK_MS;
     if (!is_hub())
         return 60000;
     return (int)(1000 * (me.advisor < 0 || me.told < me.head.n ? RETRY_S : AGAIN_S));
+}
+
+/* The stream tells of it, too, unless somebody has it from the rank by a fork. */
+static int is_rank_gone(void)
+{
+    return me.rank_fd < 0 && kill(me.rank, 0) && errno == ESRCH;
 }
 
 /* Until the rank is gone. */
@@ -326,7 +344,7 @@ static void live(void)
         fds[3].fd = me.advisor;
         if (poll(fds, 4, wait_ms()) < 0 && errno != EINTR)
             return;
-        if (fds[2].revents ||
+        if (fds[2].revents || is_rank_gone() ||
             (fds[0].revents && read(LIFE, nothing, sizeof nothing) <= 0))
             return;
         if (fds[1].revents)
@@ -338,14 +356,39 @@ static void live(void)
     }
 }
 
+/* What the rank has open beside what is ours must not stay open through us. */
+static void close_others(void)
+{
+#ifdef SYS_close_range
+    if (!syscall(SYS_close_range, CALLS + 1, ~0U, 0))
+        return;
+#endif
+    DIR *all = opendir("/proc/self/fd");
+    for (struct dirent *one; all && (one = readdir(all)) != NULL;) {
+        int fd = (int)strtol(one->d_name, NULL, 10);
+        if (fd > CALLS && fd != dirfd(all))
+            close(fd);
+    }
+    if (all)
+        closedir(all);
+    else
+        for (int fd = CALLS + 1; fd < 4096; fd++)
+            close(fd);
+}
+
+static void find_rank(void)
+{
+    me.rank = getppid();
+#ifdef SYS_pidfd_open
+    me.rank_fd = (int)syscall(SYS_pidfd_open, me.rank, 0);
+#endif
+}
+
 int main(void)
 {
     sigset_t none;
-    /* What the rank has open beside what is ours must not stay open through us. */
-    if (syscall(SYS_close_range, CALLS + 1, ~0U, 0))
-        for (int fd = CALLS + 1; fd < 4096; fd++)
-            close(fd);
-    me.rank_fd = (int)syscall(SYS_pidfd_open, getppid(), 0);
+    close_others();
+    find_rank();
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL); /* not the program's */
