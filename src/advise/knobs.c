@@ -1,4 +1,4 @@
-/* The table of settings, and how each is read. */
+/* The settings of knob_list.def: listed, and read. */
 #include "advise/knobs.h"
 
 #include <limits.h>
@@ -9,75 +9,16 @@
 #include "base/units.h"
 
 enum knob_number {
-    MODE,
-    PLATFORM,
-    PLAN,
-    HOSTS,
-    ALGO,
-    SLICE,
-    WINDOW,
-    MIN,
-    MARGIN,
-    PATIENCE,
-    SLOW,
-    STATS,
-    ADVICE,
-    PROBE,
-    PROBER,
-    LOG,
+#define KNOB(id, kind, values, standard, help) id,
+#include "advise/knob_list.def"
+#undef KNOB
     N_KNOBS
 };
 
 static const struct espi_knob knobs[N_KNOBS] = {
-    [MODE] = {"ESPALIER_MODE", "auto|force|off", "auto",
-              "auto: a plan runs where it is predicted to win; force: wherever there is "
-              "one, on a network of equal links if no platform is given; off: the MPI "
-              "library does all."},
-    [PLATFORM] = {"ESPALIER_PLATFORM", "FILE", "",
-                  "The network, in any format that espalier reads. Read by rank 0 only. "
-                  "Ranks find their nodes by host name."},
-    [PLAN] = {"ESPALIER_PLAN", "FILE", "",
-              "A plan for that platform; used for what it is a plan for, with its root, "
-              "on communicators that have a rank on each host."},
-    [HOSTS] = {"ESPALIER_HOSTS", "NAME,...", "",
-               "The nodes of the ranks, by rank, where they are not called in the "
-               "platform as their hosts are."},
-    [ALGO] = {"ESPALIER_ALGO", "NAME", "",
-              "The algorithm that plans; without it, the best of several that are quick. "
-              "Not one that solves linear programs: give its plan as ESPALIER_PLAN."},
-    [SLICE] = {"ESPALIER_SLICE", "SIZE", "0",
-               "Messages are cut into slices of at most this size; 0: chosen with the "
-               "plan."},
-    [WINDOW] = {"ESPALIER_WINDOW", "N", "4",
-                "Slices that are under way at once, for each sender and receiver."},
-    [MIN] = {"ESPALIER_MIN", "SIZE", "8KiB",
-             "In auto mode, smaller messages are left to the MPI library."},
-    [MARGIN] = {"ESPALIER_MARGIN", "FACTOR", "0.9",
-                "In auto mode, a plan runs when it is predicted to take less than this "
-                "part of the MPI library's time."},
-    [PATIENCE] =
-        {"ESPALIER_PATIENCE", "FACTOR", "3",
-         "In a broadcast along one tree, a rank whose parent takes more than this "
-         "many times what the platform promises asks a second rank for what is "
-         "missing; 0: never."},
-    [SLOW] = {"ESPALIER_SLOW", "FROM>TO=BANDWIDTH,...", "",
-              "For trials: what one rank sends to another in broadcasts is held back as "
-              "if their link had this bandwidth; '*' stands for all ranks, and what is "
-              "named last counts."},
-    [STATS] = {"ESPALIER_STATS", "FILE", "",
-               "At the end rank 0 writes to this file what was done; '-' is standard "
-               "error."},
-    [ADVICE] = {"ESPALIER_ADVICE", "FOLDER", "",
-                "Where the advisor of the job puts its plans and listens to the ranks; "
-                "'espalier run --adapt' sets it."},
-    [PROBE] = {"ESPALIER_PROBE", "SHARE", "0.05",
-               "Under an advisor: the part of the time that any link or host may be busy "
-               "with probes while the program makes no calls; 0: no probes."},
-    [PROBER] = {"ESPALIER_PROBER", "FILE", "",
-                "The program that sends probes, one on each machine; 'espalier run "
-                "--adapt' sets it, if it is not. Without it there are none."},
-    [LOG] = {"ESPALIER_LOG", "quiet|warn|info|debug", "warn",
-             "How much rank 0 says on standard error."},
+#define KNOB(id, kind, values, standard, help) {"ESPALIER_" #id, values, standard, help},
+#include "advise/knob_list.def"
+#undef KNOB
 };
 
 const struct espi_knob *espi_knobs(int *count)
@@ -130,6 +71,16 @@ static esp_status read_number(enum knob_number k, const char *text, double min,
                         knobs[k].name, espi_quote(quoted, sizeof quoted, text), min, max);
     *out = value;
     return ESP_OK;
+}
+
+static esp_status read_count(enum knob_number k, const char *text, int min, int max,
+                             int *out, struct esp_err *err)
+{
+    double number;
+    esp_status st = read_number(k, text, min, max, &number, err);
+    if (!st)
+        *out = (int)number;
+    return st;
 }
 
 static esp_status read_text(enum knob_number k, const char *text, char *out, size_t size,
@@ -190,47 +141,23 @@ static esp_status read_slow(enum knob_number k, const char *text, char *out, siz
     return read_text(k, text, out, size, err);
 }
 
+/* Kinds of values, as the list names them. */
+#define CHOICE(member)           read_choice(k, text, &s->member, err)
+#define TEXT(member)             read_text(k, text, s->member, sizeof s->member, err)
+#define SLOW_LINKS(member)       read_slow(k, text, s->member, sizeof s->member, err)
+#define SIZE(member)             read_size(k, text, &s->member, err)
+#define NUMBER(member, min, max) read_number(k, text, min, max, &s->member, err)
+#define COUNT(member, min, max)  read_count(k, text, min, max, &s->member, err)
+
 static esp_status read_one(struct espi_settings *s, enum knob_number k, const char *text,
                            struct esp_err *err)
 {
-    double number;
-    esp_status st;
     switch (k) {
-    case MODE:
-        return read_choice(k, text, &s->mode, err);
-    case LOG:
-        return read_choice(k, text, &s->log, err);
-    case PLATFORM:
-        return read_text(k, text, s->platform, sizeof s->platform, err);
-    case PLAN:
-        return read_text(k, text, s->plan, sizeof s->plan, err);
-    case STATS:
-        return read_text(k, text, s->stats, sizeof s->stats, err);
-    case ADVICE:
-        return read_text(k, text, s->advice, sizeof s->advice, err);
-    case PROBE:
-        return read_number(k, text, 0, 0.5, &s->probe, err);
-    case PROBER:
-        return read_text(k, text, s->prober, sizeof s->prober, err);
-    case HOSTS:
-        return read_text(k, text, s->hosts, sizeof s->hosts, err);
-    case ALGO:
-        return read_text(k, text, s->algo, sizeof s->algo, err);
-    case SLICE:
-        return read_size(k, text, &s->slice_bytes, err);
-    case MIN:
-        return read_size(k, text, &s->min_bytes, err);
-    case MARGIN:
-        return read_number(k, text, 0, 1e6, &s->margin, err);
-    case PATIENCE:
-        return read_number(k, text, 0, 1e6, &s->patience, err);
-    case SLOW:
-        return read_slow(k, text, s->slow, sizeof s->slow, err);
-    case WINDOW:
-        st = read_number(k, text, 1, 1024, &number, err);
-        if (!st)
-            s->window = (int)number;
-        return st;
+#define KNOB(id, kind, values, standard, help)                                           \
+    case id:                                                                             \
+        return kind;
+#include "advise/knob_list.def"
+#undef KNOB
     default:
         return ESP_OK;
     }
