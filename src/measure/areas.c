@@ -26,6 +26,12 @@ struct evidence {
     int fast, held_up; /* how often */
 };
 
+/* A round in which transfers within a site were held up. */
+struct held_round {
+    int site, round;
+    int all; /* of its transfers */
+};
+
 struct search {
     struct espi_measured *net;
     struct espi_arena *arena;
@@ -33,7 +39,9 @@ struct search {
     int n;
     int *sends, *receives; /* of hosts, in a round */
     int *together, *held;  /* of sites, in a round */
-    int *above;            /* host -> one that stands for its area */
+    struct held_round *held_in;
+    int n_held, *times_held; /* times: of sites */
+    int *above;              /* host -> one that stands for its area */
 };
 
 /* ---- evidence ---- */
@@ -62,7 +70,17 @@ static void count(struct search *s, int round, int by)
     }
 }
 
-static void note(struct search *s, const struct espi_flow *f)
+static void note_held(struct search *s, int site, int round)
+{
+    for (int i = s->n_held; i > 0 && s->held_in[i - 1].round == round; i--)
+        if (s->held_in[i - 1].site == site)
+            return;
+    s->held_in[s->n_held++] =
+        (struct held_round){site, round, s->held[site] == s->together[site]};
+    s->times_held[site]++;
+}
+
+static void note(struct search *s, int round, const struct espi_flow *f)
 {
     int site = s->net->site[f->from], held_up = is_held_up(s->net, f);
     if (!is_inside(s->net, f) || s->together[site] < LOADED || s->sends[f->from] != 1 ||
@@ -71,6 +89,8 @@ static void note(struct search *s, const struct espi_flow *f)
     s->at[s->n++] =
         (struct evidence){site, f->from < f->to ? f->from : f->to,
                           f->from < f->to ? f->to : f->from, !held_up, held_up};
+    if (held_up)
+        note_held(s, site, round);
 }
 
 static int by_pair(const void *x, const void *y)
@@ -87,20 +107,23 @@ static int gather(struct search *s)
 {
     struct espi_measured *net = s->net;
     size_t hosts = (size_t)net->n_hosts, sites = (size_t)net->n_sites;
-    int *counts = ESPI_ARENA_ZNEW(s->arena, int, 2 * hosts + 2 * sites);
+    int *counts = ESPI_ARENA_ZNEW(s->arena, int, 2 * hosts + 3 * sites);
     s->at = ESPI_ARENA_NEW(s->arena, struct evidence,
                            (size_t)net->rounds.start[net->rounds.n] + 1);
+    s->held_in = ESPI_ARENA_NEW(s->arena, struct held_round,
+                                (size_t)net->rounds.start[net->rounds.n] + 1);
     s->above = ESPI_ARENA_NEW(s->arena, int, hosts);
-    if (!counts || !s->at || !s->above)
+    if (!counts || !s->at || !s->held_in || !s->above)
         return -1;
     s->sends = counts;
     s->receives = counts + hosts;
     s->together = s->receives + hosts;
     s->held = s->together + sites;
+    s->times_held = s->held + sites;
     for (int k = 0; k < net->rounds.n; k++) {
         count(s, k, 1);
         for (int i = net->rounds.start[k]; i < net->rounds.start[k + 1]; i++)
-            note(s, &net->rounds.flows[i]);
+            note(s, k, &net->rounds.flows[i]);
         count(s, k, -1);
     }
     qsort(s->at, (size_t)s->n, sizeof *s->at, by_pair);
@@ -115,6 +138,21 @@ static int gather(struct search *s)
     }
     s->n = n;
     return 0;
+}
+
+/* Sites whose transfers were held up in few rounds only, and rounds in which all were but
+ * that did not come out so twice: perhaps it was something else that disturbed those. */
+static void doubt_few(struct search *s)
+{
+    struct espi_rounds *r = &s->net->rounds;
+    for (int i = 0; i < s->n_held; i++) {
+        const struct held_round *at = &s->held_in[i];
+        int again = 0;
+        for (int k = 0; k < r->n && at->all; k++)
+            again += r->same[k] == r->same[at->round];
+        if (s->times_held[at->site] < ESPI_ROUNDS_ENOUGH || again == 1)
+            espi_rounds_doubt(r, at->round);
+    }
 }
 
 /* ---- joining ---- */
@@ -386,6 +424,7 @@ int espi_measured_areas(struct espi_measured *net, struct espi_arena *arena)
     net->uneven = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
     if (!split || !medium || !net->uneven || gather(&s))
         return -1;
+    doubt_few(&s);
     for (int h = 0; h < net->n_hosts; h++)
         s.above[h] = h;
     for (int i = 0, end; i < s.n; i = end) {

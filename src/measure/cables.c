@@ -23,6 +23,7 @@
 struct crossing {
     int key; /* from site * n_sites + to site */
     int n;   /* transfers */
+    int round;
     double sum, could;
 };
 
@@ -35,15 +36,26 @@ struct about {
     int cables, round;
 };
 
+/* Rounds over the same cables, some of which were held up. */
+struct suspect {
+    const struct about *about;
+    int n, accusing; /* rounds; those in which several were held up */
+    double Bps;      /* of all together; -1: of some of them */
+};
+
 struct cabling {
     struct espi_measured *net;
     struct espi_arena *arena;
     struct crossing *crossings; /* by key; of rounds, one after the other */
+    struct crossing *sorted;    /* of all rounds, by key */
     int *start;                 /* round -> its crossings */
     struct about *about;
     int n_about, n_cores;
     size_t *whole; /* what was found in the middle that held up all cables of a round */
     int n_whole;
+    struct suspect *suspects;
+    int n_suspects;
+    unsigned char *ran_alone; /* by key */
     double *values;
 };
 
@@ -84,7 +96,9 @@ static int gather(struct cabling *c)
     c->start = ESPI_ARENA_NEW(c->arena, int, (size_t)r->n + 1);
     c->about = ESPI_ARENA_NEW(c->arena, struct about, (size_t)r->n + 1);
     c->whole = ESPI_ARENA_NEW(c->arena, size_t, (size_t)r->n + 1);
-    if (!c->crossings || !c->values || !c->start || !c->about || !c->whole)
+    c->suspects = ESPI_ARENA_NEW(c->arena, struct suspect, (size_t)r->n + 1);
+    if (!c->crossings || !c->values || !c->start || !c->about || !c->whole ||
+        !c->suspects)
         return -1;
     for (int k = 0; k < r->n; k++) {
         c->start[k] = n;
@@ -93,7 +107,7 @@ static int gather(struct cabling *c)
             int a = net->site[f->from], b = net->site[f->to];
             if (a != b)
                 c->crossings[n++] =
-                    (struct crossing){a * net->n_sites + b, 1, f->Bps,
+                    (struct crossing){a * net->n_sites + b, 1, k, f->Bps,
                                       espi_measured_flow_Bps(net, f->from, f->to)};
         }
         n = c->start[k] + merge_crossings(&c->crossings[c->start[k]], n - c->start[k]);
@@ -146,15 +160,26 @@ static int add_cable(struct cabling *c, const struct crossing *at, int n)
     return espi_measured_add_sites(net, from, to);
 }
 
+static int is_alone(const struct cabling *c, const struct crossing *x)
+{
+    const int *start = &c->net->rounds.start[x->round];
+    return start[1] - start[0] == 1;
+}
+
 static int add_cables(struct cabling *c)
 {
     int n = c->start[c->net->rounds.n];
+    size_t keys = (size_t)c->net->n_sites * (size_t)c->net->n_sites;
     struct crossing *sorted = ESPI_ARENA_NEW(c->arena, struct crossing, (size_t)n + 1);
-    if (!sorted)
+    c->ran_alone = ESPI_ARENA_ZNEW(c->arena, unsigned char, keys);
+    if (!sorted || !c->ran_alone)
         return -1;
     if (n)
         memcpy(sorted, c->crossings, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, by_key);
+    c->sorted = sorted;
+    for (int i = 0; i < n; i++)
+        c->ran_alone[sorted[i].key] |= is_alone(c, &sorted[i]);
     for (int i = 0, end; i < n; i = end) {
         for (end = i; end < n && sorted[end].key == sorted[i].key;)
             end++;
@@ -259,6 +284,9 @@ static int add_members(struct cabling *c, const struct about *about)
 static int consider(struct cabling *c, const struct about *about, int n)
 {
     int seen = 0;
+    unsigned char *short_of = ESPI_ARENA_ZNEW(c->arena, unsigned char, n);
+    if (!short_of)
+        return -1;
     for (int i = 0; i < n; i++) {
         double sum, expected;
         struct espi_arena_mark mark = espi_arena_mark(c->arena);
@@ -269,9 +297,14 @@ static int consider(struct cabling *c, const struct about *about, int n)
         if (!held || compare(c, about[i].round, &sum, &expected, held))
             return -1;
         espi_arena_release(c->arena, mark);
-        if (sum < 0.87 * expected)
+        if (sum < 0.87 * expected) {
             c->values[seen++] = sum;
+            short_of[i] = 1;
+        }
     }
+    for (int i = 0; i < n && seen < ESPI_ROUNDS_ENOUGH; i++)
+        if (short_of[i])
+            espi_rounds_doubt(&c->net->rounds, about[i].round);
     if (2 * seen <= n || seen < 2)
         return 0;
     return name_shared(c, about, espi_top_value(c->values, seen)) || add_members(c, about)
@@ -279,10 +312,12 @@ static int consider(struct cabling *c, const struct about *about, int n)
                : 0;
 }
 
-/* How often transfers over each cable ran in these rounds, and were held up. */
+/* How often transfers over each cable ran in these rounds, and were held up. Gives the
+ * number of rounds in which several were; -1 when out of memory. */
 static int vote(struct cabling *c, const struct about *about, int n, int *times,
                 int *votes)
 {
+    int accusing = 0;
     struct espi_measured *net = c->net;
     struct espi_arena_mark mark = espi_arena_mark(c->arena);
     unsigned char *held =
@@ -291,7 +326,7 @@ static int vote(struct cabling *c, const struct about *about, int n, int *times,
         return -1;
     for (int i = 0; i < n; i++) {
         double sum, expected;
-        int first = net->rounds.start[about[i].round];
+        int first = net->rounds.start[about[i].round], together = 0;
         if (compare(c, about[i].round, &sum, &expected, held))
             return -1;
         for (int k = first; k < net->rounds.start[about[i].round + 1]; k++) {
@@ -299,10 +334,12 @@ static int vote(struct cabling *c, const struct about *about, int n, int *times,
             int key = net->site[f->from] * net->n_sites + net->site[f->to];
             times[key] += net->site[f->from] != net->site[f->to];
             votes[key] += held[k - first];
+            together += held[k - first];
         }
+        accusing += together >= 2;
     }
     espi_arena_release(c->arena, mark);
-    return 0;
+    return accusing;
 }
 
 /* What the cables that are marked got together in these rounds. */
@@ -318,6 +355,30 @@ static double sum_of(struct cabling *c, const struct about *about, int n,
     return espi_top_value(c->values, n);
 }
 
+static int is_same_rate(double Bps, double other_Bps)
+{
+    return fabs(other_Bps - Bps) <= 0.12 * Bps;
+}
+
+/* Cables that got together what others did that are held up as a whole are so, too, even
+ * where what is known of those explains some of it: all that were used become members. */
+static int join_whole(struct cabling *c, const struct about *about, int n,
+                      const int *times, unsigned char *member)
+{
+    int whole = 0, keys = c->net->n_sites * c->net->n_sites;
+    unsigned char *used = ESPI_ARENA_NEW(c->arena, unsigned char, keys);
+    if (!used)
+        return -1;
+    for (int k = 0; k < keys; k++)
+        used[k] = times[k] > 0;
+    double sum = sum_of(c, about, n, used);
+    for (int i = 0; i < c->n_whole; i++)
+        whole |= is_same_rate(c->net->shared[c->whole[i]].Bps, sum);
+    if (whole)
+        memcpy(member, used, (size_t)keys);
+    return whole;
+}
+
 /* Rounds over the same cables, of no pattern: those held up in most of the rounds, and
  * not only once in all, share something in the middle. */
 static int consider_core(struct cabling *c, const struct about *about, int n,
@@ -327,10 +388,10 @@ static int consider_core(struct cabling *c, const struct about *about, int n,
     size_t keys = (size_t)net->n_sites * (size_t)net->n_sites;
     int *votes = ESPI_ARENA_ZNEW(c->arena, int, 2 * keys), *times = votes + keys;
     unsigned char *member = ESPI_ARENA_ZNEW(c->arena, unsigned char, keys);
-    int members = 0, used = 0;
-    if (!votes || !member || vote(c, about, n, times, votes))
+    int members = 0, used = 0, held = 0;
+    int accusing = votes && member ? vote(c, about, n, times, votes) : -1;
+    if (accusing < 0)
         return -1;
-    int held = 0;
     for (size_t k = 0; k < keys; k++) {
         member[k] = 2 * votes[k] > times[k] && in_all[k] >= 2;
         members += member[k];
@@ -338,11 +399,19 @@ static int consider_core(struct cabling *c, const struct about *about, int n,
         used += times[k] > 0;
     }
     net->crossed |= held >= 2;
+    int whole = members >= 2 ? join_whole(c, about, n, times, member) : 0;
+    if (whole < 0)
+        return -1;
+    members = whole ? used : members;
+    double Bps = sum_of(c, about, n, member);
+    if (accusing)
+        c->suspects[c->n_suspects++] =
+            (struct suspect){about, n, accusing, members == used ? Bps : -1};
     if (members < 2)
         return 0;
     if (members == used)
         c->whole[c->n_whole++] = net->n_shared;
-    if (name_shared(c, about, sum_of(c, about, n, member)))
+    if (name_shared(c, about, Bps))
         return -1;
     for (int k = 0; k < (int)keys; k++)
         if (member[k] && espi_measured_add_sites(net, k / net->n_sites, k % net->n_sites))
@@ -366,11 +435,88 @@ static int consider_all(struct cabling *c)
         }
         if (!votes) {
             votes = ESPI_ARENA_ZNEW(c->arena, int, 2 * keys);
-            bad = !votes || vote(c, about, c->n_about - i, votes + keys, votes);
+            bad = !votes || vote(c, about, c->n_about - i, votes + keys, votes) < 0;
         }
         bad = bad || consider_core(c, about, end - i, votes);
     }
     return bad ? -1 : 0;
+}
+
+/* ---- what is in doubt ---- */
+
+/* How many rounds bear out that these cables share something: these, and those over other
+ * cables that say the same. */
+static int count_accusing(const struct cabling *c, const struct suspect *s)
+{
+    int accusing = s->accusing;
+    for (int k = 0; k < c->n_suspects; k++)
+        if (&c->suspects[k] != s && s->Bps > 0 &&
+            fmin(s->Bps, c->suspects[k].Bps) >=
+                ESPI_BORNE_OUT * fmax(s->Bps, c->suspects[k].Bps))
+            accusing += c->suspects[k].accusing;
+    return accusing;
+}
+
+static int all_ran_alone(const struct cabling *c, const struct suspect *s)
+{
+    int round = s->about->round;
+    for (int k = c->start[round]; k < c->start[round + 1]; k++)
+        if (!c->ran_alone[c->crossings[k].key])
+            return 0;
+    return 1;
+}
+
+/* Is it sure that there is something in the middle? Enough rounds say the same, or most
+ * of those over the most cables say anything. */
+static int is_sure(const struct cabling *c)
+{
+    int most = 0, of_most = 0, accusing = 0;
+    for (int i = 0; i < c->n_about; i++)
+        most = c->about[i].cables > most ? c->about[i].cables : most;
+    for (int i = 0; i < c->n_about; i++)
+        of_most += c->about[i].cables == most;
+    for (int i = 0; i < c->n_suspects; i++) {
+        const struct suspect *s = &c->suspects[i];
+        accusing += s->about->cables == most ? s->accusing : 0;
+        if (count_accusing(c, s) >= ESPI_ROUNDS_ENOUGH)
+            return 1;
+    }
+    return accusing >= ESPI_ROUNDS_ENOUGH && 2 * accusing > of_most;
+}
+
+/* Cables that were held up in few rounds: perhaps it was something else that disturbed
+ * those. Once it is sure that there is something in the middle, others can wait until
+ * their cables have been tried alone. */
+static void doubt_few(struct cabling *c)
+{
+    int sure = is_sure(c);
+    for (int i = 0; i < c->n_suspects; i++) {
+        const struct suspect *s = &c->suspects[i];
+        if (count_accusing(c, s) >= ESPI_ROUNDS_ENOUGH || (sure && !all_ran_alone(c, s)))
+            continue;
+        for (int k = 0; k < s->n; k++)
+            espi_rounds_doubt(&c->net->rounds, s->about[k].round);
+    }
+}
+
+/* What a cable carried at the best should not be the only value of its kind. While cables
+ * are in each other's way, that shows only when one is alone; and it has to be known
+ * before what they share. Gives the number of doubts. */
+static int doubt_best(struct cabling *c)
+{
+    int n = c->start[c->net->rounds.n], doubts = 0;
+    for (int i = 0, end; i < n; i = end) {
+        double second = 0;
+        int best = -1;
+        for (end = i; end < n && c->sorted[end].key == c->sorted[i].key; end++)
+            if (!c->net->crossed || is_alone(c, &c->sorted[end])) {
+                second = best < 0 ? 0 : c->sorted[best].sum;
+                best = end;
+            }
+        if (best >= 0 && second < ESPI_BORNE_OUT * c->sorted[best].sum)
+            doubts += espi_rounds_doubt(&c->net->rounds, c->sorted[best].round);
+    }
+    return doubts;
 }
 
 /* ---- what says nothing new ---- */
@@ -398,15 +544,17 @@ static int contains(const struct espi_measured *net, const struct espi_shared *a
 static int merge_cores(struct cabling *c)
 {
     struct espi_measured *net = c->net;
-    double Bps = c->n_whole ? net->shared[c->whole[0]].Bps : 0;
     struct about about = {SEVERAL, 0, 0, 0};
     if (c->n_whole < 2)
         return 0;
+    for (int i = 0; i < c->n_whole; i++)
+        c->values[i] = net->shared[c->whole[i]].Bps;
+    double Bps = espi_top_value(c->values, c->n_whole);
     if (name_shared(c, &about, Bps))
         return -1;
     for (int i = 0; i < c->n_whole; i++) {
         size_t which = c->whole[i];
-        if (fabs(net->shared[which].Bps - Bps) > 0.12 * Bps)
+        if (!is_same_rate(Bps, net->shared[which].Bps))
             continue;
         for (int k = 0; k < net->shared[which].n_pairs; k++) {
             struct espi_area_pair pair = net->area_pairs[net->shared[which].first + k];
@@ -457,6 +605,8 @@ int espi_measured_cables(struct espi_measured *net, struct espi_arena *arena)
     qsort(c.about, (size_t)c.n_about, sizeof *c.about, by_pattern);
     if (consider_all(&c) || merge_cores(&c))
         return -1;
+    if (doubt_best(&c) == 0 || !net->crossed)
+        doubt_few(&c);
     drop_implied(net, first);
     return 0;
 }

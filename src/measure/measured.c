@@ -16,7 +16,6 @@
 
 enum { SITES_MAX = 1500 };
 
-#define BORNE_OUT    0.91 /* values that near to the best count as the same */
 #define STANDS_ALONE 1.25
 #define FLOW_LIMITED 0.85
 
@@ -32,7 +31,7 @@ double espi_top_value(double *values, int n)
         return -1;
     qsort(values, (size_t)n, sizeof *values, descending);
     int end = 0;
-    while (end < n && values[end] >= BORNE_OUT * values[0])
+    while (end < n && values[end] >= ESPI_BORNE_OUT * values[0])
         end++;
     return values[(end - 1) / 2];
 }
@@ -42,43 +41,6 @@ double espi_confirmed_top(double *values, int n)
     qsort(values, (size_t)n, sizeof *values, descending);
     int alone = n >= 3 && values[0] > STANDS_ALONE * values[1];
     return espi_top_value(values + alone, n - alone);
-}
-
-/* ---- rounds ---- */
-
-static int by_round(const void *x, const void *y)
-{
-    const struct espi_sample *a = x, *b = y;
-    if (a->round != b->round)
-        return a->round < b->round ? -1 : 1;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    return (a->value > b->value) - (a->value < b->value);
-}
-
-static int gather_rounds(struct espi_measured *net, struct espi_arena *arena)
-{
-    const struct espi_samples *s = net->samples;
-    struct espi_rounds *r = &net->rounds;
-    struct espi_sample *sorted = ESPI_ARENA_NEW(arena, struct espi_sample, s->n + 1);
-    r->flows = ESPI_ARENA_NEW(arena, struct espi_flow, s->n + 1);
-    r->start = ESPI_ARENA_NEW(arena, int, s->n + 2);
-    if (!sorted || !r->flows || !r->start)
-        return -1;
-    int n = 0;
-    for (size_t i = 0; i < s->n; i++)
-        if (s->at[i].kind == ESPI_SAMPLE_RATE)
-            sorted[n++] = s->at[i];
-    qsort(sorted, (size_t)n, sizeof *sorted, by_round);
-    for (int i = 0; i < n; i++) {
-        if (i == 0 || sorted[i].round != sorted[i - 1].round)
-            r->start[r->n++] = i;
-        r->flows[i] = (struct espi_flow){sorted[i].from, sorted[i].to, sorted[i].value};
-    }
-    r->start[r->n] = n;
-    return 0;
 }
 
 /* ---- ports ---- */
@@ -178,13 +140,16 @@ double espi_measured_flow_Bps(const struct espi_measured *net, int from, int to)
 /* Single transfers, each alone at both its ports. */
 struct single {
     int key; /* from site * sites + to site */
+    int round;
     double value;
 };
 
 static int by_key(const void *x, const void *y)
 {
     const struct single *a = x, *b = y;
-    return (a->key > b->key) - (a->key < b->key);
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->round > b->round) - (a->round < b->round);
 }
 
 static int gather_singles(const struct espi_measured *net, struct single *singles,
@@ -202,7 +167,7 @@ static int gather_singles(const struct espi_measured *net, struct single *single
             int a = net->site[f->from], b = net->site[f->to];
             if (sends[f->from] == 1 && receives[f->to] == 1)
                 singles[n++] = (struct single){
-                    a * net->n_sites + b,
+                    a * net->n_sites + b, k,
                     a == b ? f->Bps / port_Bps(net, f->from, f->to) : f->Bps};
         }
         for (int i = r->start[k]; i < r->start[k + 1]; i++)
@@ -211,13 +176,32 @@ static int gather_singles(const struct espi_measured *net, struct single *single
     return n;
 }
 
-static void note_single(struct espi_measured *net, int key, double value)
+/* That single transfers are limited within a site must be borne out by several rounds. */
+static void doubt_limit(struct espi_measured *net, const struct single *at, int n,
+                        double value)
 {
-    int a = key / net->n_sites, b = key % net->n_sites;
-    if (a != b)
-        net->flow_Bps[key] = value;
-    else if (value < FLOW_LIMITED)
+    int rounds = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0, last = -1; i < n; i++) {
+            if (at[i].round == last || at[i].value < ESPI_BORNE_OUT * value)
+                continue;
+            last = at[i].round;
+            rounds += !pass;
+            if (pass && rounds < ESPI_ROUNDS_ENOUGH)
+                espi_rounds_doubt(&net->rounds, last);
+        }
+}
+
+static void note_singles(struct espi_measured *net, const struct single *at, int n,
+                         double value)
+{
+    int a = at->key / net->n_sites, b = at->key % net->n_sites;
+    if (a != b) {
+        net->flow_Bps[at->key] = value;
+    } else if (value < FLOW_LIMITED) {
         net->flow_part[a] = value;
+        doubt_limit(net, at, n, value);
+    }
 }
 
 static int find_flow_limits(struct espi_measured *net, struct espi_arena *arena)
@@ -240,7 +224,7 @@ static int find_flow_limits(struct espi_measured *net, struct espi_arena *arena)
     for (int i = 0, end; i < n; i = end) {
         for (end = i; end < n && singles[end].key == singles[i].key; end++)
             values[end - i] = singles[end].value;
-        note_single(net, singles[i].key, espi_top_value(values, end - i));
+        note_singles(net, &singles[i], end - i, espi_top_value(values, end - i));
     }
     return 0;
 }
@@ -314,7 +298,7 @@ static esp_status digest(struct espi_measured *net, struct espi_arena *arena,
 {
     net->site = ESPI_ARENA_ZNEW(arena, int, net->n_hosts);
     if (!net->site || espi_pairs_gather(&net->pairs, net->samples, arena) ||
-        gather_rounds(net, arena))
+        espi_rounds_gather(&net->rounds, net->samples, arena))
         return espi_err_nomem(err);
     net->n_sites = espi_sites_find(&net->pairs, net->n_hosts, net->site, arena);
     if (net->n_sites > SITES_MAX)

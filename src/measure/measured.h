@@ -17,10 +17,14 @@ struct espi_flow {
     double Bps;
 };
 
+/* Rounds without those that got less than others of the same transfers. */
 struct espi_rounds {
     struct espi_flow *flows;
     int *start; /* round -> first flow; n + 1 of them */
     int n;
+    int *same;               /* round -> the first one of the same transfers */
+    int *times;              /* round -> how often these transfers ran, in all */
+    unsigned char *doubtful; /* rounds that should be run again */
 };
 
 /* What flows from one area to another shares; a list of such pairs. */
@@ -76,6 +80,18 @@ esp_status espi_measured_platform(const struct espi_measured *net, const char *n
                                   struct espi_arena *arena, struct esp_err *err);
 
 /* ---- parts of the digestion ---- */
+
+/* How many rounds must bear out that transfers are in each other's way; and how often the
+ * same ones are tried at most. */
+enum { ESPI_ROUNDS_ENOUGH = 3, ESPI_TIMES_MAX = 6 };
+
+/* -1 when out of memory. */
+int espi_rounds_gather(struct espi_rounds *r, const struct espi_samples *s,
+                       struct espi_arena *arena);
+/* Asks for the transfers of this round once more, unless they ran often enough: 0. */
+int espi_rounds_doubt(struct espi_rounds *r, int round);
+
+#define ESPI_BORNE_OUT 0.91 /* values that near to the best count as the same */
 
 /* The best of n values (they get sorted), for what disturbs transfers makes most of them
  * slower: the middle one of those that come near to the greatest. -1 for none. */

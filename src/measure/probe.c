@@ -101,6 +101,40 @@ esp_status espi_probe_look(struct espi_probing *p)
     return espi_measured_init(&p->net, p->samples, &p->arena, p->err);
 }
 
+/* Runs the transfers of that round once more. */
+static esp_status repeat(struct espi_probing *p, int round)
+{
+    const struct espi_rounds *r = &p->net.rounds;
+    double seconds = ESPI_PROBE_NEAR_S;
+    if (r->start[round + 1] - r->start[round] > p->room)
+        return ESP_OK;
+    for (int i = r->start[round]; i < r->start[round + 1]; i++) {
+        const struct espi_flow *f = &r->flows[i];
+        if (p->net.site[f->from] != p->net.site[f->to])
+            seconds = ESPI_PROBE_FAR_S;
+        espi_probe_add(p, f->from, f->to);
+    }
+    return espi_probe_run(p, ESPI_TRIAL_FLOWS, seconds);
+}
+
+/* One after the other, and not each several times in a row, for what disturbed a round
+ * may last. */
+esp_status espi_probe_settle_doubts(struct espi_probing *p)
+{
+    esp_status status = ESP_OK;
+    for (int times = 0, any = 1; times < ESPI_TIMES_MAX && any && !status; times++) {
+        any = 0;
+        for (int k = 0; k < p->net.rounds.n && !status && !espi_probe_is_late(p); k++)
+            if (p->net.rounds.doubtful[k]) {
+                status = repeat(p, k);
+                any = 1;
+            }
+        if (any && !status)
+            status = espi_probe_look(p);
+    }
+    return status;
+}
+
 int *espi_probe_members(struct espi_probing *p, int **start)
 {
     int s = p->net.n_sites, n = 0;
@@ -159,8 +193,8 @@ esp_status espi_probe(const struct espi_prober *prober, struct espi_samples *sam
     espi_arena_init(&p.arena);
     espi_rng_seed(&p.rng, 1);
     /* room for every pair of sites and for 16 transfers a cable */
-    p.trial.pairs = ESPI_ARENA_NEW(&fixed, struct espi_trial_pair,
-                                   16 * (size_t)n + 64 * ESPI_PROBE_AT_ONCE);
+    p.room = 16 * n + 64 * ESPI_PROBE_AT_ONCE;
+    p.trial.pairs = ESPI_ARENA_NEW(&fixed, struct espi_trial_pair, p.room);
     p.busy = ESPI_ARENA_ZNEW(&fixed, unsigned char, n);
     p.order = ESPI_ARENA_NEW(&fixed, int, n);
     esp_status status =

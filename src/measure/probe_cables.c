@@ -5,6 +5,8 @@
 
 /* ---- 4: cables ---- */
 
+enum { SOME = 8 };
+
 struct reps {
     const int *members, *start;
     int *next_out, *next_in; /* of sites: whose turn it is */
@@ -75,6 +77,19 @@ static esp_status run_alone(struct espi_probing *p, struct reps *r, int from)
     return espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
 }
 
+/* One transfer a cable, three, and some cables alone. */
+static esp_status run_each(struct espi_probing *p, struct reps *r, double from, double to)
+{
+    double middle = (from + to) / 2;
+    esp_status status = run_shifts(p, r, 1, from, middle);
+    if (!status)
+        status = run_shifts(p, r, 3, middle, to);
+    for (int k = 0; k < p->net.n_sites && k < SOME && !status && !espi_probe_is_late(p);
+         k++)
+        status = run_alone(p, r, k);
+    return status;
+}
+
 static esp_status run_fan(struct espi_probing *p, struct reps *r, int site, int out)
 {
     reset_turns(p, r);
@@ -99,19 +114,52 @@ static esp_status run_there_and_back(struct espi_probing *p, struct reps *r)
     return status;
 }
 
+/* The lists lie in the arena, which espi_probe_look() empties. */
+static esp_status list_reps(struct espi_probing *p, struct reps *r)
+{
+    int *start;
+    r->members = espi_probe_members(p, &start);
+    r->start = start;
+    r->next_out = ESPI_ARENA_ZNEW(&p->arena, int, p->net.n_sites);
+    r->next_in = ESPI_ARENA_ZNEW(&p->arena, int, p->net.n_sites);
+    return r->members && r->next_out && r->next_in ? ESP_OK : espi_err_nomem(p->err);
+}
+
+static esp_status look_again(struct espi_probing *p, struct reps *r)
+{
+    esp_status status = espi_probe_look(p);
+    if (!status)
+        status = espi_probe_settle_doubts(p);
+    return status ? status : list_reps(p, r);
+}
+
+static int ran_alone(const struct espi_probing *p, int from, int to)
+{
+    const struct espi_rounds *r = &p->net.rounds;
+    for (int k = 0; k < r->n; k++) {
+        const struct espi_flow *f = &r->flows[r->start[k]];
+        if (r->start[k + 1] - r->start[k] == 1 && p->net.site[f->from] == from &&
+            p->net.site[f->to] == to)
+            return 1;
+    }
+    return 0;
+}
+
 /* What the cables share: first each of them alone, for the rates so far are of several
  * at once. */
 static esp_status look_closer(struct espi_probing *p, struct reps *r)
 {
     int s = p->net.n_sites;
     esp_status status = ESP_OK;
-    for (int k = 0; k < 2 * s * s && !status && !espi_probe_is_late(p); k++) {
-        int a = k % (s * s) / s, b = k % s;
+    for (int k = 0; k < s * s && !status && !espi_probe_is_late(p); k++) {
+        int a = k / s, b = k % s;
         reset_turns(p, r);
-        if (a != b)
+        if (a != b && !ran_alone(p, a, b))
             add_flows(p, r, a, b, 1);
         status = espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
     }
+    if (!status)
+        status = look_again(p, r);
     for (int out = 0; out < 4 && s > 2; out++)
         for (int site = 0; site < s && !status && !espi_probe_is_late(p); site++)
             status = run_fan(p, r, site, out % 2);
@@ -143,38 +191,20 @@ static esp_status try_wider(struct espi_probing *p, struct reps *r)
     return status;
 }
 
-/* The lists lie in the arena, which espi_probe_look() empties. */
-static esp_status list_reps(struct espi_probing *p, struct reps *r)
-{
-    int *start;
-    r->members = espi_probe_members(p, &start);
-    r->start = start;
-    r->next_out = ESPI_ARENA_ZNEW(&p->arena, int, p->net.n_sites);
-    r->next_in = ESPI_ARENA_ZNEW(&p->arena, int, p->net.n_sites);
-    return r->members && r->next_out && r->next_in ? ESP_OK : espi_err_nomem(p->err);
-}
-
-static esp_status look_again(struct espi_probing *p, struct reps *r)
-{
-    esp_status status = espi_probe_look(p);
-    return status ? status : list_reps(p, r);
-}
-
 esp_status espi_probe_cables(struct espi_probing *p)
 {
     struct reps r;
     esp_status status = list_reps(p, &r);
     if (status || p->net.n_sites < 2)
         return status;
-    for (int k = 0; k < 4 && !status; k++) /* one transfer, three, and again */
-        status = run_shifts(p, &r, k % 2 ? 3 : 1, 0.15 * k, 0.15 * (k + 1));
-    for (int k = 0; k < 3 * p->net.n_sites && k < 24 && !status && !espi_probe_is_late(p);
+    status = run_each(p, &r, 0, 0.3);
+    for (int k = 0; k < p->net.n_sites && k < SOME && !status && !espi_probe_is_late(p);
          k++)
-        status = k % 3 ? run_alone(p, &r, k / 3) : run_all(p, &r, k / 3);
+        status = run_all(p, &r, k);
     if (!status)
         status = look_again(p, &r);
-    if (!status && p->net.crossed)
-        status = look_closer(p, &r);
+    if (!status)
+        status = p->net.crossed ? look_closer(p, &r) : run_each(p, &r, 0.4, 0.7);
     for (int k = 0; k < 2 && !status && p->net.n_sites == 2; k++)
         status = run_there_and_back(p, &r);
     espi_probe_tell(p, 0.75);

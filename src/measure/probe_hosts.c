@@ -77,13 +77,16 @@ static int mate(const struct espi_probing *p, const int *of, int size, int i, in
     return of[(i + k) % size];
 }
 
-/* Hosts that seem slower than half of their site are tried again, with others. */
-static int list_doubts(struct espi_probing *p, const int *members, const int *start,
-                       struct port_trial *trials)
+/* Hosts that seem slower than half of their site are tried again, with others; -1 when
+ * out of memory. */
+static int list_slow(struct espi_probing *p, const int *members, const int *start,
+                     struct port_trial *trials)
 {
     int n = 0;
     double *values = ESPI_ARENA_NEW(&p->arena, double, p->n);
-    for (int site = 0; values && site < p->net.n_sites; site++) {
+    if (!values)
+        return -1;
+    for (int site = 0; site < p->net.n_sites; site++) {
         int size = start[site + 1] - start[site];
         const int *of = &members[start[site]];
         for (int out = 0; out < 2 && size > 2; out++) {
@@ -108,8 +111,8 @@ esp_status espi_probe_retry_ports(struct espi_probing *p)
         ESPI_ARENA_NEW(&p->arena, struct port_trial, 2 * (size_t)p->n + 1);
     if (!members || !trials)
         return espi_err_nomem(p->err);
-    esp_status status =
-        run_port_trials(p, trials, list_doubts(p, members, start, trials));
+    int n = list_slow(p, members, start, trials);
+    esp_status status = n < 0 ? espi_err_nomem(p->err) : run_port_trials(p, trials, n);
     return status ? status : espi_probe_look(p);
 }
 
@@ -196,6 +199,8 @@ static esp_status settle_areas(struct espi_probing *p)
         status = run_rings(p, 4, 1);
         if (!status)
             status = espi_probe_look(p);
+        if (!status)
+            status = espi_probe_settle_doubts(p);
         if (p->net.n_areas == before)
             break;
         before = p->net.n_areas;
@@ -209,6 +214,8 @@ esp_status espi_probe_areas(struct espi_probing *p)
     int any = 0;
     if (!status)
         status = espi_probe_look(p);
+    if (!status)
+        status = espi_probe_settle_doubts(p);
     for (int site = 0; site < p->net.n_sites && !status; site++)
         any |= p->net.uneven[site];
     if (status || !any)

@@ -23,6 +23,7 @@ struct espi_probing {
     double stage_from, stage_to; /* parts of the budget */
     struct espi_measured net;    /* as of the last look() */
     struct espi_trial trial;
+    int room;            /* for pairs of the trial */
     unsigned char *busy; /* hosts of the trial; bit 0: sends, bit 1: receives */
     int *order;          /* room for hosts */
     struct esp_err *err;
@@ -38,6 +39,9 @@ esp_status espi_probe_run(struct espi_probing *p, enum espi_trial_kind kind,
                           double seconds);
 /* Digests what there is so far; the arena is emptied first. */
 esp_status espi_probe_look(struct espi_probing *p);
+/* Repeats the rounds that are in doubt, and looks again, until none is or the time of the
+ * stage is up. */
+esp_status espi_probe_settle_doubts(struct espi_probing *p);
 /* The members of all sites, one after the other; *start has a place for each site. NULL
  * when out of memory. */
 int *espi_probe_members(struct espi_probing *p, int **start);

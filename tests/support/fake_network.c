@@ -102,6 +102,14 @@ static double disturbed(struct fake_network *net, double value, double noise)
     return value * fmax(0.2, espi_rng_gaussian(&net->rng, 1, noise));
 }
 
+static void stall(struct fake_network *net, double *Bps, int n)
+{
+    double left =
+        espi_rng_uniform(&net->rng) < net->stalls ? espi_rng_range(&net->rng, 0.3, 0.9) : 1;
+    for (int i = 0; i < n; i++)
+        Bps[i] *= left;
+}
+
 static double latency_s(const struct fake_network *net, int from, int to)
 {
     int a = net->site[from], b = net->site[to];
@@ -147,6 +155,8 @@ static esp_status run(void *context, const struct espi_trial *t, struct espi_sam
     for (int i = 0; i < t->n; i++)
         flows[i] = (struct espi_flow){t->pairs[i].from, t->pairs[i].to, 0};
     fake_rates(net, flows, t->n, Bps);
+    if (net->stalls > 0 && t->kind == ESPI_TRIAL_FLOWS)
+        stall(net, Bps, t->n);
     net->rounds++;
     net->flows_most = t->n > net->flows_most ? t->n : net->flows_most;
     net->now_s += 0.01 + (t->kind == ESPI_TRIAL_MEET ? 0.1 : t->seconds);

@@ -22,6 +22,7 @@ struct fake_network {
     double lan_s, wan_s[FAKE_SITES][FAKE_SITES];              /* latencies */
     double noise;    /* relative deviation of rates */
     double blunders; /* part of the values that are far off */
+    double stalls;   /* part of the rounds in which all are held up: a busy machine */
     struct espi_rng rng;
     double now_s;
     int rounds, flows_most; /* what the probe did */

@@ -261,6 +261,26 @@ static void test_blunders(void **state)
     }
 }
 
+/* Rounds in which everything was slow: nothing is found in the middle that is not there,
+ * and what is there is found. */
+static void test_stalls(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct fake_network truth;
+        struct measured m;
+        int sites = 3 + (int)(seed % 3), with = seed % 2 ? 0 : CORE;
+        draw(&truth, 6000 + seed, sites * 4, sites, 1, with);
+        truth.stalls = 0.2;
+        measure(&m, &truth, 60);
+        assert_sites(&m, &truth, seed);
+        if (!with)
+            assert_cables(&m, &truth, seed);
+        assert_predicts(&m, &truth, 0.1, seed);
+        forget(&m);
+    }
+}
+
 /* One site, and hosts far from it and from each other: they stay alone. */
 static void test_lone_hosts(void **state)
 {
@@ -494,6 +514,7 @@ int main(void)
         cmocka_unit_test(test_clusters),
         cmocka_unit_test(test_uplinks_of_sites),
         cmocka_unit_test(test_blunders),
+        cmocka_unit_test(test_stalls),
         cmocka_unit_test(test_lone_hosts),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_direct_platform),
