@@ -11,7 +11,8 @@
  * transfers across were held up, all together, at the best.
  *
  * Where nearly all transfers are held up there are no areas, but one medium that all
- * share. */
+ * share. Held-up transfers that few rounds tell of, or all of a round, are marked, for
+ * the probe to try again. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,10 +148,8 @@ static void doubt_few(struct search *s)
     struct espi_rounds *r = &s->net->rounds;
     for (int i = 0; i < s->n_held; i++) {
         const struct held_round *at = &s->held_in[i];
-        int again = 0;
-        for (int k = 0; k < r->n && at->all; k++)
-            again += r->same[k] == r->same[at->round];
-        if (s->times_held[at->site] < ESPI_ROUNDS_ENOUGH || again == 1)
+        if (s->times_held[at->site] < ESPI_ROUNDS_ENOUGH ||
+            (at->all && r->kept[at->round] == 1))
             espi_rounds_doubt(r, at->round);
     }
 }

@@ -9,59 +9,21 @@
  * - over any others: something in the middle, of which all are taken to be part that
  *   were held up.
  * Each is looked at in rounds of just such transfers, in this order, so that what the
- * earlier ones explain is not explained twice. */
+ * earlier ones explain is not explained twice. What few rounds bear out is marked, for
+ * the probe to try again (cables_doubt.c). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/measured.h"
+#include "measure/cables_impl.h"
 
 #define FILLED    0.93 /* of what several transfers got together */
 #define DISTURBED 0.7
 
-struct crossing {
-    int key; /* from site * n_sites + to site */
-    int n;   /* transfers */
-    int round;
-    double sum, could;
-};
-
-enum pattern { THERE_AND_BACK, OUT_OF, INTO, SEVERAL, PATTERNS };
-
-/* A round that is about several cables. */
-struct about {
-    enum pattern pattern;
-    unsigned key; /* which cable there and back, which site, or a hash of the cables */
-    int cables, round;
-};
-
-/* Rounds over the same cables, some of which were held up. */
-struct suspect {
-    const struct about *about;
-    int n, accusing; /* rounds; those in which several were held up */
-    double Bps;      /* of all together; -1: of some of them */
-};
-
-struct cabling {
-    struct espi_measured *net;
-    struct espi_arena *arena;
-    struct crossing *crossings; /* by key; of rounds, one after the other */
-    struct crossing *sorted;    /* of all rounds, by key */
-    int *start;                 /* round -> its crossings */
-    struct about *about;
-    int n_about, n_cores;
-    size_t *whole; /* what was found in the middle that held up all cables of a round */
-    int n_whole;
-    struct suspect *suspects;
-    int n_suspects;
-    unsigned char *ran_alone; /* by key */
-    double *values;
-};
-
 static int by_key(const void *x, const void *y)
 {
-    const struct crossing *a = x, *b = y;
+    const struct espi_crossing *a = x, *b = y;
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
     return (a->sum > b->sum) - (a->sum < b->sum);
@@ -69,7 +31,7 @@ static int by_key(const void *x, const void *y)
 
 /* ---- what crossed, round by round ---- */
 
-static int merge_crossings(struct crossing *at, int n)
+static int merge_crossings(struct espi_crossing *at, int n)
 {
     int kept = 0;
     qsort(at, (size_t)n, sizeof *at, by_key);
@@ -85,18 +47,18 @@ static int merge_crossings(struct crossing *at, int n)
     return kept;
 }
 
-static int gather(struct cabling *c)
+static int gather(struct espi_cabling *c)
 {
     const struct espi_measured *net = c->net;
     const struct espi_rounds *r = &net->rounds;
     size_t room = (size_t)r->start[r->n] + 1;
     int n = 0;
-    c->crossings = ESPI_ARENA_NEW(c->arena, struct crossing, room);
+    c->crossings = ESPI_ARENA_NEW(c->arena, struct espi_crossing, room);
     c->values = ESPI_ARENA_NEW(c->arena, double, room);
     c->start = ESPI_ARENA_NEW(c->arena, int, (size_t)r->n + 1);
-    c->about = ESPI_ARENA_NEW(c->arena, struct about, (size_t)r->n + 1);
+    c->about = ESPI_ARENA_NEW(c->arena, struct espi_about, (size_t)r->n + 1);
     c->whole = ESPI_ARENA_NEW(c->arena, size_t, (size_t)r->n + 1);
-    c->suspects = ESPI_ARENA_NEW(c->arena, struct suspect, (size_t)r->n + 1);
+    c->suspects = ESPI_ARENA_NEW(c->arena, struct espi_suspect, (size_t)r->n + 1);
     if (!c->crossings || !c->values || !c->start || !c->about || !c->whole ||
         !c->suspects)
         return -1;
@@ -107,8 +69,8 @@ static int gather(struct cabling *c)
             int a = net->site[f->from], b = net->site[f->to];
             if (a != b)
                 c->crossings[n++] =
-                    (struct crossing){a * net->n_sites + b, 1, k, f->Bps,
-                                      espi_measured_flow_Bps(net, f->from, f->to)};
+                    (struct espi_crossing){a * net->n_sites + b, 1, k, f->Bps,
+                                           espi_measured_flow_Bps(net, f->from, f->to)};
         }
         n = c->start[k] + merge_crossings(&c->crossings[c->start[k]], n - c->start[k]);
     }
@@ -121,7 +83,8 @@ static int gather(struct cabling *c)
 /* What the cable of these crossings carries. A single transfer tells best where it fills
  * the cable: of several at once each is disturbed in its own way, and what they got
  * together comes out too high in some rounds. It does not where they get more in all. */
-static double cable_Bps(const struct cabling *c, const struct crossing *at, int n)
+static double cable_Bps(const struct espi_cabling *c, const struct espi_crossing *at,
+                        int n)
 {
     int seen = 0, single = 0;
     double several = INFINITY;
@@ -138,7 +101,7 @@ static double cable_Bps(const struct cabling *c, const struct crossing *at, int 
 }
 
 /* Adds the cable of these crossings, of several transfers each, if there is one. */
-static int add_cable(struct cabling *c, const struct crossing *at, int n)
+static int add_cable(struct espi_cabling *c, const struct espi_crossing *at, int n)
 {
     struct espi_measured *net = c->net;
     int from = at->key / net->n_sites, to = at->key % net->n_sites, seen = 0;
@@ -160,26 +123,17 @@ static int add_cable(struct cabling *c, const struct crossing *at, int n)
     return espi_measured_add_sites(net, from, to);
 }
 
-static int is_alone(const struct cabling *c, const struct crossing *x)
-{
-    const int *start = &c->net->rounds.start[x->round];
-    return start[1] - start[0] == 1;
-}
-
-static int add_cables(struct cabling *c)
+static int add_cables(struct espi_cabling *c)
 {
     int n = c->start[c->net->rounds.n];
-    size_t keys = (size_t)c->net->n_sites * (size_t)c->net->n_sites;
-    struct crossing *sorted = ESPI_ARENA_NEW(c->arena, struct crossing, (size_t)n + 1);
-    c->ran_alone = ESPI_ARENA_ZNEW(c->arena, unsigned char, keys);
-    if (!sorted || !c->ran_alone)
+    struct espi_crossing *sorted =
+        ESPI_ARENA_NEW(c->arena, struct espi_crossing, (size_t)n + 1);
+    if (!sorted)
         return -1;
     if (n)
         memcpy(sorted, c->crossings, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, by_key);
     c->sorted = sorted;
-    for (int i = 0; i < n; i++)
-        c->ran_alone[sorted[i].key] |= is_alone(c, &sorted[i]);
     for (int i = 0, end; i < n; i = end) {
         for (end = i; end < n && sorted[end].key == sorted[i].key;)
             end++;
@@ -191,22 +145,22 @@ static int add_cables(struct cabling *c)
 
 /* ---- what cables share ---- */
 
-static struct about classify(const struct cabling *c, int round)
+static struct espi_about classify(const struct espi_cabling *c, int round)
 {
-    const struct crossing *at = &c->crossings[c->start[round]];
+    const struct espi_crossing *at = &c->crossings[c->start[round]];
     int n = c->start[round + 1] - c->start[round], s = c->net->n_sites;
     int one_from = 1, one_to = 1;
     for (int i = 1; i < n; i++) {
         one_from &= at[i].key / s == at[0].key / s;
         one_to &= at[i].key % s == at[0].key % s;
     }
-    struct about about = {SEVERAL, 2166136261u, n, round};
+    struct espi_about about = {ESPI_SEVERAL, 2166136261u, n, round};
     if (n == 2 && at[0].key / s == at[1].key % s && at[0].key % s == at[1].key / s)
-        return (struct about){THERE_AND_BACK, (unsigned)at[0].key, 0, round};
+        return (struct espi_about){ESPI_THERE_AND_BACK, (unsigned)at[0].key, 0, round};
     if (one_from)
-        return (struct about){OUT_OF, (unsigned)(at[0].key / s), 0, round};
+        return (struct espi_about){ESPI_OUT_OF, (unsigned)(at[0].key / s), 0, round};
     if (one_to)
-        return (struct about){INTO, (unsigned)(at[0].key % s), 0, round};
+        return (struct espi_about){ESPI_INTO, (unsigned)(at[0].key % s), 0, round};
     for (int i = 0; i < n; i++)
         about.key = (about.key ^ (unsigned)at[i].key) * 16777619u;
     return about;
@@ -214,7 +168,7 @@ static struct about classify(const struct cabling *c, int round)
 
 static int by_pattern(const void *x, const void *y)
 {
-    const struct about *a = x, *b = y;
+    const struct espi_about *a = x, *b = y;
     if (a->pattern != b->pattern)
         return a->pattern < b->pattern ? -1 : 1;
     if (a->cables != b->cables) /* what explains most comes first */
@@ -226,7 +180,7 @@ static int by_pattern(const void *x, const void *y)
 
 /* What crossed in a round, and what should have by the network so far. The flows that
  * were held up are marked in `held`. */
-static int compare(struct cabling *c, int round, double *sum, double *expected,
+static int compare(struct espi_cabling *c, int round, double *sum, double *expected,
                    unsigned char *held)
 {
     const struct espi_rounds *r = &c->net->rounds;
@@ -247,41 +201,42 @@ static int compare(struct cabling *c, int round, double *sum, double *expected,
     return 0;
 }
 
-static int name_shared(struct cabling *c, const struct about *about, double Bps)
+static int name_shared(struct espi_cabling *c, const struct espi_about *about, double Bps)
 {
     struct espi_measured *net = c->net;
     struct espi_shared *shared = espi_measured_add_shared(net, Bps);
     unsigned s = (unsigned)net->n_sites;
     if (!shared)
         return -1;
-    if (about->pattern == THERE_AND_BACK)
+    if (about->pattern == ESPI_THERE_AND_BACK)
         snprintf(shared->name, sizeof shared->name, "wan:%.40s<>%.40s",
                  net->site_name[about->key / s], net->site_name[about->key % s]);
-    else if (about->pattern == SEVERAL)
+    else if (about->pattern == ESPI_SEVERAL)
         snprintf(shared->name, sizeof shared->name, "wan:core%d", ++c->n_cores);
     else
         snprintf(shared->name, sizeof shared->name, "wan:%.60s:%s",
-                 net->site_name[about->key], about->pattern == OUT_OF ? "out" : "in");
+                 net->site_name[about->key],
+                 about->pattern == ESPI_OUT_OF ? "out" : "in");
     return 0;
 }
 
-static int add_members(struct cabling *c, const struct about *about)
+static int add_members(struct espi_cabling *c, const struct espi_about *about)
 {
     struct espi_measured *net = c->net;
     int s = net->n_sites, key = (int)about->key, a = key / s, b = key % s;
-    if (about->pattern == THERE_AND_BACK)
+    if (about->pattern == ESPI_THERE_AND_BACK)
         return espi_measured_add_sites(net, a, b) || espi_measured_add_sites(net, b, a);
     for (int other = 0; other < s; other++)
         if (other != key &&
-            (about->pattern == OUT_OF ? espi_measured_add_sites(net, key, other)
-                                      : espi_measured_add_sites(net, other, key)))
+            (about->pattern == ESPI_OUT_OF ? espi_measured_add_sites(net, key, other)
+                                           : espi_measured_add_sites(net, other, key)))
             return -1;
     return 0;
 }
 
 /* Looks at the rounds about one thing; most of them, and not just one, must say that it
  * is shared. */
-static int consider(struct cabling *c, const struct about *about, int n)
+static int consider(struct espi_cabling *c, const struct espi_about *about, int n)
 {
     int seen = 0;
     unsigned char *short_of = ESPI_ARENA_ZNEW(c->arena, unsigned char, n);
@@ -314,7 +269,7 @@ static int consider(struct cabling *c, const struct about *about, int n)
 
 /* How often transfers over each cable ran in these rounds, and were held up. Gives the
  * number of rounds in which several were; -1 when out of memory. */
-static int vote(struct cabling *c, const struct about *about, int n, int *times,
+static int vote(struct espi_cabling *c, const struct espi_about *about, int n, int *times,
                 int *votes)
 {
     int accusing = 0;
@@ -343,7 +298,7 @@ static int vote(struct cabling *c, const struct about *about, int n, int *times,
 }
 
 /* What the cables that are marked got together in these rounds. */
-static double sum_of(struct cabling *c, const struct about *about, int n,
+static double sum_of(struct espi_cabling *c, const struct espi_about *about, int n,
                      const unsigned char *member)
 {
     for (int i = 0; i < n; i++) {
@@ -362,7 +317,7 @@ static int is_same_rate(double Bps, double other_Bps)
 
 /* Cables that got together what others did that are held up as a whole are so, too, even
  * where what is known of those explains some of it: all that were used become members. */
-static int join_whole(struct cabling *c, const struct about *about, int n,
+static int join_whole(struct espi_cabling *c, const struct espi_about *about, int n,
                       const int *times, unsigned char *member)
 {
     int whole = 0, keys = c->net->n_sites * c->net->n_sites;
@@ -381,7 +336,7 @@ static int join_whole(struct cabling *c, const struct about *about, int n,
 
 /* Rounds over the same cables, of no pattern: those held up in most of the rounds, and
  * not only once in all, share something in the middle. */
-static int consider_core(struct cabling *c, const struct about *about, int n,
+static int consider_core(struct espi_cabling *c, const struct espi_about *about, int n,
                          const int *in_all)
 {
     struct espi_measured *net = c->net;
@@ -406,7 +361,7 @@ static int consider_core(struct cabling *c, const struct about *about, int n,
     double Bps = sum_of(c, about, n, member);
     if (accusing)
         c->suspects[c->n_suspects++] =
-            (struct suspect){about, n, accusing, members == used ? Bps : -1};
+            (struct espi_suspect){about, n, accusing, members == used ? Bps : -1};
     if (members < 2)
         return 0;
     if (members == used)
@@ -420,16 +375,16 @@ static int consider_core(struct cabling *c, const struct about *about, int n,
 }
 
 /* All rounds over several cables, those over the same ones together. */
-static int consider_all(struct cabling *c)
+static int consider_all(struct espi_cabling *c)
 {
     size_t keys = (size_t)c->net->n_sites * (size_t)c->net->n_sites;
     int *votes = NULL, bad = 0;
     for (int i = 0, end; i < c->n_about && !bad; i = end) {
-        const struct about *about = &c->about[i];
+        const struct espi_about *about = &c->about[i];
         for (end = i; end < c->n_about && c->about[end].pattern == about->pattern &&
                       c->about[end].key == about->key;)
             end++;
-        if (about->pattern != SEVERAL) {
+        if (about->pattern != ESPI_SEVERAL) {
             bad = consider(c, about, end - i);
             continue;
         }
@@ -440,83 +395,6 @@ static int consider_all(struct cabling *c)
         bad = bad || consider_core(c, about, end - i, votes);
     }
     return bad ? -1 : 0;
-}
-
-/* ---- what is in doubt ---- */
-
-/* How many rounds bear out that these cables share something: these, and those over other
- * cables that say the same. */
-static int count_accusing(const struct cabling *c, const struct suspect *s)
-{
-    int accusing = s->accusing;
-    for (int k = 0; k < c->n_suspects; k++)
-        if (&c->suspects[k] != s && s->Bps > 0 &&
-            fmin(s->Bps, c->suspects[k].Bps) >=
-                ESPI_BORNE_OUT * fmax(s->Bps, c->suspects[k].Bps))
-            accusing += c->suspects[k].accusing;
-    return accusing;
-}
-
-static int all_ran_alone(const struct cabling *c, const struct suspect *s)
-{
-    int round = s->about->round;
-    for (int k = c->start[round]; k < c->start[round + 1]; k++)
-        if (!c->ran_alone[c->crossings[k].key])
-            return 0;
-    return 1;
-}
-
-/* Is it sure that there is something in the middle? Enough rounds say the same, or most
- * of those over the most cables say anything. */
-static int is_sure(const struct cabling *c)
-{
-    int most = 0, of_most = 0, accusing = 0;
-    for (int i = 0; i < c->n_about; i++)
-        most = c->about[i].cables > most ? c->about[i].cables : most;
-    for (int i = 0; i < c->n_about; i++)
-        of_most += c->about[i].cables == most;
-    for (int i = 0; i < c->n_suspects; i++) {
-        const struct suspect *s = &c->suspects[i];
-        accusing += s->about->cables == most ? s->accusing : 0;
-        if (count_accusing(c, s) >= ESPI_ROUNDS_ENOUGH)
-            return 1;
-    }
-    return accusing >= ESPI_ROUNDS_ENOUGH && 2 * accusing > of_most;
-}
-
-/* Cables that were held up in few rounds: perhaps it was something else that disturbed
- * those. Once it is sure that there is something in the middle, others can wait until
- * their cables have been tried alone. */
-static void doubt_few(struct cabling *c)
-{
-    int sure = is_sure(c);
-    for (int i = 0; i < c->n_suspects; i++) {
-        const struct suspect *s = &c->suspects[i];
-        if (count_accusing(c, s) >= ESPI_ROUNDS_ENOUGH || (sure && !all_ran_alone(c, s)))
-            continue;
-        for (int k = 0; k < s->n; k++)
-            espi_rounds_doubt(&c->net->rounds, s->about[k].round);
-    }
-}
-
-/* What a cable carried at the best should not be the only value of its kind. While cables
- * are in each other's way, that shows only when one is alone; and it has to be known
- * before what they share. Gives the number of doubts. */
-static int doubt_best(struct cabling *c)
-{
-    int n = c->start[c->net->rounds.n], doubts = 0;
-    for (int i = 0, end; i < n; i = end) {
-        double second = 0;
-        int best = -1;
-        for (end = i; end < n && c->sorted[end].key == c->sorted[i].key; end++)
-            if (!c->net->crossed || is_alone(c, &c->sorted[end])) {
-                second = best < 0 ? 0 : c->sorted[best].sum;
-                best = end;
-            }
-        if (best >= 0 && second < ESPI_BORNE_OUT * c->sorted[best].sum)
-            doubts += espi_rounds_doubt(&c->net->rounds, c->sorted[best].round);
-    }
-    return doubts;
 }
 
 /* ---- what says nothing new ---- */
@@ -541,10 +419,10 @@ static int contains(const struct espi_measured *net, const struct espi_shared *a
 
 /* What holds up all cables of one round and, at the same rate, all of another, is one
  * thing: its cables are put together. */
-static int merge_cores(struct cabling *c)
+static int merge_cores(struct espi_cabling *c)
 {
     struct espi_measured *net = c->net;
-    struct about about = {SEVERAL, 0, 0, 0};
+    struct espi_about about = {ESPI_SEVERAL, 0, 0, 0};
     if (c->n_whole < 2)
         return 0;
     for (int i = 0; i < c->n_whole; i++)
@@ -595,7 +473,7 @@ static void drop_implied(struct espi_measured *net, size_t first)
 
 int espi_measured_cables(struct espi_measured *net, struct espi_arena *arena)
 {
-    struct cabling c = {.net = net, .arena = arena};
+    struct espi_cabling c = {.net = net, .arena = arena};
     if (gather(&c) || add_cables(&c))
         return -1;
     size_t first = net->n_shared;
@@ -603,10 +481,8 @@ int espi_measured_cables(struct espi_measured *net, struct espi_arena *arena)
         if (c.start[k + 1] - c.start[k] >= 2)
             c.about[c.n_about++] = classify(&c, k);
     qsort(c.about, (size_t)c.n_about, sizeof *c.about, by_pattern);
-    if (consider_all(&c) || merge_cores(&c))
+    if (consider_all(&c) || merge_cores(&c) || espi_cables_doubt(&c))
         return -1;
-    if (doubt_best(&c) == 0 || !net->crossed)
-        doubt_few(&c);
     drop_implied(net, first);
     return 0;
 }

@@ -23,7 +23,8 @@ struct espi_rounds {
     int *start; /* round -> first flow; n + 1 of them */
     int n;
     int *same;               /* round -> the first one of the same transfers */
-    int *times;              /* round -> how often these transfers ran, in all */
+    int *kept;               /* round -> how many of the same transfers there are */
+    int *times;              /* the same with those that were left out */
     unsigned char *doubtful; /* rounds that should be run again */
 };
 

@@ -7,9 +7,11 @@
  * 4. cables: representatives of sites, one transfer a cable, several, all cables at once;
  *    where these are in each other's way, what they share is looked for.
  * Each stage ends early when its part of the time is up; each begins with what matters
- * most. Few transfers run at once (16, or an eighth of the hosts), for on machines that
- * share processors more would measure those; and fewer pairs meet, for uplinks that they
- * share would make them seem far apart. */
+ * most. Rounds in which transfers were held up, and of which the digestion doubts that it
+ * was the network, are run again (rounds.c says why): a quiet machine needs hardly any.
+ * Few transfers run at once (16, or an eighth of the hosts), for on machines that share
+ * processors more would measure those; and fewer pairs meet, for uplinks that they share
+ * would make them seem far apart. */
 #include <math.h>
 #include <string.h>
 

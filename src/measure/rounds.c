@@ -54,7 +54,7 @@ static int by_flows(const void *x, const void *y)
  * by the first of them that was not. */
 static void judge(struct espi_rounds *r, const struct listed *at, int n, double *sums)
 {
-    int first = -1;
+    int first = -1, kept = 0;
     for (int i = 0; i < n; i++)
         sums[i] = at[i].sum;
     double top = espi_confirmed_top(sums, n);
@@ -63,7 +63,10 @@ static void judge(struct espi_rounds *r, const struct listed *at, int n, double 
         first = first < 0 && !beaten ? at[i].round : first;
         r->same[at[i].round] = beaten ? -1 : first;
         r->times[at[i].round] = n;
+        kept += !beaten;
     }
+    for (int i = 0; i < n; i++)
+        r->kept[at[i].round] = kept;
 }
 
 static int judge_all(struct espi_rounds *r, struct espi_arena *arena)
@@ -98,6 +101,7 @@ static void keep_best(struct espi_rounds *r, int *number)
         number[k] = kept;
         r->start[kept] = n;
         r->times[kept] = r->times[k];
+        r->kept[kept] = r->kept[k];
         r->same[kept++] = number[r->same[k]];
         for (int i = from; i < to; i++)
             r->flows[n++] = r->flows[i];
@@ -114,10 +118,11 @@ int espi_rounds_gather(struct espi_rounds *r, const struct espi_samples *s,
     r->flows = ESPI_ARENA_NEW(arena, struct espi_flow, s->n + 1);
     r->start = ESPI_ARENA_NEW(arena, int, s->n + 2);
     r->same = ESPI_ARENA_NEW(arena, int, s->n + 1);
+    r->kept = ESPI_ARENA_NEW(arena, int, s->n + 1);
     r->times = ESPI_ARENA_NEW(arena, int, s->n + 1);
     r->doubtful = ESPI_ARENA_ZNEW(arena, unsigned char, s->n + 1);
-    if (!sorted || !number || !r->flows || !r->start || !r->same || !r->times ||
-        !r->doubtful)
+    if (!sorted || !number || !r->flows || !r->start || !r->same || !r->kept ||
+        !r->times || !r->doubtful)
         return -1;
     int n = 0;
     for (size_t i = 0; i < s->n; i++)
