@@ -104,8 +104,9 @@ static double disturbed(struct fake_network *net, double value, double noise)
 
 static void stall(struct fake_network *net, double *Bps, int n)
 {
-    double left =
-        espi_rng_uniform(&net->rng) < net->stalls ? espi_rng_range(&net->rng, 0.3, 0.9) : 1;
+    double left = espi_rng_uniform(&net->rng) < net->stalls
+                      ? espi_rng_range(&net->rng, 0.3, 0.9)
+                      : 1;
     for (int i = 0; i < n; i++)
         Bps[i] *= left;
 }
