@@ -5,6 +5,7 @@
 
 #include "advise/belief.h"
 #include "advise/inquest.h"
+#include "advise/met.h"
 #include "advise/quiet.h"
 #include "algo/algo.h"
 #include "base/alloc.h"
@@ -45,6 +46,7 @@ struct open_call {
     int root;
     double bytes, slices;
     struct espi_report *reports; /* by node; magic 0: none */
+    unsigned char *is_first;     /* by node: its parent had never sent to it */
     int n_reports, n_expected;   /* 0: nothing is to come */
 };
 
@@ -57,6 +59,8 @@ struct espi_advisor {
     struct open_call open[OPEN];
     int next_open;
     struct espi_report *reports; /* of all of them */
+    unsigned char *is_first;
+    struct espi_met met;
     /* the application */
     long calls, whole; /* whole: of which all ranks told */
     int root;
@@ -95,10 +99,14 @@ esp_status espi_advisor_create(const struct esp_platform *net,
     if (a->options.window < 1)
         a->options.window = 4;
     espi_rng_seed(&a->rng, a->options.seed);
-    a->reports = espi_calloc((size_t)net->n_nodes * OPEN + 1, sizeof *a->reports);
-    for (int i = 0; i < OPEN && a->reports; i++)
-        a->open[i].reports = a->reports + (size_t)i * (size_t)net->n_nodes;
-    esp_status st = a->reports
+    size_t nodes = (size_t)net->n_nodes;
+    a->reports = espi_calloc(nodes * OPEN + 1, sizeof *a->reports);
+    a->is_first = espi_calloc(nodes * OPEN + 1, 1);
+    for (size_t i = 0; i < OPEN && a->reports && a->is_first; i++) {
+        a->open[i].reports = a->reports + i * nodes;
+        a->open[i].is_first = a->is_first + i * nodes;
+    }
+    esp_status st = a->reports && a->is_first && !espi_met_init(&a->met, net->n_nodes)
                         ? espi_belief_init(&a->belief, net, a->options.forget_s, err)
                         : espi_err_nomem(err);
     if (!st && a->options.probe_share > 0)
@@ -117,6 +125,8 @@ void espi_advisor_free(struct espi_advisor *a)
     forget_advice(a);
     espi_quiet_free(a->quiet);
     espi_belief_done(&a->belief);
+    espi_met_done(&a->met);
+    espi_free(a->is_first);
     espi_free(a->reports);
     espi_free(a);
 }
@@ -221,11 +231,14 @@ esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *r
     if (c->reports[report->node].magic)
         return ESP_OK;
     c->reports[report->node] = *report;
+    c->is_first[report->node] =
+        report->parent >= 0 && espi_met_first(&a->met, report->parent, report->node);
     if (++c->n_reports < c->n_expected)
         return ESP_OK;
     c->n_expected = 0; /* all are here */
     a->whole++;
-    struct espi_told_call told = {c->bytes, c->slices, a->options.window, c->reports};
+    struct espi_told_call told = {c->bytes, c->slices, a->options.window, c->reports,
+                                  c->is_first};
     return espi_inquest(&a->belief, &told, now_s, err);
 }
 

@@ -202,7 +202,8 @@ static int is_slower(const struct inquest *q, int u, int h, int than)
 }
 
 /* Of the children of a sender, which it serves in turns, a slow one delays the others:
- * the one that took longest was held up on its own way. */
+ * the one that took longest was held up on its own way; or, if it is new to the sender,
+ * by the making of their connection, for which nobody is blamed. */
 static esp_status hear_late(struct inquest *q)
 {
     const struct espi_view *v = &q->v;
@@ -213,7 +214,7 @@ static esp_status hear_late(struct inquest *q)
             if (q->parent_arc[h] >= 0 && v->g.tail[q->parent_arc[h]] == u &&
                 (last < 0 || is_slower(q, u, h, last)))
                 last = h;
-        if (last < 0)
+        if (last < 0 || q->call->is_first[v->node[last]])
             continue;
         double late = lateness(q, last);
         int link = culprit(q, q->parent_arc[last]);

@@ -12,6 +12,7 @@ struct espi_told_call {
     double bytes, slices;
     int window;                        /* slices under way at once on one way */
     const struct espi_report *reports; /* by node; magic 0: none */
+    const unsigned char *is_first; /* by node: its parent had never sent to it (met.h) */
 };
 
 /* Tells the belief what the call shows of it. ESP_ENOMEM is the only failure. */

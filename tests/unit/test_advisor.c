@@ -86,6 +86,33 @@ static void slow_links_are_found_and_forgiven(void **state)
     esp_platform_free(p);
 }
 
+/* The first call by a plan makes connections, and may be slow for it: no link is blamed;
+ * but one that is as slow again is. */
+static void first_messages_between_hosts_blame_nobody(void **state)
+{
+    static const char *const algos[] = {"hierarchical", "chain", "flat"};
+    (void)state;
+    struct esp_platform *p = small_grid();
+    struct espi_advisor_options options = {.window = 1, .work = 1};
+    struct espi_advisor *a;
+    int slow = esp_platform_find_link(p, esp_platform_find_node(p, "s1-router"),
+                                      esp_platform_find_node(p, "s2-router"));
+    struct esp_platform *reality = slowed(p, slow, 0.2);
+    for (size_t i = 0; i < sizeof algos / sizeof *algos; i++) {
+        struct esp_plan *plan = made(p, algos[i]);
+        assert_int_equal(espi_advisor_create(p, &options, &a, NULL), ESP_OK);
+        broadcast(a, p, plan, reality, 1, 10);
+        for (int e = 0; e < p->n_links; e++)
+            assert_true(espi_advisor_factor(a, e, 10, NULL) == 1);
+        broadcast(a, p, plan, reality, 2, 20);
+        assert_true(espi_advisor_factor(a, slow, 20, NULL) < 0.5);
+        espi_advisor_free(a);
+        esp_plan_free(plan);
+    }
+    esp_platform_free(reality);
+    esp_platform_free(p);
+}
+
 /* On a network without load nobody is blamed, whatever the tree: also where a sender has
  * children near and far, which it serves in turns. */
 static void nobody_is_blamed_without_load(void **state)
@@ -336,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_links_are_found_and_forgiven),
+        cmocka_unit_test(first_messages_between_hosts_blame_nobody),
         cmocka_unit_test(nobody_is_blamed_without_load),
         cmocka_unit_test(reports_of_several_calls_may_mix),
         cmocka_unit_test(machines_are_told_apart),
