@@ -11,65 +11,39 @@
 #include <espalier/espalier.h>
 
 #include "base/clock.h"
+#include "support/kinds.h"
 #include "support/pace.h"
 
-enum { SLICE = 100000, LONG = 8192 };
+enum { LONG = 8192 };
 
 static int nodes = 30;
 
 static esp_status generate(int shape, uint64_t seed, struct esp_platform **p)
 {
-    struct esp_random_options random;
-    struct esp_hub_options hub;
-    struct esp_tiers_options tiers;
-    struct esp_sites_options sites;
     struct esp_matrix_options matrix;
-    switch (shape) {
-    case 0:
-        esp_random_options_defaults(&random);
-        random.nodes = nodes;
-        random.seed = seed;
-        random.density = (3 + 1.5 * (double)(seed % 4)) / nodes;
-        return esp_generate_random(&random, p, NULL);
-    case 1:
-        esp_hub_options_defaults(&hub);
-        hub.nodes = nodes;
-        hub.seed = seed;
-        return esp_generate_hub(&hub, p, NULL);
-    case 2:
-        esp_tiers_options_defaults(&tiers);
-        if (nodes == 30 || nodes == 65)
-            esp_tiers_options_preset(&tiers, nodes == 30 ? "30" : "65", NULL);
-        else
-            tiers.nodes = nodes;
-        tiers.seed = seed;
-        return esp_generate_tiers(&tiers, p, NULL);
-    case 3:
-        esp_sites_options_defaults(&sites);
-        sites.sites = 3;
-        sites.clusters = 2;
-        sites.hosts = 4;
-        sites.spread = 2;
-        sites.switches = seed % 2 == 0;
-        sites.seed = seed;
-        return esp_generate_sites(&sites, p, NULL);
-    default:
-        esp_matrix_options_defaults(&matrix);
-        matrix.nodes = 10;
-        matrix.seed = seed;
-        return esp_generate_matrix(&matrix, p, NULL);
-    }
+    struct kind_shape large = {
+        .nodes = nodes,
+        .density = (3 + 1.5 * (double)(seed % 4)) / nodes,
+        .sites = 3,
+        .clusters = 2,
+        .hosts = 4,
+        .preset = nodes == 30   ? "30"
+                  : nodes == 65 ? "65"
+                                : NULL,
+    };
+    if (shape < KINDS)
+        return kind_generate(shape, &large, seed, p);
+    esp_matrix_options_defaults(&matrix);
+    matrix.nodes = 10;
+    matrix.seed = seed;
+    return esp_generate_matrix(&matrix, p, NULL);
 }
 
 static const char *const shape_names[] = {"random", "hub", "tiers", "sites", "matrix"};
 
 enum { SHAPES = sizeof shape_names / sizeof *shape_names };
 
-static const struct {
-    esp_op op;
-    const char *algo;
-    int some; /* targets only */
-} cases[] = {
+static const struct kind_case cases[] = {
     {ESP_OP_BCAST, "mtp", 0},
     {ESP_OP_BCAST, "grow", 0},
     {ESP_OP_MULTICAST, "steiner-cg", 1},
@@ -91,31 +65,11 @@ struct figures {
     double trees, least, most, whole, timed_s, worst_finish, best_finish;
 };
 
-static struct esp_plan *make(const struct esp_platform *p, int i)
-{
-    int targets[1000], n = 0;
-    struct esp_request request;
-    struct esp_plan *plan = NULL;
-    for (int v = 1; v < esp_platform_node_count(p); v++)
-        if (v % 3 != 1 && esp_platform_node_kind(p, v) == ESP_NODE_HOST)
-            targets[n++] = v;
-    esp_request_init(&request, 0);
-    request.op = cases[i].op;
-    request.algo = cases[i].algo;
-    request.size_bytes = (double)LONG * SLICE;
-    request.slice_bytes = SLICE;
-    if (cases[i].some) {
-        request.targets = targets;
-        request.n_targets = n;
-    }
-    return esp_plan_make(p, &request, &plan, NULL) ? NULL : plan;
-}
-
 static int measure(const struct esp_platform *p, int i, struct figures *f, int each)
 {
     double begun_s = espi_cpu_s();
-    struct esp_plan *plan = make(p, i);
-    if (!plan)
+    struct esp_plan *plan = NULL;
+    if (kind_plan_make(p, &cases[i], LONG, &plan, NULL))
         return -1;
     double made_s = espi_cpu_s();
     if (esp_plan_evaluate(plan, p, NULL)) {
@@ -125,7 +79,8 @@ static int measure(const struct esp_platform *p, int i, struct figures *f, int e
     double timed_s = espi_cpu_s() - made_s;
     struct pace pace = pace_of(p, plan, LONG);
     double steady = plan->throughput_Bps / pace.steady_Bps;
-    double whole = pace.makespan_s * plan->throughput_Bps / SLICE / pace.slices;
+    double whole =
+        pace.makespan_s * plan->throughput_Bps / KIND_SLICE_BYTES / pace.slices;
     double finish = plan->makespan_s / LONG * pace.slices / pace.makespan_s;
     f->least = f->n ? fmin(f->least, steady) : steady;
     f->most = fmax(f->most, steady);

@@ -20,8 +20,7 @@
 
 static const double TOLERANCE = 0.01;
 
-static int platforms = 13; /* of each kind */
-static int only = -1;      /* of one kind */
+static struct kind_scope scope = {13, -1};
 
 static const struct kind_case cases[] = {
     {ESP_OP_BCAST, "mtp", 0},         {ESP_OP_MULTICAST, "steiner-cg", 1},
@@ -66,7 +65,7 @@ static int hosts_of(int seed, esp_model model)
 static void check_kind(int kind, esp_model model)
 {
     struct worst w = {0, 0, INFINITY, 0};
-    for (int seed = 1; seed <= platforms; seed++) {
+    for (int seed = 1; seed <= scope.platforms; seed++) {
         struct esp_platform *p =
             kind_platform(kind, hosts_of(seed, model), (uint64_t)seed, model);
         check(p, kind, (uint64_t)seed, (seed + (int)model + kind) % CASES, &w);
@@ -76,35 +75,12 @@ static void check_kind(int kind, esp_model model)
     assert_int_equal(w.wrong, 0);
 }
 
-static void check_model(esp_model model)
+static void check_model(void **state)
 {
+    esp_model model = *(const esp_model *)*state;
     for (int kind = 0; kind < KINDS; kind++)
-        if (only < 0 || only == kind)
+        if (scope.only < 0 || scope.only == kind)
             check_kind(kind, model);
-}
-
-static void one_port(void **state)
-{
-    (void)state;
-    check_model(ESP_MODEL_ONE_PORT);
-}
-
-static void half_duplex(void **state)
-{
-    (void)state;
-    check_model(ESP_MODEL_HALF_DUPLEX);
-}
-
-static void multi_port(void **state)
-{
-    (void)state;
-    check_model(ESP_MODEL_MULTI_PORT);
-}
-
-static void capacity(void **state)
-{
-    (void)state;
-    check_model(ESP_MODEL_CAPACITY);
 }
 
 /* ---- memory ---- */
@@ -113,7 +89,8 @@ static esp_status time_once(void *arg)
 {
     struct esp_plan *plan = arg;
     struct esp_platform *p = NULL, *q = NULL;
-    esp_status st = kind_generate(3, 5, 2, &p);
+    struct kind_shape shape = kind_small(3, 5, 2);
+    esp_status st = kind_generate(3, &shape, 2, &p);
     if (!st)
         st = esp_platform_with_model(p, ESP_MODEL_HALF_DUPLEX, &q, NULL);
     if (!st)
@@ -127,7 +104,8 @@ static void allocations_may_fail(void **state)
 {
     (void)state;
     struct esp_platform *p = NULL;
-    assert_int_equal(kind_generate(3, 5, 2, &p), ESP_OK);
+    struct kind_shape shape = kind_small(3, 5, 2);
+    assert_int_equal(kind_generate(3, &shape, 2, &p), ESP_OK);
     struct esp_plan *plan = kind_plan(p, &cases[0], ESPI_LONG_MESSAGE);
     assert_true(plan->n_trees > 1);
     assert_true(alloc_fail_some(time_once, plan, 20) > 20);
@@ -138,15 +116,9 @@ static void allocations_may_fail(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_port),
-        cmocka_unit_test(half_duplex),
-        cmocka_unit_test(multi_port),
-        cmocka_unit_test(capacity),
+        KIND_TESTS(check_model),
         cmocka_unit_test(allocations_may_fail),
     };
-    if (argc > 1)
-        platforms = atoi(argv[1]);
-    if (argc > 2)
-        only = atoi(argv[2]);
+    kind_arguments(&scope, argc, argv);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

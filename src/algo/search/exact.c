@@ -268,9 +268,11 @@ static void search(struct exact *x)
 {
     struct outlook o;
     int next = -1, arcs[MAX_HOSTS];
-    if (x->steps_left <= 0 || (x->steps_left--, !look(x, &o)) ||
-        !(value_s(x, 0) <
-          x->limit_s)) /* it may have fallen since an arc was found good */
+    if (x->steps_left <= 0)
+        return;
+    x->steps_left--;
+    /* the limit may have fallen since the last arc was found good */
+    if (!look(x, &o) || !(value_s(x, 0) < x->limit_s))
         return;
     for (int h = 0; h < x->n; h++)
         if (h != x->root && x->parent_arc[h] < 0 &&
