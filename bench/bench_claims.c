@@ -1,7 +1,7 @@
 /* How far simulated messages are from what plans claim: for shapes of platforms, machine
  * models and operations, the time of a slice in the midst of a long message beside the
  * claim, and what filling the trees costs, in slices.
- *   bench_claims [--json] [--each] [--hosts N] [SHAPE] [MODEL] [SEEDS]
+ *   bench_claims [--json] [--each] [--hosts N] [SHAPE] [MODEL] [ALGO] [SEEDS]
  * Tiers of 30 and 65 are those of its presets. */
 #include <math.h>
 #include <stdio.h>
@@ -118,6 +118,7 @@ static int run(int shape, esp_model model, int i, int seeds, int each, struct fi
 int main(int argc, char **argv)
 {
     int json = 0, each = 0, seeds = 3, first = 1, only = -1, model_only = -1;
+    const char *algo_only = NULL;
     for (int i = 1; i < argc; i++) {
         json |= !strcmp(argv[i], "--json");
         each |= !strcmp(argv[i], "--each");
@@ -131,6 +132,9 @@ int main(int argc, char **argv)
         for (int k = 0; k < ESP_MODEL_COUNT; k++)
             if (!strcmp(argv[i], esp_model_name((esp_model)k)))
                 model_only = k;
+        for (int k = 0; k < CASES; k++)
+            if (!strcmp(argv[i], cases[k].algo))
+                algo_only = cases[k].algo;
         if (argv[i][0] >= '0' && argv[i][0] <= '9')
             seeds = atoi(argv[i]);
     }
@@ -141,7 +145,9 @@ int main(int argc, char **argv)
         for (int model = 0; model < ESP_MODEL_COUNT; model++) {
             if (model_only >= 0 && model != model_only)
                 continue;
-            for (int i = 0; i < CASES; i++, first = 0) {
+            for (int i = 0; i < CASES; i++) {
+                if (algo_only && strcmp(algo_only, cases[i].algo) != 0)
+                    continue;
                 struct figures f = {0};
                 if (run(shape, (esp_model)model, i, seeds, each, &f)) {
                     fprintf(stderr, "bench_claims: %s, %s, %s failed\n",
@@ -162,6 +168,7 @@ int main(int argc, char **argv)
                        cases[i].algo, f.trees / f.n, f.least, f.most, f.whole,
                        1e3 * f.timed_s, f.best_finish, f.worst_finish);
                 fflush(stdout);
+                first = 0;
             }
         }
     if (json)

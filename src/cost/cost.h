@@ -21,10 +21,13 @@
  * of 16 to 1000 slices it was within a fifth of the truth for up to six trees, save where
  * a tree carried but a few slices; for dozens of trees it is far too late.
  *
- * Timed, the finish of a short message: all its sends, up to 32,768, are played through
- * on the resources in the order that programs follow (schedule/arrange.h). That is what
- * the simulator finds on exclusive resources, to the last digits, along trees of every
- * operation, in every model but hnow, and on shared cables (tests/unit/test_finishes.c).
+ * Timed, the finish: all sends, up to 262,144 (32,768 where plans are weighed against
+ * each other), are played through on the resources in the order that programs follow
+ * (schedule/arrange.h). That is what the simulator finds on exclusive resources, to the
+ * last digits, along trees of every operation, in every model but hnow, and on shared
+ * cables (tests/unit/test_finishes.c). Of longer messages along many trees so many are
+ * played, and the others follow at their pace: within a hundredth; but not where links
+ * are shared, where the finish is the closed form's.
  *
  * Timed: the pace of a long message where loads alone do not tell it, by the order that
  * programs follow, its sends played through on the resources (schedule/replay.h). The
@@ -32,9 +35,8 @@
  * and the finish of what is not short is later by as much a slice. Loads tell it for one
  * tree whose resources are no stranger's. Many trees are sent in rounds of whole slices,
  * which come near to the weights but do not meet them, and whole slices cannot be packed
- * without gaps: on 30 hosts that mostly costs less than a hundredth, on hundreds several;
- * there, with thousands of sends a round, it is not timed in the one-port and capacity
- * models. Where ports serve both ways it costs more: of three hosts that talk to each
+ * without gaps: on 30 hosts that mostly costs less than a hundredth, on hundreds up to a
+ * tenth. Where ports serve both ways it costs more: of three hosts that talk to each
  * other only two can at a time; so too where a send must find both its port and its link
  * free, and where hosts that know nothing of each other share cables, which serve who
  * comes first. The simulator, which knows nothing of this, finds the same pace within a
@@ -79,13 +81,15 @@ esp_status espi_plan_load_s(const struct esp_platform *p, const struct esp_plan 
                             double size_bytes, double slice_bytes,
                             struct espi_arena *arena, double *out);
 
-/* The same, timed: where that is needed some thousandths to tenths of a second. */
+/* The same, timed: where that is needed some thousandths to tenths of a second, of 1,000
+ * hosts a second or two. */
 esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
                                 double size_bytes, double slice_bytes,
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err);
 
-/* Its finish alone, which takes less. */
+/* Its finish alone, which takes less; that of many trees on hundreds of hosts comes out
+ * some hundredths too early where ports are what limits them. */
 esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan *plan,
                             double size_bytes, double slice_bytes,
                             struct espi_arena *arena, double *out, struct esp_err *err);

@@ -269,15 +269,16 @@ static const double REACHED = 9e-3;
  * be timed. */
 static const double MANY_SLICES = 100, MANY_OF_PART = 8;
 
-/* Messages of up to so many sends are played to their end. */
-static const double FEW_SENDS = 1 << 15;
+/* Messages of up to so many sends are played to their end, along trees of up to so many
+ * edges: to put more into order takes longer than to find them. */
+struct patience {
+    double sends, edges;
+};
 
-/* But not along so many trees that to put them into order takes longer than to find them.
- */
-static const double MANY_EDGES = 1 << 16;
+static const struct patience TO_WEIGH = {1 << 15, 1 << 16}, TO_CLAIM = {1e15, 1 << 18};
 
-int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan,
-                       double slices)
+static int is_played(const struct esp_platform *p, const struct esp_plan *plan,
+                     double slices, const struct patience *most)
 {
     double edges = 0, all_edges = 0;
     for (int t = 0; t < plan->n_trees; t++) {
@@ -286,36 +287,37 @@ int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan
     }
     /* a message in parts has a slice of each */
     double cut = fmax(slices, espi_plan_parts(plan, p->n_hosts));
-    return !espi_plan_has_steps(plan) && cut * edges <= FEW_SENDS &&
-           all_edges <= MANY_EDGES;
+    return !espi_plan_has_steps(plan) && cut * edges <= most->sends &&
+           all_edges <= most->edges;
 }
 
-/* The pace of a long message, the finish of a short one; 0: as the closed form says. */
-struct timing {
-    double pace_s, finish_s;
-};
+int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan,
+                       double slices)
+{
+    return is_played(p, plan, slices, &TO_WEIGH);
+}
 
 static int time_pace(const struct esp_platform *p, const struct esp_plan *plan,
-                     struct espi_slices slices, struct espi_arena *arena,
-                     struct timing *t)
+                     struct espi_slices slices, int roughly, struct espi_arena *arena,
+                     struct espi_played *t)
 {
     double parts = fmax(1, espi_plan_parts(plan, p->n_hosts));
     return slices.count >= fmax(MANY_SLICES, MANY_OF_PART * parts)
-               ? espi_long_pace(p, plan, slices.bytes, arena, &t->pace_s)
+               ? espi_long_pace(p, plan, slices.bytes, roughly, arena, &t->pace_s)
                : 0;
 }
 
 static int time_finish(const struct esp_platform *p, const struct esp_plan *plan,
-                       struct espi_slices slices, struct espi_arena *arena,
-                       struct timing *t)
+                       struct espi_slices slices, int roughly, struct espi_arena *arena,
+                       struct espi_played *t)
 {
-    return espi_plan_is_short(p, plan, slices.count)
-               ? espi_short_finish(p, plan, (int64_t)slices.count, slices.bytes, arena,
-                                   &t->finish_s)
+    return is_played(p, plan, slices.count, roughly ? &TO_WEIGH : &TO_CLAIM)
+               ? espi_played_finish(p, plan, (int64_t)slices.count, slices.bytes, arena,
+                                    t)
                : 0;
 }
 
-static void correct(struct espi_cost *cost, const struct timing *t,
+static void correct(struct espi_cost *cost, const struct espi_played *t,
                     struct espi_slices slices)
 {
     if (t->pace_s > cost->load_s * (1 + REACHED)) {
@@ -327,21 +329,23 @@ static void correct(struct espi_cost *cost, const struct timing *t,
         cost->makespan_s = t->finish_s;
 }
 
-/* paced: the pace is asked for, and not only as far as the finish depends on it. */
+/* paced: the pace is asked for, and not only, and roughly, as far as the finish depends
+ * on it. */
 static esp_status time_plan(const struct esp_platform *p, const struct esp_plan *plan,
                             double size_bytes, double slice_bytes, int paced,
                             struct espi_arena *arena, struct espi_cost *out,
                             struct esp_err *err)
 {
     struct espi_cost cost;
-    struct timing t = {0, 0};
+    struct espi_played t = {0, 0};
     struct esp_plan plain = espi_plan_plain(plan);
     struct espi_slices slices = espi_slices(size_bytes, slice_bytes);
     struct espi_arena_mark mark = espi_arena_mark(arena);
     esp_status st = espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, &cost, err);
-    if (!st && time_finish(p, &plain, slices, arena, &t))
+    if (!st && time_finish(p, &plain, slices, !paced, arena, &t))
         st = espi_err_nomem(err);
-    if (!st && (paced || !(t.finish_s > 0)) && time_pace(p, &plain, slices, arena, &t))
+    if (!st && (paced || !(t.finish_s > 0)) && !(t.pace_s > 0) &&
+        time_pace(p, &plain, slices, !paced, arena, &t))
         st = espi_err_nomem(err);
     espi_arena_release(arena, mark);
     if (st)

@@ -49,26 +49,39 @@ static int is_shared(const struct esp_platform *p)
     return p->n_shared > 0 || p->n_hosts < p->n_nodes;
 }
 
-/* Are there many trees on many hosts? */
-static int is_large(const struct esp_plan *plan)
+/* Of a slice along each tree. */
+static int64_t sends_of(const struct esp_plan *plan)
 {
     int64_t sends = plan->n_trees;
     for (int t = 0; t < plan->n_trees; t++)
         sends += plan->trees[t].n_edges;
-    return sends > MAX_SENDS / 2;
+    return sends;
+}
+
+/* Are there many trees on many hosts? */
+static int is_large(const struct esp_plan *plan)
+{
+    return sends_of(plan) > MAX_SENDS / 2;
+}
+
+/* More than a round can give each its share of? */
+static int is_huge(const struct esp_plan *plan)
+{
+    return sends_of(plan) > MOST_SENDS / TREE_SLICES;
 }
 
 /* One tree whose steps stand in the order of its edges goes on as fast as its busiest
  * resource, if hosts share none. Else whole slices have to be packed, and rounds of whole
  * slices only come near to the weights of the trees. Where what ports send and receive
  * can be cut into matchings, or links are used by nobody else, that is a matter of the
- * length of rounds alone, and not timed for large plans: it would take longer than to
- * make them. */
-static int loads_tell_pace(const struct esp_platform *p, const struct esp_plan *plan)
+ * length of rounds alone: large plans miss some hundredths by it. */
+static int loads_tell_pace(const struct esp_platform *p, const struct esp_plan *plan,
+                           int roughly)
 {
     int matched = p->model == ESP_MODEL_ONE_PORT || p->model == ESP_MODEL_CAPACITY;
     return !has_order(p, plan) ||
-           (!is_shared(p) && (receives_once(p, plan) || (matched && is_large(plan))));
+           (!is_shared(p) && (receives_once(p, plan) ||
+                              (matched && (roughly ? is_large(plan) : is_huge(plan)))));
 }
 
 /* The uses of the arcs and, where ports do not say so themselves, that ranks start their
@@ -320,14 +333,15 @@ static int pace_of_tree(struct search *s, const struct esp_platform *p,
 }
 
 int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
-                   double slice_bytes, struct espi_arena *arena, double *pace_s)
+                   double slice_bytes, int roughly, struct espi_arena *arena,
+                   double *pace_s)
 {
     struct espi_arrangement a;
     struct search s = {.a = &a, .arena = arena};
     struct espi_round_options o = {ESPI_LONG_MESSAGE, ESPI_MAX_SLOTS, slice_bytes,
                                    ESPI_ROUND_TOLERANCE};
     *pace_s = 0;
-    if (loads_tell_pace(p, plan))
+    if (loads_tell_pace(p, plan, roughly))
         return 0;
     if (!espi_needs_order(p, plan))
         return pace_of_tree(&s, p, plan, &o, pace_s);
@@ -340,14 +354,18 @@ int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
     return 0;
 }
 
-/* ---- the finish of short messages ---- */
+/* ---- the finish of messages ---- */
+
+enum { PLAYED_SENDS = 1 << 18 };
 
 /* Messages in parts are cut into whole rounds, of more slices and these smaller. */
 static int play(struct search *s, const struct esp_platform *p,
-                const struct espi_round_options *o, double *finish_s)
+                const struct espi_round_options *o, struct espi_played *out)
 {
     int slots = s->a->round.slots;
-    int64_t n = o->n_slices;
+    int64_t n = o->n_slices, sends = (n / slots + 1) * s->a->order.n;
+    if (s->wanted.fair && sends > PLAYED_SENDS)
+        return 0;
     if (s->wanted.whole && n % slots) {
         n += slots - n % slots;
         if (uses_in_order(&s->uses, p, &s->a->legs,
@@ -356,25 +374,29 @@ static int play(struct search *s, const struct esp_platform *p,
     }
     s->wanted.n_slices = n;
     s->wanted.round = &s->a->round;
-    if (espi_order_play(&s->a->order, &s->a->legs, &s->uses, &s->wanted, s->arena))
+    /* half of them come before the pace is taken */
+    if (espi_order_play(&s->a->order, &s->a->legs, &s->uses, &s->wanted,
+                        sends > PLAYED_SENDS ? PLAYED_SENDS / 2 : sends, s->arena))
         return -1;
-    *finish_s = s->a->order.finish_s;
+    out->finish_s = s->a->order.finish_s;
+    if (sends > PLAYED_SENDS && o->n_slices >= ESPI_LONG_MESSAGE)
+        out->pace_s = s->a->order.pace_s / slots;
     return 0;
 }
 
-int espi_short_finish(const struct esp_platform *p, const struct esp_plan *plan,
-                      int64_t n_slices, double slice_bytes, struct espi_arena *arena,
-                      double *finish_s)
+int espi_played_finish(const struct esp_platform *p, const struct esp_plan *plan,
+                       int64_t n_slices, double slice_bytes, struct espi_arena *arena,
+                       struct espi_played *out)
 {
     struct espi_arrangement a;
     struct search s = {.a = &a, .arena = arena};
     struct espi_round_options o = {n_slices, ESPI_MAX_SLOTS, slice_bytes,
                                    ESPI_ROUND_TOLERANCE};
     int one, has = has_order(p, plan);
-    *finish_s = 0;
+    *out = (struct espi_played){0, 0};
     if (has && espi_needs_order(p, plan))
         has = arrange(&s, p, plan, &o) ? -1 : 1;
     else if (has)
         has = take_edges(&s, p, plan, &o, &one);
-    return has > 0 ? play(&s, p, &o, finish_s) : has;
+    return has > 0 ? play(&s, p, &o, out) : has;
 }

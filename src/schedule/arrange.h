@@ -26,15 +26,26 @@ int espi_arrange(struct espi_arrangement *a, const struct esp_platform *p,
                  struct espi_arena *arena);
 
 /* How long a slice takes in the midst of a long message, in the order of programs. 0:
- * as long as its busiest resource, which needs no timing. -1 when out of memory. */
+ * as long as its busiest resource, which needs no timing. Roughly: that is taken to be so
+ * of plans of many trees on many hosts, too, where to time them takes longer than to make
+ * them (and of thousands in any case). -1 when out of memory. */
 int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
-                   double slice_bytes, struct espi_arena *arena, double *pace_s);
+                   double slice_bytes, int roughly, struct espi_arena *arena,
+                   double *pace_s);
 
-/* When a short message is everywhere, its sends played one by one in the order of
- * programs. 0: it is there when the closed form of its cost says. -1 when out of memory.
- */
-int espi_short_finish(const struct esp_platform *p, const struct esp_plan *plan,
-                      int64_t n_slices, double slice_bytes, struct espi_arena *arena,
-                      double *finish_s);
+/* What came of playing the sends of a message one by one; 0: nothing, then it is as the
+ * closed form of its cost says. */
+struct espi_played {
+    double finish_s; /* when it is everywhere */
+    double
+        pace_s; /* how long a slice takes, of a long message, as espi_long_pace() says */
+};
+
+/* Plays a message in the order of programs to its end: to the last digits where it has up
+ * to 1 << 18 sends. Of more, where each host serves its ports in order, so many are
+ * played, and the others follow at their pace; elsewhere none. -1 when out of memory. */
+int espi_played_finish(const struct esp_platform *p, const struct esp_plan *plan,
+                       int64_t n_slices, double slice_bytes, struct espi_arena *arena,
+                       struct espi_played *out);
 
 #endif

@@ -301,12 +301,13 @@ static int replay_init(struct espi_replay *r, struct espi_order *out,
 
 int espi_order_play(struct espi_order *out, const struct espi_legs *legs,
                     const struct espi_arc_uses *uses,
-                    const struct espi_order_options *options, struct espi_arena *arena)
+                    const struct espi_order_options *options, int64_t sends,
+                    struct espi_arena *arena)
 {
     struct espi_replay r;
     if (replay_init(&r, out, legs, uses, options, arena))
         return -1;
-    r.sends = (r.message.rounds + 1) * out->n;
+    r.sends = sends;
     return espi_replay(&r, options->fair, arena);
 }
 

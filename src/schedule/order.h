@@ -50,11 +50,13 @@ int espi_order_init(struct espi_order *o, const struct espi_legs *legs,
 int espi_order_edges(struct espi_order *o, const struct espi_legs *legs,
                      struct espi_arena *arena);
 
-/* Sets the finish of a message that is sent in this order, played to its end. -1 when out
- * of memory. */
+/* Sets the finish of a message that is sent in this order, so many of its sends played
+ * before its pace is taken, and as many after that; as a rule all. -1 when out of memory.
+ */
 int espi_order_play(struct espi_order *o, const struct espi_legs *legs,
                     const struct espi_arc_uses *uses,
-                    const struct espi_order_options *options, struct espi_arena *arena);
+                    const struct espi_order_options *options, int64_t sends,
+                    struct espi_arena *arena);
 
 /* Times an order of the round once more, and more patiently, for its pace: where cables
  * serve who comes first it may take long to settle. -1 when out of memory. */

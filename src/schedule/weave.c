@@ -137,7 +137,7 @@ static int leg_in_turn(const struct weaver *w, int arc)
     for (int k = b->on_arc.start[arc]; k < b->on_arc.start[arc + 1]; k++) {
         int leg = b->on_arc.item[k];
         double behind = (double)b->count[leg] * (sent + 1) / all - w->given[leg];
-        if (w->given[leg] < has(w, leg) && (best < 0 || behind > most + 1e-12)) {
+        if ((best < 0 || behind > most + 1e-12) && w->given[leg] < has(w, leg)) {
             best = leg;
             most = behind;
         }

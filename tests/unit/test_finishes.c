@@ -21,7 +21,7 @@
 
 static struct kind_scope scope = {24, -1};
 
-static const double counts[] = {1, 1, 3, 1, 20.3, 1, 90, 2.5, 300, 601.7, .3};
+static const double counts[] = {1, 1, 3, 1, 20.3, 1, 90, 2.5, 300, 4001.7, .3};
 
 enum { COUNTS = sizeof counts / sizeof *counts };
 
