@@ -363,6 +363,8 @@ static int play(struct search *s, const struct esp_platform *p,
                 const struct espi_round_options *o, struct espi_played *out)
 {
     int slots = s->a->round.slots;
+    if (slots < 1) /* there is no order that could be played */
+        return 0;
     int64_t n = o->n_slices, sends = (n / slots + 1) * s->a->order.n;
     if (s->wanted.fair && sends > PLAYED_SENDS)
         return 0;
