@@ -5,7 +5,7 @@
 
 /* ---- 4: cables ---- */
 
-enum { SOME = 8 };
+enum { SOME = 8 }; /* of many cables so many are tried alone, and first sites at once */
 
 struct reps {
     const int *members, *start;
