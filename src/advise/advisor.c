@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/portable_math.h"
 #include "base/rng.h"
 #include "cost/cost.h"
 #include "plan/plan.h"
@@ -376,10 +377,10 @@ static esp_status mean_finish(struct contest *c, const struct esp_plan *plan, do
     for (int i = 0; i < c->n_scenes && !st; i++) {
         double finish_s = 0;
         st = finish_in(c, c->scene[i], plan, &finish_s);
-        sum += log(fmax(finish_s, 1e-12));
+        sum += espi_log(fmax(finish_s, 1e-12));
     }
     if (!st)
-        *out = exp(sum / c->n_scenes);
+        *out = espi_exp(sum / c->n_scenes);
     return st;
 }
 

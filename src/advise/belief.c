@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/portable_math.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
 
@@ -100,7 +101,7 @@ double espi_belief_factor(const struct espi_belief *b, int group, double now_s,
         *error = 0;
     if (!fate->series || espi_series_next(fate->series, &f))
         return 1;
-    double fresh = exp2(-fmax(now_s - fate->heard_s, 0) / b->forget_s);
+    double fresh = espi_exp2(-fmax(now_s - fate->heard_s, 0) / b->forget_s);
     if (error)
         *error = fresh * f.mean_error;
     return 1 - fresh * (1 - fmin(fmax(f.value, FACTOR_MIN), 1));

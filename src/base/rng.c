@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/portable_math.h"
+
 static uint64_t splitmix(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -58,7 +60,7 @@ double espi_rng_range(struct espi_rng *r, double lo, double hi)
 
 double espi_rng_log_range(struct espi_rng *r, double lo, double hi)
 {
-    return exp(espi_rng_range(r, log(lo), log(hi)));
+    return espi_exp(espi_rng_range(r, espi_log(lo), espi_log(hi)));
 }
 
 double espi_rng_gaussian(struct espi_rng *r, double mean, double deviation)
@@ -73,7 +75,7 @@ double espi_rng_gaussian(struct espi_rng *r, double mean, double deviation)
         v = 2 * espi_rng_uniform(r) - 1;
         q = u * u + v * v;
     } while (q >= 1 || q == 0);
-    double f = sqrt(-2 * log(q) / q);
+    double f = sqrt(-2 * espi_log(q) / q);
     r->spare = v * f;
     r->has_spare = 1;
     return mean + deviation * u * f;

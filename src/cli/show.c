@@ -7,6 +7,7 @@
 #include <espalier/simulate.h>
 
 #include "algo/algo.h"
+#include "base/portable_math.h"
 #include "cli/parallel.h"
 #include "cost/cost.h"
 
@@ -206,7 +207,7 @@ int cli_show_comparison(struct cli_show *s)
     if (strcmp(list, "none") == 0)
         return CLI_OK;
     for (int k = 0; k < SIZES; k++)
-        sizes[k] = 1024 * pow(8, k);
+        sizes[k] = 1024 * espi_power(8, k);
     for (int i = 0; i < ALGOS_MAX * SIZES; i++)
         c.makespan_s[i] = NAN;
     int code = enter(&c, list);

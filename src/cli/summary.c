@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/portable_math.h"
+
 /* ---- distributions ---- */
 
 static int compare_doubles(const void *a, const void *b)
@@ -40,10 +42,10 @@ static void add_bin(struct distribution *d, const double *sorted, int n, double 
 /* The largest of 1, 2, 5 times a power of ten that is at most x. */
 static double round_down(double x)
 {
-    double power = pow(10, floor(log10(x)));
+    double power = espi_power(10, espi_decade(x));
     double digit = x / power;
 
-    /* A hair of tolerance: log10 and pow are not exact. */
+    /* A hair of tolerance: negative powers of ten are not exact. */
     return power * (digit >= 5 - 1e-9 ? 5 : digit >= 2 - 1e-9 ? 2 : 1);
 }
 
@@ -66,18 +68,18 @@ static void linear_bins(struct distribution *d, const double *sorted, int n)
 static void decade_bins(struct distribution *d, const double *sorted, int n)
 {
     int zeroes = first_at_least(sorted, n, 5e-324);
-    int low = (int)floor(log10(sorted[zeroes]) + 1e-9);
-    int high = (int)floor(log10(d->max) + 1e-9) + 1;
+    int low = espi_decade(sorted[zeroes] * (1 + 1e-9));
+    int high = espi_decade(d->max * (1 + 1e-9)) + 1;
     int step = (high - low + SUMMARY_BINS - 3) / (SUMMARY_BINS - 2);
 
     if (zeroes)
         d->bins[d->n_bins++] = (struct histogram_bin){0, 0, zeroes};
     for (int e = low; e < high; e += step) {
         bool first = e == low;
-        add_bin(d, sorted + zeroes, n - zeroes, first ? 0 : pow(10, e), pow(10, e + step),
-                e + step >= high);
+        add_bin(d, sorted + zeroes, n - zeroes, first ? 0 : espi_power(10, e),
+                espi_power(10, e + step), e + step >= high);
         if (first)
-            d->bins[d->n_bins - 1].from = pow(10, e);
+            d->bins[d->n_bins - 1].from = espi_power(10, e);
     }
 }
 

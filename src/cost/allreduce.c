@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/portable_math.h"
 #include "cost/mix.h"
 #include "cost/packing_impl.h"
 #include "cost/soft.h"
@@ -201,7 +202,7 @@ static int is_out_of_time(const struct search *x)
 static esp_status warm_up(struct search *x, struct esp_err *err)
 {
     int n = x->pr.n_res, every = x->v->g.n > 10 * SCAN ? x->v->g.n / 10 : SCAN;
-    double scale = 2 * log(n + 2.0), upper_s = INFINITY;
+    double scale = 2 * espi_log(n + 2.0), upper_s = INFINITY;
     for (int r = 0; r < n; r++)
         x->asked[r] = 1.0 / n;
     for (int round = 0; round < WARM_UP; round++) {

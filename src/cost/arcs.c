@@ -246,8 +246,7 @@ static esp_status pass(struct program *g, espi_lp_method method, int *done, int 
     if (*done)
         return ESP_OK;
     if (res != ESPI_LP_OPTIMAL)
-        return espi_err(err, ESP_EINTERNAL,
-                        "the linear program over %d arcs could not be solved", g->v->g.m);
+        return espi_lp_error(res, "the program over arcs could not be solved", err);
     read_point(g);
     if (g->task->look && g->task->look(g->task->arg, g->price)) {
         *done = 1;

@@ -60,6 +60,8 @@ esp_status espi_cover_init(struct espi_cover *c, const struct espi_net *net,
     esp_status st = espi_lp_create(&c->lp, err);
     if (!st)
         st = add_columns(c, err);
+    if (!st)
+        espi_lp_round(c->lp);
     if (!st && espi_net_add_loads(net, 1, c->lp, arena))
         st = espi_err_nomem(err);
     if (st) {
@@ -218,8 +220,8 @@ esp_status espi_cover_solve(struct espi_cover *c, double limit_s, double *period
         if (res != ESPI_LP_OPTIMAL)
             res = espi_lp_solve(c->lp, ESPI_LP_PRIMAL);
         if (res != ESPI_LP_OPTIMAL || pass > 10000)
-            return espi_err(err, ESP_EINTERNAL,
-                            "the program for the bound could not be solved");
+            return espi_lp_error(res, "the program for the bound could not be solved",
+                                 err);
         c->solves++;
         const double *x = espi_lp_values(c->lp);
         if (x[0] * c->net->unit_s > limit_s)

@@ -147,7 +147,7 @@ static esp_status solve(struct espi_flows *f, double *period_s, struct esp_err *
     if (res != ESPI_LP_OPTIMAL)
         res = espi_lp_solve(f->lp, ESPI_LP_PRIMAL);
     if (res != ESPI_LP_OPTIMAL)
-        return espi_err(err, ESP_EINTERNAL, "the program for flows could not be solved");
+        return espi_lp_error(res, "the program for flows could not be solved", err);
     *period_s = espi_lp_values(f->lp)[0] * f->net->unit_s;
     return ESP_OK;
 }
@@ -164,6 +164,7 @@ esp_status espi_flows_init(struct espi_flows *f, const struct espi_net *net,
     esp_status st = espi_lp_create(&f->lp, err);
     if (st)
         return st;
+    espi_lp_round(f->lp);
     espi_lp_add_columns(f->lp, &period);
     if (espi_net_add_loads(net, 0, f->lp, arena))
         st = espi_err_nomem(err);

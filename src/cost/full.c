@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/portable_math.h"
 #include "lp/lp.h"
 
 enum { MAX_ENTRIES = 20000000 };
@@ -207,8 +208,8 @@ static double typical_time_s(const struct espi_view *v)
 {
     double sum = 0;
     for (int e = 0; e < v->g.m; e++)
-        sum += log(v->time_s[e]);
-    return exp(sum / v->g.m);
+        sum += espi_log(v->time_s[e]);
+    return espi_exp(sum / v->g.m);
 }
 
 static esp_status run(struct full *f, double time_limit_s, double *rate, double *price,
@@ -226,7 +227,7 @@ static esp_status run(struct full *f, double time_limit_s, double *rate, double 
         return espi_err(err, ESP_EUNSUPPORTED,
                         "the full program did not end within %g seconds", time_limit_s);
     if (res != ESPI_LP_OPTIMAL)
-        return espi_err(err, ESP_EINTERNAL, "the full program could not be solved");
+        return espi_lp_error(res, "the full program could not be solved", err);
     *rate = espi_lp_values(f->lp)[0] / f->unit_s;
     double sum = 0;
     const double *dual = espi_lp_duals(f->lp);

@@ -56,6 +56,8 @@ esp_status espi_mixer_init_groups(struct espi_mixer *mx, int n_groups, int n_res
         if (!used || used[r])
             mx->row[r] = n_rows++;
     esp_status st = espi_lp_create(&mx->lp, err);
+    if (!st)
+        espi_lp_round(mx->lp);
     if (!st && add_rows(mx, n_rows, arena))
         st = espi_err_nomem(err);
     if (st)
@@ -112,7 +114,7 @@ esp_status espi_mixer_solve(struct espi_mixer *mx, espi_lp_method method,
     if (result != ESPI_LP_OPTIMAL && result != ESPI_LP_STOPPED)
         result = espi_patience_solve(p, mx->lp, other);
     if (result != ESPI_LP_OPTIMAL)
-        return espi_err(err, ESP_EINTERNAL, "the program of the shares was not solved");
+        return espi_lp_error(result, "the program of the shares was not solved", err);
     const double *dual = espi_lp_duals(mx->lp);
     double sum = 0;
     for (int r = 0; r < mx->n_resources; r++) {

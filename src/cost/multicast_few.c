@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/portable_math.h"
 #include "cost/multicast_impl.h"
 
 enum { CHEAPEST = 8, CANDIDATES = 24, PASSES = 6 };
@@ -134,7 +135,7 @@ static void price_by_load(struct few *f, double sharpness)
         most_s = fmax(most_s, f->base_s[r]);
     for (int r = 0; r < n; r++) {
         f->price[r] = f->mc->mx.row[r] && most_s > 0
-                          ? exp(sharpness * (f->base_s[r] / most_s - 1))
+                          ? espi_exp(sharpness * (f->base_s[r] / most_s - 1))
                           : 1;
         sum += f->price[r];
     }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/portable_math.h"
 #include "cost/arcs.h"
 #include "cost/packing_impl.h"
 
@@ -266,8 +267,8 @@ static int many_bind(const struct espi_pk *k)
         return 0;
     for (int r = 0; r < k->pr.n_res; r++)
         if (k->price[r] > 0)
-            entropy -= k->price[r] * log(k->price[r]);
-    return exp(entropy) > fmax(MANY, k->pr.v->g.n / 8.0);
+            entropy -= k->price[r] * espi_log(k->price[r]);
+    return espi_exp(entropy) > fmax(MANY, k->pr.v->g.n / 8.0);
 }
 
 /* A short warm-up tells which way to go: where few resources bind, column generation;

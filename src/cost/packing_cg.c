@@ -198,7 +198,7 @@ static int master_solve(struct master *ma, espi_lp_method method)
             res = solve(ma, ESPI_LP_PRIMAL);
         ma->stopped = res != ESPI_LP_OPTIMAL;
         if (ma->stopped)
-            return 0;
+            return res == ESPI_LP_NO_MEMORY ? -1 : 0;
         read_mix(ma);
         count = 0;
         for (int r = 0; r < k->pr.n_res; r++)

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/portable_math.h"
 #include "cost/packing_impl.h"
 #include "cost/soft.h"
 
@@ -65,7 +66,7 @@ esp_status espi_pk_warm_up(struct espi_pk *k, int max_rounds, struct esp_err *er
     if (!scratch)
         return espi_err_nomem(err);
     esp_status st = k->n_trees ? ESP_OK : first_tree(k, err);
-    double scale = 2 * log(n_res + 2.0);
+    double scale = 2 * espi_log(n_res + 2.0);
     for (int round = 0; !st && round < max_rounds; round++) {
         double gap = 1 - k->lower_s / k->upper_s;
         double eta = scale / fmax(gap, 1e-6);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/portable_math.h"
 #include "cost/packing_impl.h"
 
 static const double TINY = 1e-11;
@@ -175,7 +176,7 @@ static void drop_tree(struct split *s, int d)
     s->choice[s->k] = spare;
     for (int i = d; i < s->k; i++) {
         double *ri = s->r + (size_t)i * ld;
-        double h = hypot(ri[i], ri[i + 1]), c = ri[i] / h, sn = ri[i + 1] / h;
+        double h = espi_hypot(ri[i], ri[i + 1]), c = ri[i] / h, sn = ri[i + 1] / h;
         for (int j = i; j < s->k; j++) {
             double *rj = s->r + (size_t)j * ld, up = rj[i], down = rj[i + 1];
             rj[i] = c * up + sn * down;

@@ -8,6 +8,10 @@
  * the simplex method, whose factors are more or less sparse. */
 static const double PER_THING = 0.03, PER_ROW = 0.3;
 
+/* A solve that takes so many times the work that is left is ended. That depends on the
+ * machine, and so it must be rare. */
+static const double ASTRAY = 20;
+
 struct espi_patience espi_patience_of(double time_limit_s, double work_limit)
 {
     return (struct espi_patience){.stop_s = time_limit_s > 0 ? espi_now_s() + time_limit_s
@@ -38,9 +42,10 @@ espi_lp_result espi_patience_solve(struct espi_patience *p, struct espi_lp *lp,
     if (isfinite(left_s))
         espi_lp_time_limit(lp, fmax(left_s, 1e-3));
     if (isfinite(p->work_limit))
-        espi_lp_iteration_limit(lp, (p->work_limit - p->work) / per_iteration + 1);
+        espi_lp_iteration_limit(lp,
+                                ASTRAY * ((p->work_limit - p->work) / per_iteration + 1));
     espi_lp_result result = espi_lp_solve(lp, method);
-    p->work += per_iteration * espi_lp_iterations(lp);
+    p->work += per_iteration * espi_lp_effort(lp);
     p->stopped |= result == ESPI_LP_STOPPED;
     return result;
 }

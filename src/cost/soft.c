@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/portable_math.h"
+
 double espi_soft_largest(const double *load, int n)
 {
     double most = 0;
@@ -15,7 +17,7 @@ void espi_soft_prices(const double *load, int n, double eta, double *price)
     double sum = 0, most = espi_soft_largest(load, n);
     for (int r = 0; r < n; r++) {
         double z = eta * (load[r] / most - 1);
-        price[r] = z < -40 ? 4e-18 : exp(z);
+        price[r] = z < -40 ? 4e-18 : espi_exp(z);
         sum += price[r];
     }
     for (int r = 0; r < n; r++)
@@ -37,7 +39,7 @@ static double slope(const struct line *l, double eta, double share)
     for (int i = 0; i < l->n; i++) {
         double z = eta * (l->load[i] + share * l->delta[i] - top) / l->most;
         if (z > -40) {
-            double e = exp(z);
+            double e = espi_exp(z);
             sum += e;
             rise += e * l->delta[i];
         }

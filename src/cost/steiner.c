@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/portable_math.h"
+
 static int tree_init(struct espi_steiner_tree *t, const struct espi_net *net,
                      struct espi_arena *a)
 {
@@ -247,7 +249,7 @@ double espi_steiner_grow(struct espi_steiner *s, const double *cost)
 
 int espi_steiner_can_exact(const struct espi_net *net)
 {
-    return net->n_targets <= 12 && pow(3, net->n_targets) * net->g.n <= 5e5;
+    return net->n_targets <= 12 && espi_power(3, net->n_targets) * net->g.n <= 5e5;
 }
 
 int espi_steiner_init_exact(struct espi_steiner *s, struct espi_arena *arena)

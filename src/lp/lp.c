@@ -4,16 +4,22 @@
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "lp/vertex.h"
 
-enum { PERTURB_ON = 50, PERTURB_OFF = 102, BASIC = 1 };
+enum { PERTURB_ON = 50, PERTURB_OFF = 102 };
 
 struct espi_lp {
     Clp_Simplex *model;
-    int perturb;
-    int wild; /* a number that CLP would end the process for */
+    int perturb, rounds;
+    int wild;               /* a number that CLP would end the process for */
+    double *values, *duals; /* of the last solve */
+    int values_room, duals_room;
+    int starved;      /* out of memory, from then on */
+    int added, fresh; /* rows and columns since the last solve; before it */
 };
 
 esp_status espi_lp_create(struct espi_lp **out, struct esp_err *err)
@@ -21,7 +27,7 @@ esp_status espi_lp_create(struct espi_lp **out, struct esp_err *err)
     struct espi_lp *lp = ESPI_NEW(struct espi_lp, 1);
     if (!lp)
         return espi_err_nomem(err);
-    lp->perturb = lp->wild = 0;
+    *lp = (struct espi_lp){.model = NULL};
     lp->model = Clp_newModel();
     if (!lp->model) {
         espi_free(lp);
@@ -39,6 +45,8 @@ void espi_lp_free(struct espi_lp *lp)
     if (!lp)
         return;
     Clp_deleteModel(lp->model);
+    espi_free(lp->values);
+    espi_free(lp->duals);
     espi_free(lp);
 }
 
@@ -57,6 +65,11 @@ void espi_lp_iteration_limit(struct espi_lp *lp, double iterations)
     Clp_setMaximumIterations(lp->model, (int)fmin(fmax(iterations, 1), INT_MAX));
 }
 
+void espi_lp_round(struct espi_lp *lp)
+{
+    lp->rounds = 1;
+}
+
 void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual)
 {
     Clp_setPrimalTolerance(lp->model, primal);
@@ -72,6 +85,7 @@ static void watch(struct espi_lp *lp, const double *x, int n)
 void espi_lp_add_rows(struct espi_lp *lp, const struct espi_lp_vectors *rows)
 {
     watch(lp, rows->value, rows->start[rows->count]);
+    lp->added += rows->count;
     Clp_addRows(lp->model, rows->count, rows->lower, rows->upper, rows->start,
                 rows->index, rows->value);
 }
@@ -80,6 +94,7 @@ void espi_lp_add_columns(struct espi_lp *lp, const struct espi_lp_vectors *colum
 {
     watch(lp, columns->value, columns->start[columns->count]);
     watch(lp, columns->cost, columns->count);
+    lp->added += columns->count;
     Clp_addColumns(lp->model, columns->count, columns->lower, columns->upper,
                    columns->cost, columns->start, columns->index, columns->value);
 }
@@ -113,13 +128,60 @@ void espi_lp_set_row(struct espi_lp *lp, int row, double lower, double upper)
     Clp_rowUpper(lp->model)[row] = upper;
 }
 
+/* To 31 bits; what is small beside the largest, to 31 bits of a 512th of that. */
+static void round_all(double *x, int n)
+{
+    double largest = 0;
+    int exponent;
+    for (int i = 0; i < n; i++)
+        largest = fmax(largest, fabs(x[i]));
+    for (int i = 0; i < n; i++) {
+        frexp(fmax(fabs(x[i]), largest / 512), &exponent);
+        double unit = ldexp(1, exponent - 31);
+        x[i] = unit > 0 ? nearbyint(x[i] / unit) * unit : x[i];
+    }
+}
+
+static int make_room(double **array, int *room, int n)
+{
+    if (n <= *room)
+        return 0;
+    double *larger = ESPI_NEW(double, 2 * (size_t)n);
+    if (!larger)
+        return -1;
+    espi_free(*array);
+    *array = larger;
+    *room = 2 * n;
+    return 0;
+}
+
+/* Takes over the results of a solve; -1 when out of memory. */
+static int take_results(struct espi_lp *lp)
+{
+    int rows = espi_lp_rows(lp), columns = espi_lp_columns(lp);
+    if (make_room(&lp->values, &lp->values_room, columns) ||
+        make_room(&lp->duals, &lp->duals_room, rows))
+        return -1;
+    memcpy(lp->values, Clp_primalColumnSolution(lp->model),
+           (size_t)columns * sizeof(double));
+    memcpy(lp->duals, Clp_dualRowSolution(lp->model), (size_t)rows * sizeof(double));
+    if (Clp_status(lp->model) != 0)
+        return 0;
+    int st = espi_vertex_choose(lp->model, lp->values, lp->duals);
+    if (lp->rounds) {
+        round_all(lp->values, columns);
+        round_all(lp->duals, rows);
+    }
+    return st;
+}
+
 espi_lp_result espi_lp_solve(struct espi_lp *lp, espi_lp_method method)
 {
     static const espi_lp_result results[] = {ESPI_LP_OPTIMAL, ESPI_LP_INFEASIBLE,
                                              ESPI_LP_UNBOUNDED, ESPI_LP_STOPPED,
                                              ESPI_LP_FAILED};
-    if (lp->wild)
-        return ESPI_LP_FAILED;
+    if (lp->wild || lp->starved)
+        return lp->wild ? ESPI_LP_FAILED : ESPI_LP_NO_MEMORY;
     Clp_setPerturbation(lp->model, lp->perturb ? PERTURB_ON : PERTURB_OFF);
     Clp_setNumberIterations(lp->model, 0);
     if (method == ESPI_LP_PRIMAL)
@@ -127,7 +189,18 @@ espi_lp_result espi_lp_solve(struct espi_lp *lp, espi_lp_method method)
     else
         Clp_dual(lp->model, 0);
     int status = Clp_status(lp->model);
+    lp->fresh = lp->added;
+    lp->added = 0;
+    lp->starved |= take_results(lp) != 0;
+    if (lp->starved)
+        return ESPI_LP_NO_MEMORY;
     return status >= 0 && status <= 4 ? results[status] : ESPI_LP_FAILED;
+}
+
+esp_status espi_lp_error(espi_lp_result result, const char *sentence, struct esp_err *err)
+{
+    return result == ESPI_LP_NO_MEMORY ? espi_err_nomem(err)
+                                       : espi_err(err, ESP_EINTERNAL, "%s", sentence);
 }
 
 int espi_lp_rows(const struct espi_lp *lp)
@@ -140,42 +213,17 @@ int espi_lp_columns(const struct espi_lp *lp)
     return Clp_numberColumns(lp->model);
 }
 
-double espi_lp_objective(const struct espi_lp *lp)
-{
-    return Clp_objectiveValue(lp->model);
-}
-
 const double *espi_lp_values(const struct espi_lp *lp)
 {
-    return Clp_primalColumnSolution(lp->model);
-}
-
-const double *espi_lp_activities(const struct espi_lp *lp)
-{
-    return Clp_primalRowSolution(lp->model);
+    return lp->values;
 }
 
 const double *espi_lp_duals(const struct espi_lp *lp)
 {
-    return Clp_dualRowSolution(lp->model);
+    return lp->duals;
 }
 
-const double *espi_lp_reduced_costs(const struct espi_lp *lp)
+double espi_lp_effort(const struct espi_lp *lp)
 {
-    return Clp_dualColumnSolution(lp->model);
-}
-
-int espi_lp_is_basic(const struct espi_lp *lp, int column)
-{
-    return Clp_getColumnStatus(lp->model, column) == BASIC;
-}
-
-int espi_lp_row_is_basic(const struct espi_lp *lp, int row)
-{
-    return Clp_getRowStatus(lp->model, row) == BASIC;
-}
-
-int espi_lp_iterations(const struct espi_lp *lp)
-{
-    return Clp_numberIterations(lp->model);
+    return 1 + 0.5 * lp->fresh;
 }

@@ -19,6 +19,7 @@ typedef enum espi_lp_result {
     ESPI_LP_UNBOUNDED,
     ESPI_LP_STOPPED, /* out of time or iterations */
     ESPI_LP_FAILED,  /* numerical trouble, or a cost or entry of 1e20 or more */
+    ESPI_LP_NO_MEMORY,
 } espi_lp_result;
 
 /* Rows or columns to be added, each a sparse vector over the other: entries
@@ -39,6 +40,9 @@ void espi_lp_free(struct espi_lp *lp);
 void espi_lp_perturb(struct espi_lp *lp, int on);
 void espi_lp_time_limit(struct espi_lp *lp, double seconds); /* of processor time */
 void espi_lp_iteration_limit(struct espi_lp *lp, double iterations);
+/* Results are rounded to nine digits, for who decides by them and needs no more: two
+ * bases of one vertex, and so two machines, may differ in the last. */
+void espi_lp_round(struct espi_lp *lp);
 void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual);
 
 void espi_lp_add_rows(struct espi_lp *lp, const struct espi_lp_vectors *rows);
@@ -51,17 +55,21 @@ void espi_lp_set_row(struct espi_lp *lp, int row, double lower, double upper);
 
 espi_lp_result espi_lp_solve(struct espi_lp *lp, espi_lp_method method);
 
+/* The error of a program that was not solved: no memory, or the sentence. */
+esp_status espi_lp_error(espi_lp_result result, const char *sentence,
+                         struct esp_err *err);
+
 int espi_lp_rows(const struct espi_lp *lp);
 int espi_lp_columns(const struct espi_lp *lp);
-double espi_lp_objective(const struct espi_lp *lp);
-/* Borrowed until the next change. The dual of a row is what the objective gains when its
- * right-hand side grows by one; the reduced cost of a column is cost - duals . column. */
+/* Of the last solve; borrowed until the next. Where many solutions are optimal it is the
+ * one that a rule chooses, and its digits are the same on every machine (vertex.c). The
+ * dual of a row is what the objective gains when its right-hand side grows by one. */
 const double *espi_lp_values(const struct espi_lp *lp);
-const double *espi_lp_activities(const struct espi_lp *lp);
 const double *espi_lp_duals(const struct espi_lp *lp);
-const double *espi_lp_reduced_costs(const struct espi_lp *lp);
-int espi_lp_is_basic(const struct espi_lp *lp, int column);
-int espi_lp_row_is_basic(const struct espi_lp *lp, int row);
-int espi_lp_iterations(const struct espi_lp *lp); /* of the last solve */
+
+/* About how many iterations the last solve takes: half as many as rows and columns were
+ * new to it (0.25 to 1.2 times as many were seen). It is not a count, which would differ
+ * between machines, and with it what is done within a limit of work. */
+double espi_lp_effort(const struct espi_lp *lp);
 
 #endif

@@ -14,6 +14,7 @@
  * node again. */
 #include <math.h>
 
+#include "base/portable_math.h"
 #include "platform/generate_common.h"
 
 /* ---- random ---- */
@@ -46,7 +47,7 @@ static double draw_gap(struct espi_rng *r, double density)
 {
     if (density >= 1)
         return 0;
-    return floor(log1p(-espi_rng_uniform(r)) / log1p(-density));
+    return floor(espi_log1p(-espi_rng_uniform(r)) / espi_log1p(-density));
 }
 
 /* Walks the pairs u < v, or all ordered pairs (u, v) when directed, row by row. Row u

@@ -65,6 +65,15 @@ static int smaller(int a, int b)
 
 /* ---- sizes ---- */
 
+/* The cube root of n, halved and rounded; n is at least 1. */
+static int half_cube_root(int n)
+{
+    int k = 0;
+    while ((2 * k + 1.0) * (2 * k + 1.0) * (2 * k + 1.0) <= n)
+        k++;
+    return k;
+}
+
 /* Four fifths of the nodes in LANs, a fiftieth in the WAN; as many MANs as LANs a MAN. */
 static esp_status choose_sizes(struct esp_tiers_options *o, struct esp_err *err)
 {
@@ -75,7 +84,7 @@ static esp_status choose_sizes(struct esp_tiers_options *o, struct esp_err *err)
                         "tiers: nodes is %d, but must be at least 10, or 0 for sizes of "
                         "your own",
                         o->nodes);
-    o->nm = o->nl = (int)lround(cbrt(o->nodes) / 2);
+    o->nm = o->nl = half_cube_root(o->nodes);
     o->sl = (int)(0.80 * o->nodes / (o->nm * o->nl));
     o->sm = (int)(0.18 * o->nodes / o->nm);
     o->sw = o->nodes - o->nm * o->sm - o->nm * o->nl * o->sl;

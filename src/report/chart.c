@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/portable_math.h"
 #include "report/markup.h"
 
 enum {
@@ -34,7 +35,7 @@ struct scale {
 
 static double place(const struct scale *s, double value)
 {
-    double v = s->log ? log10(value) : value;
+    double v = s->log ? espi_log10(value) : value;
 
     return s->from + (v - s->low) / (s->high - s->low) * (s->to - s->from);
 }
@@ -55,8 +56,8 @@ static void stretch(struct scale *s, const struct espi_figure *figure, bool is_y
             double v = is_y ? figure->series[k].y[i] : figure->series[k].x[i];
             if (!fits(s, v))
                 continue;
-            s->low = fmin(s->low, s->log ? log10(v) : v);
-            s->high = fmax(s->high, s->log ? log10(v) : v);
+            s->low = fmin(s->low, s->log ? espi_log10(v) : v);
+            s->high = fmax(s->high, s->log ? espi_log10(v) : v);
         }
     if (!(s->low <= s->high))
         s->low = s->high = 0;
@@ -70,7 +71,7 @@ static void stretch(struct scale *s, const struct espi_figure *figure, bool is_y
 /* A step of 1, 2 or 5 times a power of ten, so that there are about TICKS. */
 static double step_of(const struct scale *s)
 {
-    double rough = (s->high - s->low) / TICKS, power = pow(10, floor(log10(rough)));
+    double rough = (s->high - s->low) / TICKS, power = espi_power(10, espi_decade(rough));
     double part = rough / power;
 
     return power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
@@ -92,7 +93,7 @@ static void write_number(FILE *out, double value)
 
 static void write_tick(FILE *out, const struct scale *s, double at, bool is_y)
 {
-    double value = s->log ? pow(10, at) : at;
+    double value = s->log ? espi_power(10, (int)at) : at;
     int p = (int)lround(place(s, value));
 
     if (is_y)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/portable_math.h"
 #include "base/rng.h"
 
 enum { SOURCES_MIN = 40, SOURCES_TIMES = 1000000, ROUNDS = 24, PUSHES = 60, SEED = 1 };
@@ -119,7 +120,9 @@ static void place_in_group(struct work *w, int g, const int *nodes, int n)
             r = n == 1 ? 0 : radius;
             angle = 2 * M_PI * host++ / (hosts ? hosts : 1) - M_PI / 2;
         }
-        at[nodes[i]] = (struct espi_point){r * cos(angle), r * sin(angle)};
+        double sine, cosine;
+        espi_sin_cos(angle, &sine, &cosine);
+        at[nodes[i]] = (struct espi_point){r * cosine, r * sine};
     }
     w->l->groups[g].radius = radius + 1;
 }
@@ -207,7 +210,7 @@ static void relax(struct work *w, const int *source, int n_sources, const int *h
             longest = fmax(longest, wanted(&groups[source[i]], &groups[g],
                                            hops[(size_t)i * (size_t)n + (size_t)g]));
     for (int round = 0; round < ROUNDS; round++) {
-        double step = longest * longest * exp(-9.0 * round / (ROUNDS - 1));
+        double step = longest * longest * espi_exp(-9.0 * round / (ROUNDS - 1));
         espi_rng_shuffle(rng, order, n);
         for (int k = 0; k < n; k++)
             for (int i = 0; i < n_sources; i++) {
@@ -317,7 +320,11 @@ static void turn(struct espi_layout *l)
         yy += dy * dy;
         xy += dx * dy;
     }
-    double angle = -0.5 * atan2(2 * xy, xx - yy), c = cos(angle), s = sin(angle);
+    /* cosine and sine of half the angle of (xx - yy, 2 xy), clockwise */
+    double length = espi_hypot(xx - yy, 2 * xy);
+    double c = length > 0 ? sqrt((1 + (xx - yy) / length) / 2) : 1;
+    double s = length > 0 ? sqrt((1 - (xx - yy) / length) / 2) : 0;
+    s = xy > 0 ? -s : s;
     for (int g = 0; g < l->n_groups; g++) {
         double dx = l->groups[g].centre.x - mx, dy = l->groups[g].centre.y - my;
         l->groups[g].centre = (struct espi_point){c * dx - s * dy, s * dx + c * dy};

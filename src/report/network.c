@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/portable_math.h"
 #include "base/units.h"
 #include "report/markup.h"
 
@@ -121,20 +122,20 @@ int espi_network_init(struct espi_network *net, const struct esp_platform *p,
 
 int espi_network_speed(const struct espi_network *net, double bandwidth_Bps)
 {
-    double span = log(net->fastest_Bps / net->slowest_Bps);
+    double span = espi_log(net->fastest_Bps / net->slowest_Bps);
 
     if (!(span > 1e-9))
         return ESPI_NETWORK_SPEEDS / 2;
-    double part = log(bandwidth_Bps / net->slowest_Bps) / span;
+    double part = espi_log(bandwidth_Bps / net->slowest_Bps) / span;
     int speed = (int)floor(part * ESPI_NETWORK_SPEEDS);
     return speed < 0 ? 0 : speed < ESPI_NETWORK_SPEEDS ? speed : ESPI_NETWORK_SPEEDS - 1;
 }
 
 double espi_network_speed_from(const struct espi_network *net, int speed)
 {
-    double span = log(net->fastest_Bps / net->slowest_Bps);
+    double span = espi_log(net->fastest_Bps / net->slowest_Bps);
 
-    return net->slowest_Bps * exp(span * speed / ESPI_NETWORK_SPEEDS);
+    return net->slowest_Bps * espi_exp(span * speed / ESPI_NETWORK_SPEEDS);
 }
 
 /* ---- coordinates: whole numbers, the same in every locale ---- */
@@ -232,7 +233,7 @@ static void write_bundle(const struct espi_network *net, int from, int to,
     const struct espi_layout *l = &net->layout;
     const struct espi_group *a = &l->groups[from], *b = &l->groups[to];
     double dx = b->centre.x - a->centre.x, dy = b->centre.y - a->centre.y;
-    double length = fmax(hypot(dx, dy), 1e-9);
+    double length = fmax(espi_hypot(dx, dy), 1e-9);
     double start = (a->radius + 1.2) / length, end = 1 - (b->radius + 1.2) / length;
 
     fprintf(out,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/portable_math.h"
 #include "plan/ops.h"
 #include "platform/resources.h"
 
@@ -107,7 +108,7 @@ static double price_of(const struct espi_rounds *c, int t)
 /* Busy resources are dear, the busiest of the round costs 1. */
 static double price_of_load(const struct espi_rounds *c, double load_s)
 {
-    return exp(c->sharpness * (load_s - c->busiest_s) / c->ideal_s);
+    return espi_exp(c->sharpness * (load_s - c->busiest_s) / c->ideal_s);
 }
 
 static double unevenness(const struct espi_rounds *c)

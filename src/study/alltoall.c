@@ -8,6 +8,7 @@
 
 #include <espalier/platform.h>
 
+#include "base/portable_math.h"
 #include "study/study.h"
 
 enum { HOSTS = ESPI_ALLTOALL_HOSTS, ALGOS = ESPI_ALLTOALL_ALGOS };
@@ -23,7 +24,7 @@ enum { RING = 2, GATHER_BROADCAST = 6, TWO_STEP = 7, AUTO = 8 };
 /* Bytes of a part: 32, 128, ... */
 static double part_bytes(int length)
 {
-    return 32 * pow(4, length);
+    return 32 * espi_power(4, length);
 }
 
 /* ---- jobs: a row each; first lengths on halves of both kinds, then mixes ---- */

@@ -82,7 +82,7 @@ static double period_by_program(const struct espi_view *v)
                                    r.start, r.index, r.value};
     espi_lp_add_rows(lp, &rows);
     assert_int_equal(espi_lp_solve(lp, ESPI_LP_DUAL), ESPI_LP_OPTIMAL);
-    double period_s = espi_lp_objective(lp);
+    double period_s = espi_lp_values(lp)[0];
     espi_lp_free(lp);
     free(cost);
     free(none);

@@ -10,6 +10,7 @@
 
 #include "algo/anneal/anneal.h"
 #include "base/clock.h"
+#include "base/portable_math.h"
 
 const struct espi_cooling espi_cooling_paper = {
     .first = 100, .last = 1, .factor = 0.8, .moves = 80, .accepts = 20, .lively = 0.03};
@@ -198,7 +199,7 @@ static int step(struct espi_annealer *a, struct espi_good *good, double temperat
         note_best(a, x, k, value_s);
     } else {
         double worse = 100 * (value_s - t->value_s) / t->value_s;
-        taken = worse <= 0 || espi_rng_uniform(&a->rng) < exp(-worse / temperature);
+        taken = worse <= 0 || espi_rng_uniform(&a->rng) < espi_exp(-worse / temperature);
     }
     (taken ? espi_anneal_tree_take : espi_anneal_tree_leave)(t);
     return taken;

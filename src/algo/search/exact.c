@@ -37,6 +37,7 @@
 #include "algo/pipelined/pruner.h"
 #include "algo/search/twins.h"
 #include "base/err.h"
+#include "base/portable_math.h"
 
 enum { MAX_HOSTS = 100, FEW_HOSTS = 20 };
 
@@ -380,7 +381,7 @@ static esp_status add_best(struct exact *x, struct esp_plan *plan,
 /* Steps grow dearer with the hosts, and the chance falls that they suffice. */
 static double affordable_steps(int n)
 {
-    return n <= FEW_HOSTS ? STEPS : ceil(STEPS * pow((double)FEW_HOSTS / n, 5));
+    return n <= FEW_HOSTS ? STEPS : ceil(STEPS * espi_power((double)FEW_HOSTS / n, 5));
 }
 
 enum { THROUGHPUT, FINISH };

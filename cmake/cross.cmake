@@ -1,0 +1,20 @@
+# Builds for the other architecture: ARM on x86-64, x86-64 on ARM, against the packages that
+# `tools/setup cross` unpacks under build/sysroot, and runs what it built in qemu.
+if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL x86_64)
+  set(cross aarch64)
+else()
+  set(cross x86_64)
+endif()
+get_filename_component(CMAKE_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/../build/sysroot ABSOLUTE)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR ${cross})
+set(CMAKE_C_COMPILER ${cross}-linux-gnu-gcc)
+set(CMAKE_LIBRARY_ARCHITECTURE ${cross}-linux-gnu)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${cross} -L ${CMAKE_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH ${CMAKE_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
+set(ENV{PKG_CONFIG_LIBDIR}
+    ${CMAKE_SYSROOT}/usr/lib/${cross}-linux-gnu/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)

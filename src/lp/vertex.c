@@ -1,0 +1,175 @@
+/* A degenerate program has many optimal solutions, and which of them the simplex method
+ * ends in hangs on its pivots, and these on the last digits of its numbers, which differ
+ * between processors. So the choice is made by a rule: among the optimal values those
+ * that are least by a second cost, and among the optimal duals those that are least by a
+ * second right-hand side. Both are pseudo-random, so that one vertex alone is least.
+ *
+ * Values: whatever has a reduced cost or a dual is held where it is, which leaves the
+ * optimal solutions and no others; these are searched by the second cost. Duals: those
+ * that are optimal with these values are the duals of the program in which only the
+ * directions count that lead out of the vertex, whose right-hand side is the second one.
+ *
+ * Reference: the optimal face and the cone of directions at a vertex are those of
+ * A. Schrijver, Theory of linear and integer programming, 1986, sections 8 and 10.
+ * Complexity: two solves, each from an optimal basis, of few iterations. */
+#include "lp/vertex.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lp/basis.h"
+
+/* Below this a reduced cost is none, and a value lies on its bound. It is above the
+ * solver's tolerance and its rounding, so that what is zero is seen as such everywhere.
+ */
+static const double NONE = 1e-10;
+
+struct face {
+    Clp_Simplex *model;
+    int rows, columns;
+    double *lower, *upper;         /* of columns, then rows, as they were */
+    double *cost;                  /* as it was */
+    const double *value, *reduced; /* of columns, then rows, copied */
+    double *room;
+};
+
+/* In [1, 2), of an index alone. */
+static double second_of(int index)
+{
+    uint64_t z = (uint64_t)(unsigned)index * 0x9e3779b97f4a7c15u + 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return 1 + (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static int face_init(struct face *f, Clp_Simplex *model)
+{
+    size_t n, m;
+    *f = (struct face){.model = model,
+                       .rows = Clp_numberRows(model),
+                       .columns = Clp_numberColumns(model)};
+    n = (size_t)f->columns;
+    m = (size_t)f->rows;
+    f->room = ESPI_NEW(double, 5 * n + 4 * m + 1);
+    if (!f->room)
+        return -1;
+    f->lower = f->room;
+    f->upper = f->lower + n + m;
+    double *value = f->upper + n + m, *reduced = value + n + m;
+    f->cost = reduced + n + m;
+    memcpy(f->lower, Clp_getColLower(model), n * sizeof *f->lower);
+    memcpy(f->lower + n, Clp_getRowLower(model), m * sizeof *f->lower);
+    memcpy(f->upper, Clp_getColUpper(model), n * sizeof *f->upper);
+    memcpy(f->upper + n, Clp_getRowUpper(model), m * sizeof *f->upper);
+    memcpy(f->cost, Clp_getObjCoefficients(model), n * sizeof *f->cost);
+    memcpy(value, Clp_primalColumnSolution(model), n * sizeof *value);
+    memcpy(value + n, Clp_primalRowSolution(model), m * sizeof *value);
+    memcpy(reduced, Clp_dualColumnSolution(model), n * sizeof *reduced);
+    memcpy(reduced + n, Clp_dualRowSolution(model), m * sizeof *reduced);
+    f->value = value;
+    f->reduced = reduced;
+    return 0;
+}
+
+static void set_bounds(struct face *f, int i, double lower, double upper)
+{
+    int row = i - f->columns;
+    *(row < 0 ? Clp_columnLower(f->model) + i : Clp_rowLower(f->model) + row) = lower;
+    *(row < 0 ? Clp_columnUpper(f->model) + i : Clp_rowUpper(f->model) + row) = upper;
+}
+
+static void restore(struct face *f)
+{
+    for (int i = 0; i < f->columns + f->rows; i++)
+        set_bounds(f, i, f->lower[i], f->upper[i]);
+    Clp_chgObjCoefficients(f->model, f->cost);
+}
+
+/* Does the value lie on the bound? */
+static int is_at(double value, double bound)
+{
+    return fabs(bound) < 1e20 && fabs(value - bound) <= NONE * (1 + fabs(bound));
+}
+
+/* The bound that the value is held at, or the value where it is between. */
+static double held_at(const struct face *f, int i)
+{
+    if (is_at(f->value[i], f->lower[i]))
+        return f->lower[i];
+    return is_at(f->value[i], f->upper[i]) ? f->upper[i] : f->value[i];
+}
+
+/* What the reduced costs of columns and the duals of rows are measured by. */
+static double largest_of(const double *x, int n)
+{
+    double largest = 0;
+    for (int i = 0; i < n; i++)
+        largest = fmax(largest, fabs(x[i]));
+    return largest;
+}
+
+/* The values that are least by the second cost among the optimal ones. 0: they stand in
+ * the model now. */
+static int choose_values(struct face *f)
+{
+    double cost = largest_of(f->cost, f->columns);
+    double dual = largest_of(f->reduced + f->columns, f->rows);
+    for (int i = 0; i < f->columns + f->rows; i++) {
+        double own = i < f->columns ? fabs(f->cost[i]) : dual;
+        if (fabs(f->reduced[i]) > NONE * (own > 0 ? own : cost)) {
+            double at = held_at(f, i);
+            set_bounds(f, i, at, at);
+        }
+    }
+    double *second = Clp_objective(f->model);
+    for (int j = 0; j < f->columns; j++)
+        second[j] = second_of(j);
+    Clp_primal(f->model, 0);
+    return Clp_status(f->model);
+}
+
+/* The duals that are least by the second right-hand side among those that are optimal
+ * with the values. 0: they stand in the model now. */
+static int choose_duals(struct face *f)
+{
+    for (int i = 0; i < f->columns + f->rows; i++) {
+        double x = f->value[i];
+        double width = i < f->columns ? 0 : second_of(i - f->columns);
+        int low = is_at(x, f->lower[i]), high = is_at(x, f->upper[i]);
+        if (low && high)
+            width = 0;
+        set_bounds(f, i, low ? -width : -DBL_MAX, high ? width : DBL_MAX);
+    }
+    Clp_dual(f->model, 0);
+    return Clp_status(f->model);
+}
+
+int espi_vertex_choose(Clp_Simplex *model, double *values, double *duals)
+{
+    struct face f;
+    if (face_init(&f, model))
+        return -1;
+    size_t n = (size_t)f.columns * sizeof *values, m = (size_t)f.rows * sizeof *duals;
+    double *value = f.room + 2 * (f.columns + f.rows);
+    memcpy(values, f.value, n);
+    memcpy(duals, f.reduced + f.columns, m);
+    int st = 0;
+    if (!choose_values(&f)) {
+        memcpy(values, Clp_primalColumnSolution(model), n);
+        memcpy(value, Clp_primalColumnSolution(model), n);
+        memcpy(value + f.columns, Clp_primalRowSolution(model), m);
+        restore(&f);
+        if (!choose_duals(&f)) {
+            memcpy(duals, Clp_dualRowSolution(model), m);
+            for (int i = 0; i < f.columns + f.rows; i++)
+                value[i] = held_at(&f, i);
+            st = espi_basis_solve(model, value, f.cost, values, duals);
+        }
+    }
+    restore(&f);
+    espi_free(f.room);
+    return st < 0 ? -1 : 0;
+}

@@ -1,0 +1,12 @@
+/* One of the optimal solutions of a linear program, the same on every machine. */
+#ifndef ESPI_LP_VERTEX_H
+#define ESPI_LP_VERTEX_H
+
+#include <coin/Clp_C_Interface.h>
+
+/* Moves an optimal model to the vertex, and to the duals, that a rule chooses among all
+ * that are optimal, and copies both out. -1: out of memory. Bounds and costs of the model
+ * are as before afterwards. */
+int espi_vertex_choose(Clp_Simplex *model, double *values, double *duals);
+
+#endif
