@@ -5,12 +5,10 @@
 int espi_congestion_init(struct espi_congestion *c, const struct espi_view *v,
                          struct espi_arena *arena)
 {
-    *c = (struct espi_congestion){
-        .v = v,
-        .load_s = ESPI_ARENA_ZNEW(arena, double, v->links.n),
-        .price = ESPI_ARENA_NEW(arena, double, v->links.n),
-        .weight = ESPI_ARENA_NEW(arena, double, v->g.m),
-    };
+    *c = (struct espi_congestion){.v = v};
+    c->load_s = ESPI_ARENA_ZNEW(arena, double, v->links.n);
+    c->price = ESPI_ARENA_NEW(arena, double, v->links.n);
+    c->weight = ESPI_ARENA_NEW(arena, double, v->g.m);
     return c->load_s && c->price && c->weight ? 0 : -1;
 }
 

@@ -85,10 +85,11 @@ static struct cli_option param_option(const struct espi_param *p)
         [ESPI_PARAM_FLAG] = CLI_FLAG, [ESPI_PARAM_SEED] = CLI_SEED,
     };
 
+    const char *fallback = default_text(p);
     return (struct cli_option){
         .name = p->name,
         .kind = kinds[p->kind],
-        .fallback = default_text(p),
+        .fallback = fallback,
         .limited = p->kind != ESPI_PARAM_FLAG && p->kind != ESPI_PARAM_SEED,
         .min = p->min,
         .max = p->max,

@@ -52,13 +52,13 @@ static double shown_bytes(const struct esp_plan *plan)
 static int add_timeline(struct cli_show *s, const struct esp_plan *plan,
                         struct espi_page_timeline *line)
 {
-    struct recorder r = {
-        .transfers = ESPI_ARENA_NEW(&s->arena, struct espi_page_transfer, TRANSFERS_MAX),
-        .times = ESPI_ARENA_NEW(&s->arena, double, 2 * TRANSFERS_MAX)};
+    struct recorder r = {.transfers = NULL};
     struct esp_sim_options options = {.on_transfer = record, .arg = &r};
     struct esp_sim_result *result = NULL;
     struct esp_err err = {.status = ESP_OK, .text = ""};
 
+    r.transfers = ESPI_ARENA_NEW(&s->arena, struct espi_page_transfer, TRANSFERS_MAX);
+    r.times = ESPI_ARENA_NEW(&s->arena, double, 2 * TRANSFERS_MAX);
     if (!r.transfers || !r.times)
         return cli_error(CLI_FAILED, "out of memory");
     options.size_bytes = shown_bytes(plan);
@@ -195,12 +195,10 @@ int cli_show_comparison(struct cli_show *s)
     const char *text = cli_text(s->q->args, "compare");
     double *sizes = ESPI_ARENA_NEW(&s->arena, double, SIZES);
     char *list = ESPI_ARENA_NEW(&s->arena, char, strlen(text) + 1);
-    struct contest c = {.show = s,
-                        .sizes_bytes = sizes,
-                        .makespan_s =
-                            ESPI_ARENA_NEW(&s->arena, double, (size_t)ALGOS_MAX *SIZES),
-                        .bound_s = ESPI_ARENA_NEW(&s->arena, double, SIZES)};
+    struct contest c = {.show = s, .sizes_bytes = sizes};
 
+    c.makespan_s = ESPI_ARENA_NEW(&s->arena, double, (size_t)ALGOS_MAX *SIZES);
+    c.bound_s = ESPI_ARENA_NEW(&s->arena, double, SIZES);
     if (!sizes || !list || !c.makespan_s || !c.bound_s)
         return cli_error(CLI_FAILED, "out of memory");
     memcpy(list, text, strlen(text) + 1);

@@ -15,9 +15,9 @@ int cli_term_width(void);
 bool cli_term_utf8(void);
 
 /* Escape sequences, "" when the stream is no terminal or colour is unwanted. */
-const char *cli_bold(FILE *stream);
-const char *cli_dim(FILE *stream);
-const char *cli_plain(FILE *stream);
+const char *cli_bold(FILE *stream) __attribute__((pure));
+const char *cli_dim(FILE *stream) __attribute__((pure));
+const char *cli_plain(FILE *stream) __attribute__((pure));
 
 /* Columns that the text takes on a terminal. */
 int cli_text_width(const char *text);

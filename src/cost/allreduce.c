@@ -147,13 +147,20 @@ static int by_cost(const void *a, const void *b, void *arg)
     return x < y ? -1 : x > y;
 }
 
+/* The cost of the cheapest pair of trees at a host. */
+static double pair_s(struct espi_pricer *pr, int host)
+{
+    double out_s = espi_pricer_tree(pr, host, 0);
+    return out_s + espi_pricer_tree(pr, host, 1);
+}
+
 /* The cost of the cheapest pair at each host; the first of x->order is the cheapest, and
  * proves a bound. */
 static void scan(struct search *x)
 {
     int n = x->v->g.n;
     for (int h = 0; h < n; h++) {
-        x->cost_s[h] = espi_pricer_tree(&x->pr, h, 0) + espi_pricer_tree(&x->pr, h, 1);
+        x->cost_s[h] = pair_s(&x->pr, h);
         x->order[h] = h;
     }
     x->trees += 2.0 * n;
@@ -170,7 +177,7 @@ static void scan_few(struct search *x)
     int n = x->v->g.n < FEW ? x->v->g.n : FEW;
     for (int i = 0; i < n; i++) {
         int h = x->order[i];
-        x->cost_s[h] = espi_pricer_tree(&x->pr, h, 0) + espi_pricer_tree(&x->pr, h, 1);
+        x->cost_s[h] = pair_s(&x->pr, h);
     }
     x->trees += 2.0 * n;
     qsort_r(x->order, (size_t)n, sizeof *x->order, by_cost, x->cost_s);

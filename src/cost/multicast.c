@@ -79,10 +79,11 @@ int espi_mc_keep(struct espi_mc *mc, int *at)
         return -1;
     mc->columns = columns;
     int n = t->n_edges;
-    struct espi_steiner_tree copy = {n, copy_ints(mc->arena, t->from, n),
-                                     copy_ints(mc->arena, t->to, n),
-                                     copy_ints(mc->arena, t->hop_start, n + 1),
-                                     copy_ints(mc->arena, t->hops, t->hop_start[n])};
+    struct espi_steiner_tree copy = {.n_edges = n};
+    copy.from = copy_ints(mc->arena, t->from, n);
+    copy.to = copy_ints(mc->arena, t->to, n);
+    copy.hop_start = copy_ints(mc->arena, t->hop_start, n + 1);
+    copy.hops = copy_ints(mc->arena, t->hops, t->hop_start[n]);
     if (!copy.from || !copy.to || !copy.hop_start || !copy.hops)
         return -1;
     mc->columns[mc->n_columns++] = (struct espi_mc_column){copy, hash};

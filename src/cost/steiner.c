@@ -165,7 +165,8 @@ static double grow(struct espi_steiner *s, const double *cost)
             break;
         if (!isfinite(s->distance[nearest]))
             return INFINITY;
-        add_path(s, s->path, path_to(s, nearest));
+        int length = path_to(s, nearest);
+        add_path(s, s->path, length);
     }
     return espi_steiner_cost(&s->tree, cost);
 }

@@ -99,8 +99,10 @@ int espi_order_tree(const struct espi_view *v, int root, const int *parent_arc,
     if (orderer_init(&o, root, parent_arc, arena))
         return -1;
     int n = v->g.n, at = 0;
-    for (int i = n - 1; i >= 0; i--)
-        o.fill_s[o.order[i]] = order_children(&o, o.order[i]);
+    for (int i = n - 1; i >= 0; i--) {
+        double one_s = order_children(&o, o.order[i]);
+        o.fill_s[o.order[i]] = one_s;
+    }
     for (int i = 0; i < n; i++)
         for (int k = o.start[o.order[i]]; k < o.start[o.order[i] + 1]; k++)
             arcs[at++] = o.kids[k].arc;

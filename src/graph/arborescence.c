@@ -261,8 +261,10 @@ static void contract(struct espi_arborescence *w, int *length, int first, int cy
         w->part_of[x] = cycle;
     } while (w->path[from] != first);
     int top = NONE;
-    for (int i = from; i < *length; i++)
-        top = meld(w->heap, top, outer_heap(w, w->path[i], cycle, cost));
+    for (int i = from; i < *length; i++) {
+        int heap = outer_heap(w, w->path[i], cycle, cost);
+        top = meld(w->heap, top, heap);
+    }
     w->top[cycle] = top;
     w->path[from] = cycle;
     *length = from + 1;

@@ -21,10 +21,9 @@ void espi_rows_fill(struct espi_rows *rows, int n, int m, const int *key)
 int espi_rows_build(struct espi_rows *rows, int n, int m, const int *key,
                     struct espi_arena *arena)
 {
-    struct espi_rows r = {
-        .start = ESPI_ARENA_NEW(arena, int, (size_t)n + 1),
-        .item = ESPI_ARENA_NEW(arena, int, m),
-    };
+    struct espi_rows r;
+    r.start = ESPI_ARENA_NEW(arena, int, (size_t)n + 1);
+    r.item = ESPI_ARENA_NEW(arena, int, m);
     if (!r.start || !r.item)
         return -1;
     espi_rows_fill(&r, n, m, key);

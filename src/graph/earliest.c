@@ -94,8 +94,10 @@ static int next_best(struct espi_earliest *w, int node)
 static void enter(struct espi_earliest *w, int node)
 {
     int arc = w->best[node];
-    if (arc < 0 || !usable(w, arc))
-        arc = w->best[node] = next_best(w, node);
+    if (arc < 0 || !usable(w, arc)) {
+        arc = next_best(w, node);
+        w->best[node] = arc;
+    }
     if (arc >= 0 && isfinite(w->ready_s[node]))
         espi_heap_set(&w->heap, node, w->ready_s[node] + w->lag_s[arc]);
     else

@@ -29,15 +29,13 @@ int espi_matching_init(struct espi_matching *w, int n_left, int n_right, int n_e
                        struct espi_arena *arena)
 {
     int most = n_left > n_right ? n_left : n_right;
-    struct espi_matching x = {
-        .level = ESPI_ARENA_NEW(arena, int, most),
-        .next = ESPI_ARENA_NEW(arena, int, most),
-        .queue = ESPI_ARENA_NEW(arena, int, most),
-        .path = ESPI_ARENA_NEW(arena, int, most),
-        .first_left = ESPI_ARENA_NEW(arena, int, n_left),
-        .first_right = ESPI_ARENA_NEW(arena, int, n_right),
-        .pick = ESPI_ARENA_NEW(arena, unsigned char, n_left),
-    };
+    struct espi_matching x = {.level = ESPI_ARENA_NEW(arena, int, most)};
+    x.next = ESPI_ARENA_NEW(arena, int, most);
+    x.queue = ESPI_ARENA_NEW(arena, int, most);
+    x.path = ESPI_ARENA_NEW(arena, int, most);
+    x.first_left = ESPI_ARENA_NEW(arena, int, n_left);
+    x.first_right = ESPI_ARENA_NEW(arena, int, n_right);
+    x.pick = ESPI_ARENA_NEW(arena, unsigned char, n_left);
     if (!x.level || !x.next || !x.queue || !x.path || !x.first_left || !x.first_right ||
         !x.pick || side_init(&x.left, n_left, n_edges, end_left, arena) ||
         side_init(&x.right, n_right, n_edges, end_right, arena))

@@ -52,19 +52,16 @@ int espi_maxflow_init(struct espi_maxflow *w, const struct espi_digraph *g,
                       struct espi_arena *arena)
 {
     size_t n = (size_t)g->n, m = (size_t)g->m;
-    struct espi_maxflow x = {
-        .n = g->n,
-        .m = g->m,
-        .start = ESPI_ARENA_NEW(arena, int, n + 1),
-        .to = ESPI_ARENA_NEW(arena, int, 2 * m),
-        .mate = ESPI_ARENA_NEW(arena, int, 2 * m),
-        .left = ESPI_ARENA_ZNEW(arena, double, 2 * m),
-        .forward = ESPI_ARENA_NEW(arena, int, m),
-        .level = ESPI_ARENA_NEW(arena, int, n),
-        .next = ESPI_ARENA_NEW(arena, int, n),
-        .queue = ESPI_ARENA_NEW(arena, int, n),
-        .path = ESPI_ARENA_NEW(arena, int, n),
-    };
+    struct espi_maxflow x = {.n = g->n, .m = g->m};
+    x.start = ESPI_ARENA_NEW(arena, int, n + 1);
+    x.to = ESPI_ARENA_NEW(arena, int, 2 * m);
+    x.mate = ESPI_ARENA_NEW(arena, int, 2 * m);
+    x.left = ESPI_ARENA_ZNEW(arena, double, 2 * m);
+    x.forward = ESPI_ARENA_NEW(arena, int, m);
+    x.level = ESPI_ARENA_NEW(arena, int, n);
+    x.next = ESPI_ARENA_NEW(arena, int, n);
+    x.queue = ESPI_ARENA_NEW(arena, int, n);
+    x.path = ESPI_ARENA_NEW(arena, int, n);
     if (!x.start || !x.to || !x.mate || !x.left || !x.forward || !x.level || !x.next ||
         !x.queue || !x.path)
         return -1;

@@ -478,8 +478,10 @@ int espi_measured_cables(struct espi_measured *net, struct espi_arena *arena)
         return -1;
     size_t first = net->n_shared;
     for (int k = 0; k < net->rounds.n; k++)
-        if (c.start[k + 1] - c.start[k] >= 2)
-            c.about[c.n_about++] = classify(&c, k);
+        if (c.start[k + 1] - c.start[k] >= 2) {
+            c.about[c.n_about] = classify(&c, k);
+            c.n_about++;
+        }
     qsort(c.about, (size_t)c.n_about, sizeof *c.about, by_pattern);
     if (consider_all(&c) || merge_cores(&c) || espi_cables_doubt(&c))
         return -1;

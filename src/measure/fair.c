@@ -38,10 +38,10 @@ static void settle(const struct espi_fair *fair, struct filling *f, int flow, do
 
 int espi_fair_rates(const struct espi_fair *fair, double *rate, struct espi_arena *arena)
 {
-    struct filling f = {
-        .left = ESPI_ARENA_NEW(arena, double, (size_t)fair->n_resources + 1),
-        .open = ESPI_ARENA_ZNEW(arena, int, (size_t)fair->n_resources + 1)};
+    struct filling f;
     double share;
+    f.left = ESPI_ARENA_NEW(arena, double, (size_t)fair->n_resources + 1);
+    f.open = ESPI_ARENA_ZNEW(arena, int, (size_t)fair->n_resources + 1);
     if (!f.left || !f.open)
         return -1;
     for (int r = 0; r < fair->n_resources; r++)

@@ -73,8 +73,9 @@ void espi_probe_add(struct espi_probing *p, int from, int to)
 {
     p->busy[from] |= 1;
     p->busy[to] |= 2;
-    p->trial.pairs[p->trial.n++] = (struct espi_trial_pair){
+    p->trial.pairs[p->trial.n] = (struct espi_trial_pair){
         from, to, expected_Bps(p, from, to), seen_latency_s(p, from, to)};
+    p->trial.n++;
 }
 
 esp_status espi_probe_run(struct espi_probing *p, enum espi_trial_kind kind,

@@ -168,12 +168,15 @@ static double narrowest(const struct forest *f, int cluster)
     return cluster < f->n ? INFINITY : f->joins[cluster - f->n].narrowest;
 }
 
+/* Joins the clusters that a and b are in, unless they are one. */
 static void join(struct forest *f, int a, int b, double distance)
 {
-    int one = f->top[top_of(f, a)], two = f->top[top_of(f, b)];
+    int from = top_of(f, a), to = top_of(f, b);
+    if (from == to)
+        return;
+    int one = f->top[from], two = f->top[to];
     f->joins[f->n_joins] = (struct join){
         {one, two}, distance, fmin(distance, fmin(narrowest(f, one), narrowest(f, two)))};
-    int from = top_of(f, a), to = top_of(f, b);
     f->above[to] = from;
     f->top[from] = f->n + f->n_joins++;
 }
@@ -202,11 +205,9 @@ static int grow(struct forest *f, struct edge *edges, int n_edges,
         f->top[i] = f->above[i] = i;
     qsort(edges, (size_t)n_edges, sizeof *edges, by_distance);
     for (int i = 0; i < n_edges; i++)
-        if (top_of(f, edges[i].a) != top_of(f, edges[i].b))
-            join(f, edges[i].a, edges[i].b, edges[i].distance);
+        join(f, edges[i].a, edges[i].b, edges[i].distance);
     for (int i = 1; i < f->n; i++) /* what nothing is known of is far */
-        if (top_of(f, i) != top_of(f, 0))
-            join(f, 0, i, INFINITY);
+        join(f, 0, i, INFINITY);
     return 0;
 }
 

@@ -116,7 +116,7 @@ static struct espi_help *make_help(const struct espi_comm *c)
     return h;
 }
 
-static const struct espi_transport *transport_of(struct espi_help *h)
+static const struct espi_transport *transport_of(const struct espi_help *h)
 {
     return h->slow ? espi_slow_transport(h->slow) : &h->plain;
 }

@@ -172,7 +172,8 @@ static esp_status check_times(struct checker *c)
                 struct path path = find_path(c, &x);
                 if (path.n == 0)
                     break;
-                double want_s = hold(c, path) * c->s->tree_slices[t];
+                double slice_s = hold(c, path);
+                double want_s = slice_s * c->s->tree_slices[t];
                 double has_s = c->given_s[t][path.hops - c->plan->trees[t].hops];
                 let_go(c, path);
                 if (fabs(has_s - want_s) > TOLERANCE * c->s->period_s)

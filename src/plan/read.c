@@ -279,7 +279,8 @@ static void read_member(struct reader *r, const struct espi_json_text *key)
     } else if (espi_json_is(key, "op")) {
         read_op(r);
     } else if (espi_json_is(key, "root")) {
-        r->plan->root = read_node(r);
+        int root = read_node(r);
+        r->plan->root = root;
         r->has_root = 1;
     } else if (espi_json_is(key, "targets")) {
         read_targets(r);

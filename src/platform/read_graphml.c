@@ -514,12 +514,12 @@ static esp_status parse(struct reader *r, const char *text, size_t length)
     if (XML_Parse(r->parser, text, (int)length, XML_TRUE) == XML_STATUS_OK || r->status)
         return r->status;
     enum XML_Error code = XML_GetErrorCode(r->parser);
+    unsigned long line = XML_GetCurrentLineNumber(r->parser);
+    unsigned long column = XML_GetCurrentColumnNumber(r->parser) + 1;
     if (code == XML_ERROR_NO_MEMORY)
         fail_nomem(r);
     else
-        r->status = espi_err(r->err, ESP_EINPUT, "%s:%lu:%lu: %s", r->where,
-                             (unsigned long)XML_GetCurrentLineNumber(r->parser),
-                             (unsigned long)XML_GetCurrentColumnNumber(r->parser) + 1,
+        r->status = espi_err(r->err, ESP_EINPUT, "%s:%lu:%lu: %s", r->where, line, column,
                              XML_ErrorString(code));
     return r->status;
 }

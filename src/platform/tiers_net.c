@@ -142,8 +142,9 @@ int espi_points_connect(const struct espi_points *p, int redundancy, int unit,
         return -1;
     for (int u = 0; u < n; u++)
         while (j.degree[u] < enough) {
+            int v = nearest_apart(p, &j, u, unit);
             pairs[j.n_pairs][0] = u;
-            pairs[j.n_pairs][1] = nearest_apart(p, &j, u, unit);
+            pairs[j.n_pairs][1] = v;
             note_pair(&j, j.n_pairs++);
         }
     return j.n_pairs;

@@ -35,8 +35,9 @@ void espi_findings_series(struct espi_findings *f, struct espi_figure *figure,
         return;
     }
     struct espi_series *s = &figure->series[figure->n_series];
-    *s = (struct espi_series){
-        .name = name, .n = n, .x = copy(f, x, n), .y = copy(f, y, n)};
+    *s = (struct espi_series){.name = name, .n = n};
+    s->x = copy(f, x, n);
+    s->y = copy(f, y, n);
     if (s->x && s->y)
         figure->n_series++;
     else

@@ -193,8 +193,8 @@ static int try_rule(struct orderer *o, int rule, const struct espi_message *m,
                     struct espi_order *out, struct espi_arena *a)
 {
     int n = o->batch.n, in_order = rule >= FIRST_FLOW;
-    struct espi_weave w = {.leg = ESPI_ARENA_NEW(a, int, n),
-                           .start_s = ESPI_ARENA_NEW(a, double, n)};
+    struct espi_weave w = {.leg = ESPI_ARENA_NEW(a, int, n)};
+    w.start_s = ESPI_ARENA_NEW(a, double, n);
     *out = (struct espi_order){.n = n, .op = ESPI_ARENA_NEW(a, struct espi_op, n)};
     if (!w.leg || !w.start_s || !out->op)
         return -1;

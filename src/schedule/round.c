@@ -312,7 +312,8 @@ double espi_rounds_pick(struct espi_rounds *c, int low, int high, struct espi_ro
     best->slots = 0;
     for (int slots = first; slots <= high; slots += c->parts) {
         share(c, slots);
-        rate(least, slots, fabs(period_s(c, slots) - c->ideal_s));
+        double busiest_s = period_s(c, slots);
+        rate(least, slots, fabs(busiest_s - c->ideal_s));
     }
     for (int i = 0; i < CLOSER && least[i].slots > 0; i++) {
         share(c, least[i].slots);

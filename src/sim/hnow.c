@@ -66,7 +66,8 @@ static double next_receive_s(const struct engine *g, int rank)
 
 static void set_alarm(struct engine *g, int rank)
 {
-    double at_s = fmin(next_send_s(g, rank), next_receive_s(g, rank));
+    double send_s = next_send_s(g, rank);
+    double at_s = fmin(send_s, next_receive_s(g, rank));
     if (at_s < g->scene->stop_s[rank])
         espi_heap_set(&g->next, rank, at_s);
     else

@@ -27,8 +27,9 @@ struct espi_wire *espi_grid_add_wire(struct espi_grid *g, int a, int b)
 {
     struct espi_wire *w = &g->wires[g->n_wires++];
 
-    *w = (struct espi_wire){.box = {a, b},
-                            .port = {g->boxes[a].n_wires++, g->boxes[b].n_wires++}};
+    *w = (struct espi_wire){.box = {a, b}};
+    w->port[0] = g->boxes[a].n_wires++;
+    w->port[1] = g->boxes[b].n_wires++;
     return w;
 }
 

@@ -53,7 +53,7 @@ int espi_good_init(struct espi_good *good, int n, struct espi_arena *arena)
     return good->up ? 0 : -1;
 }
 
-static int *good_up(struct espi_good *good, int i)
+static int *good_up(const struct espi_good *good, int i)
 {
     return good->up + (size_t)i * (size_t)good->n;
 }

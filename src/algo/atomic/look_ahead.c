@@ -92,10 +92,11 @@ static void make_heap(struct look_ahead *l, struct espi_greedy *g, int sender)
 {
     int first = g->v->g.out.start[sender], last = g->v->g.out.start[sender + 1], size = 0;
     struct candidate *heap = l->candidates + first;
-    for (int k = first; k < last; k++)
-        if (!g->informed[g->ranked[k].to])
-            heap[size++] =
-                (struct candidate){worth_s(l, g, &g->ranked[k]), &g->ranked[k]};
+    for (int k = first; k < last; k++) {
+        const struct espi_ranked_arc *arc = &g->ranked[k];
+        if (!g->informed[arc->to])
+            heap[size++] = (struct candidate){worth_s(l, g, arc), arc};
+    }
     for (int at = size / 2 - 1; at >= 0; at--)
         sink(heap, size, at);
     l->size[sender] = size;

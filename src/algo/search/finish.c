@@ -151,8 +151,10 @@ static double evaluate(struct climb *c)
 {
     int n = c->s.v->g.n;
     go_down(c);
-    for (int i = n - 1; i >= 0; i--)
-        c->rest_s[c->order[i]] = serve(c, c->order[i]);
+    for (int i = n - 1; i >= 0; i--) {
+        double rest_s = serve(c, c->order[i]);
+        c->rest_s[c->order[i]] = rest_s;
+    }
     c->work += 2 * n;
     return fmax(c->rest_s[c->s.root], links_s(c));
 }

@@ -141,8 +141,8 @@ static void explore(struct tabu *t, int x, int z, int old, double excess_s, int 
         int in = g->in.item[k];
         if (in == old || espi_tree_state_marked(s, g->tail[in]))
             continue;
-        consider(t, x, in, excess_s + shift(t, in, 1, 0),
-                 forbidden || t->until[in] > t->step);
+        double change_s = shift(t, in, 1, 0);
+        consider(t, x, in, excess_s + change_s, forbidden || t->until[in] > t->step);
     }
     t->work += g->in.start[z + 1] - g->in.start[z];
     if (turns == MAX_TURNS)
