@@ -48,11 +48,11 @@ static int count_items(const struct bench *b)
 static void *work(void *arg)
 {
     struct bench *b = arg;
-    int item;
-    while ((item = atomic_fetch_add(&b->next, 1)) < count_items(b)) {
+    int item, count = count_items(b);
+    while ((item = atomic_fetch_add(&b->next, 1)) < count) {
         run_one(b, item);
         int done = atomic_fetch_add(&b->done, 1) + 1;
-        bench_progress(done, count_items(b));
+        bench_progress(done, count);
     }
     return NULL;
 }

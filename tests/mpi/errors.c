@@ -70,7 +70,11 @@ static void same(int theirs, int ours)
     called = 0;
 }
 
-#define SAME(call) same(P##call, call)
+#define SAME(call)                                                                       \
+    do {                                                                                 \
+        int theirs = P##call;                                                            \
+        same(theirs, call);                                                              \
+    } while (0)
 
 /* Every rank does it. */
 static void wrong_places(MPI_Comm comm)

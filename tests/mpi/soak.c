@@ -361,7 +361,9 @@ static void one_call(struct soaker *s, MPI_Comm comm)
     MPI_Comm_rank(comm, &c.rank);
     MPI_Comm_size(comm, &c.size);
     c.root = (int)below(&s->lots, c.size);
-    s->bad += ways[below(&s->lots, sizeof ways / sizeof *ways)](s, &c);
+    long way = below(&s->lots, sizeof ways / sizeof *ways);
+    long bad = ways[way](s, &c);
+    s->bad += bad;
 }
 
 /* Replaces a communicator by another one of the same thread. The lots of a split's halves

@@ -119,9 +119,9 @@ static void a_move_costs_what_the_whole_says(void **state)
     for (int round = 0; round < 240; round++) {
         struct bench b;
         struct small_options o = {.n = 3 + (int)espi_rng_below(&rng, 30),
-                                  .density = 0.1 + 0.9 * espi_rng_uniform(&rng),
                                   .whole = round % 2 ? 3 : 0, /* ties */
                                   .model = (esp_model)(round % 3)};
+        o.density = 0.1 + 0.9 * espi_rng_uniform(&rng);
         set_up(&b, small_random(&rng, &o), (enum espi_anneal_objective)(round / 3 % 3));
         walk(&b, &rng, 60);
         tear_down(&b);
@@ -266,9 +266,9 @@ static void small_platforms_come_out_optimal(void **state)
     int missed = 0, rounds = 60;
     for (int round = 0; round < rounds; round++) {
         struct small_options o = {.n = 3 + (int)espi_rng_below(&rng, 4),
-                                  .density = 0.5 + 0.5 * espi_rng_uniform(&rng),
                                   .whole = round % 2 ? 4 : 0,
                                   .model = (esp_model)(round % 3)};
+        o.density = 0.5 + 0.5 * espi_rng_uniform(&rng);
         struct bench b;
         set_up(&b, small_random(&rng, &o), ESPI_ANNEAL_FILL);
         struct all_trees_best best = all_trees_best(&b.v, 0, 1);

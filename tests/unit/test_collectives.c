@@ -185,8 +185,8 @@ static void run_plan(const struct esp_platform *p, const struct esp_plan *plan,
     struct espi_arena arena;
     struct espi_program prog;
     struct world w;
-    struct espi_compile_options o = {.size_bytes = 1 + espi_rng_below(rng, 20000),
-                                     .slice_bytes = 1 + espi_rng_below(rng, 300)};
+    struct espi_compile_options o = {.size_bytes = 1 + espi_rng_below(rng, 20000)};
+    o.slice_bytes = 1 + espi_rng_below(rng, 300);
     espi_arena_init(&arena);
     assert_int_equal(espi_program_compile(p, plan, &o, &arena, &prog, NULL), ESP_OK);
     world_init(&w, &prog, plan, rng);

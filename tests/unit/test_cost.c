@@ -38,12 +38,14 @@ static struct esp_platform *complete_random(struct espi_rng *rng, int n, esp_mod
         assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
     }
     for (int u = 0; u < n; u++)
-        for (int v = 0; v < n; v++)
-            if (u != v)
-                assert_int_equal(esp_builder_add_link(b, u, v, espi_rng_range(rng, 0, 1),
-                                                      espi_rng_range(rng, 0.5, 2), NULL,
-                                                      NULL),
-                                 ESP_OK);
+        for (int v = 0; v < n; v++) {
+            if (u == v)
+                continue;
+            double latency_s = espi_rng_range(rng, 0, 1);
+            double Bps = espi_rng_range(rng, 0.5, 2);
+            assert_int_equal(esp_builder_add_link(b, u, v, latency_s, Bps, NULL, NULL),
+                             ESP_OK);
+        }
     assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
     esp_builder_free(b);
     return p;

@@ -63,9 +63,9 @@ static void random_platforms(void **state)
     espi_rng_seed(&rng, 31);
     for (int round = 0; round < 600; round++) {
         struct small_options o = {.n = 2 + (int)espi_rng_below(&rng, 5),
-                                  .density = 1.3 * espi_rng_uniform(&rng),
-                                  .whole = whole[espi_rng_below(&rng, 4)],
                                   .model = (esp_model)(round % ESP_MODEL_COUNT)};
+        o.density = 1.3 * espi_rng_uniform(&rng);
+        o.whole = whole[espi_rng_below(&rng, 4)];
         struct esp_platform *p = small_random(&rng, &o);
         check_platform(p, counts[espi_rng_below(&rng, 4)]);
         esp_platform_free(p);
@@ -80,9 +80,9 @@ static void shared_cables(void **state)
     espi_rng_seed(&rng, 32);
     for (int round = 0; round < 400; round++) {
         struct small_options o = {.n = 3 + (int)espi_rng_below(&rng, 3),
-                                  .density = 0.4 + 0.6 * espi_rng_uniform(&rng),
                                   .model = (esp_model)(round % ESP_MODEL_COUNT),
                                   .cables = 1 + round % 3};
+        o.density = 0.4 + 0.6 * espi_rng_uniform(&rng);
         struct esp_platform *p = small_random(&rng, &o);
         check_platform(p, 1 + round % 4);
         esp_platform_free(p);

@@ -180,12 +180,10 @@ static double simple_value(const struct random_graph *rg, int root)
     struct espi_arena arena;
     espi_arena_init(&arena);
     size_t m = (size_t)rg->g.m;
-    struct level l = {rg->g.n,
-                      rg->g.m,
-                      root,
-                      ESPI_ARENA_NEW(&arena, int, m),
-                      ESPI_ARENA_NEW(&arena, int, m),
-                      ESPI_ARENA_NEW(&arena, double, m)};
+    struct level l = {.n = rg->g.n, .m = rg->g.m, .root = root};
+    l.tail = ESPI_ARENA_NEW(&arena, int, m);
+    l.head = ESPI_ARENA_NEW(&arena, int, m);
+    l.cost = ESPI_ARENA_NEW(&arena, double, m);
     memcpy(l.tail, rg->tail, m * sizeof *l.tail);
     memcpy(l.head, rg->head, m * sizeof *l.head);
     memcpy(l.cost, rg->weight, m * sizeof *l.cost);

@@ -273,11 +273,11 @@ static void as_the_full_program_says(void **state)
     espi_rng_seed(&rng, 42);
     for (int i = 0; i < 240; i++) {
         struct recipe r = {.hosts = 2 + (int)espi_rng_below(&rng, i % 12 ? 9 : 20),
-                           .cables = i % 3 ? 0 : (int)espi_rng_below(&rng, 4),
                            .model = (esp_model)(i % ESP_MODEL_COUNT),
                            .low = 1,
-                           .high = i % 5 ? 20 : 1,
-                           .density = espi_rng_range(&rng, 0, 0.5)};
+                           .high = i % 5 ? 20 : 1};
+        r.cables = i % 3 ? 0 : (int)espi_rng_below(&rng, 4);
+        r.density = espi_rng_range(&rng, 0, 0.5);
         compare_with_full(random_platform(&rng, &r));
     }
 }
@@ -289,12 +289,12 @@ static void as_the_full_program_says_with_switches(void **state)
     espi_rng_seed(&rng, 43);
     for (int i = 0; i < 100; i++) {
         struct recipe r = {.hosts = 2 + (int)espi_rng_below(&rng, 5),
-                           .switches = 1 + (int)espi_rng_below(&rng, 4),
-                           .cables = i % 3 ? 0 : (int)espi_rng_below(&rng, 3),
                            .model = (esp_model)(i % ESP_MODEL_COUNT),
                            .low = 1,
-                           .high = 10,
-                           .density = espi_rng_range(&rng, 0, 0.6)};
+                           .high = 10};
+        r.switches = 1 + (int)espi_rng_below(&rng, 4);
+        r.cables = i % 3 ? 0 : (int)espi_rng_below(&rng, 3);
+        r.density = espi_rng_range(&rng, 0, 0.6);
         struct esp_platform *p = random_platform(&rng, &r);
         compare_with_full(p);
     }
@@ -309,8 +309,8 @@ static void weights_over_nine_orders(void **state)
         struct recipe r = {.hosts = 3 + (int)espi_rng_below(&rng, 25),
                            .model = (esp_model)(i % ESP_MODEL_COUNT),
                            .low = 1e-6,
-                           .high = 1e3,
-                           .density = espi_rng_range(&rng, 0, 0.6)};
+                           .high = 1e3};
+        r.density = espi_rng_range(&rng, 0, 0.6);
         struct esp_platform *p = random_platform(&rng, &r);
         struct solved s;
         solve(&s, p);
@@ -374,8 +374,8 @@ static void cuts_agree_with_trees(void **state)
                            .cables = i % 3 ? 0 : 2,
                            .model = (esp_model)(i % ESP_MODEL_COUNT),
                            .low = 1,
-                           .high = 30,
-                           .density = espi_rng_range(&rng, 0, 0.5)};
+                           .high = 30};
+        r.density = espi_rng_range(&rng, 0, 0.5);
         struct esp_platform *p = random_platform(&rng, &r);
         struct solved s;
         struct espi_arcs arcs;

@@ -304,10 +304,11 @@ static struct esp_platform *random_platform(struct espi_rng *rng, int max_n)
     static const int whole[] = {0, 1, 3, 20};
     struct small_options o = {
         .n = 2 + (int)espi_rng_below(rng, (uint32_t)max_n - 1),
-        .density = espi_rng_uniform(rng) * espi_rng_uniform(rng),
-        .whole = whole[espi_rng_below(rng, 4)],
         .model = ESP_MODEL_MULTI_PORT, /* so that there are send overheads */
     };
+    o.density = espi_rng_uniform(rng);
+    o.density *= espi_rng_uniform(rng);
+    o.whole = whole[espi_rng_below(rng, 4)];
     return small_random(rng, &o);
 }
 
@@ -377,9 +378,9 @@ static void never_better_than_the_best_tree(void **state)
     int met = 0;
     for (int round = 0; round < 300; round++) {
         struct small_options o = {.n = 2 + (int)espi_rng_below(&rng, 5),
-                                  .density = espi_rng_uniform(&rng),
                                   .whole = round % 2 ? 4 : 0,
                                   .model = (esp_model)(round % ESP_MODEL_COUNT)};
+        o.density = espi_rng_uniform(&rng);
         struct scene s;
         scene_open(&s, small_random(&rng, &o));
         double best_s = all_trees_best(&s.v, 0, 0).period_s;

@@ -36,9 +36,11 @@ static struct esp_platform *random_platform(uint64_t seed)
     for (int i = 0; i < n; i++) {
         snprintf(name, sizeof name, "n%d \"x\"", i);
         snprintf(site, sizeof site, "s%u", espi_rng_below(&rng, 3));
-        add_node(b, name, espi_rng_below(&rng, 2) ? site : NULL,
-                 i && !espi_rng_below(&rng, 4) ? ESP_NODE_SWITCH : ESP_NODE_HOST,
-                 espi_rng_below(&rng, 2) ? ESP_UNSET : espi_rng_uniform(&rng));
+        int has_site = espi_rng_below(&rng, 2) > 0;
+        int is_switch = i && !espi_rng_below(&rng, 4);
+        double overhead_s = espi_rng_below(&rng, 2) ? ESP_UNSET : espi_rng_uniform(&rng);
+        add_node(b, name, has_site ? site : NULL,
+                 is_switch ? ESP_NODE_SWITCH : ESP_NODE_HOST, overhead_s);
     }
     for (int u = 0; u < n; u++)
         for (int v = 0; v < n; v++)

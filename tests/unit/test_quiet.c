@@ -335,8 +335,8 @@ static void links_of_plans_come_first(void **state)
         int links[16], n = way_between(j.p, order.from, order.to, links);
         for (int i = 0; i < n; i++)
             count[links[i]]++;
-        espi_quiet_answer(j.q, order.number, ESPI_PROBE_RATE, true_Bps(&j, &order),
-                          j.now_s, NULL, NULL);
+        double Bps = true_Bps(&j, &order);
+        espi_quiet_answer(j.q, order.number, ESPI_PROBE_RATE, Bps, j.now_s, NULL, NULL);
     }
     /* those between sites, of which some are in the plan */
     for (int e = 0; e < j.p->n_links; e++) {

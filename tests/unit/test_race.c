@@ -451,9 +451,10 @@ static void lab_run(struct lab *l, double sigma, double *sum)
     for (int run = 0; run < RUNS; run++) {
         int at = 0, end[4];
         espi_rng_seed(&rng, (uint64_t)run + 1);
-        for (int e = 0; e < ARCS; e++)
-            l->real[e] =
-                espi_rng_range(&rng, 1e-5, 1e-3) + 1e6 / espi_rng_range(&rng, 1e4, 2e8);
+        for (int e = 0; e < ARCS; e++) {
+            l->real[e] = espi_rng_range(&rng, 1e-5, 1e-3);
+            l->real[e] += 1e6 / espi_rng_range(&rng, 1e4, 2e8);
+        }
         for (int e = 0; e < ARCS; e++)
             l->believed[e] =
                 l->real[e] * fmax(1e-6, fabs(espi_rng_gaussian(&rng, 1, sigma)));

@@ -334,9 +334,10 @@ static void random_scenes(void **state)
             for (int v = 0; v < n; v++)
                 s.helper[k][v] = (int)espi_rng_below(&rng, (uint32_t)n + 1) - 1;
         }
-        for (int k = 0; k < n; k++)
-            s.slow_Bps[espi_rng_below(&rng, (uint32_t)n)]
-                      [espi_rng_below(&rng, (uint32_t)n)] = 2e6;
+        for (int k = 0; k < n; k++) {
+            uint32_t from = espi_rng_below(&rng, (uint32_t)n);
+            s.slow_Bps[from][espi_rng_below(&rng, (uint32_t)n)] = 2e6;
+        }
         s.options.window = 1 + (int)espi_rng_below(&rng, 5);
         s.options.grace_s = round % 2 ? 0 : 1e-3;
         s.meets = round % 4 >= 2;
