@@ -26,6 +26,9 @@ bench: build ## run the benchmarks
 soak: build ## SOAK_CALLS (100000) random broadcasts under each MPI
 	@tools/soak $(BUILD)
 
+seeds: build ## run the unit tests that draw with SEEDS (20) other seeds
+	@JOBS=$(JOBS) tools/seeds $(BUILD)
+
 coverage: ## measure which lines the tests reach: build/coverage/report
 	@tools/setup build check coverage
 	@tools/coverage
@@ -43,4 +46,4 @@ clean: ## remove all that was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: build demo check fuzz bench soak coverage format install clean help
+.PHONY: build demo check fuzz bench soak seeds coverage format install clean help

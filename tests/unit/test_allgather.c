@@ -17,6 +17,7 @@
 #include "cost/op_bound.h"
 #include "plan/ops.h"
 #include "study/alltoall.h"
+#include "support/seed.h"
 
 static const char *const exchanges[] = {
     "gather-broadcast",
@@ -55,7 +56,7 @@ static struct esp_platform *unequal(uint64_t seed, int n, esp_model model, int s
     esp_matrix_options_defaults(&o);
     esp_random_options_defaults(&r);
     o.nodes = r.nodes = n;
-    o.seed = r.seed = seed;
+    o.seed = r.seed = test_seed(seed);
     r.latency_s = 1e-4;
     assert_int_equal(sparse ? esp_generate_random(&r, &p, NULL)
                             : esp_generate_matrix(&o, &p, NULL),
@@ -356,7 +357,8 @@ static void auto_is_never_worse_than_the_classical_ones(void **state)
         if (n == 64 && round > 40)
             continue;
         assert_int_equal(
-            espi_alltoall_mix(n, ratios[round % 7], (uint64_t)round, &p, NULL), ESP_OK);
+            espi_alltoall_mix(n, ratios[round % 7], test_seed((uint64_t)round), &p, NULL),
+            ESP_OK);
         assert_int_equal(espi_alltoall_try(p, part, &t, NULL), ESP_OK);
         if (!(t.gain >= 1 - 1e-9))
             fail_msg("round %d: %s is slower by %g", round, t.chosen, 1 / t.gain);

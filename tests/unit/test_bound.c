@@ -11,6 +11,7 @@
 #include <espalier/espalier.h>
 
 #include "support/alloc_fail.h"
+#include "support/seed.h"
 
 static struct esp_platform *parse(const char *text)
 {
@@ -194,6 +195,7 @@ static void estimates_are_near_the_answers(void **state)
     struct esp_platform *p = NULL;
     esp_hub_options_defaults(&h);
     h.nodes = 20;
+    h.seed = test_seed(1);
     assert_int_equal(esp_generate_hub(&h, &p, NULL), ESP_OK);
     struct esp_bound *b = bound_of(p, ESP_BOUND_TREES);
     assert_true(b->n_what_if > 2);
@@ -283,6 +285,7 @@ static void many_trees_reach_the_bound(void **state)
     struct esp_platform *p[2] = {NULL, NULL};
     esp_hub_options_defaults(&h);
     h.nodes = 40;
+    h.seed = test_seed(1);
     assert_int_equal(esp_generate_hub(&h, &p[0], NULL), ESP_OK);
     esp_sites_options_defaults(&s);
     s.switches = 1;

@@ -17,6 +17,7 @@
 #include "support/alloc_fail.h"
 #include "support/kinds.h"
 #include "support/pace.h"
+#include "support/seed.h"
 
 static const double TOLERANCE = 0.01;
 
@@ -67,7 +68,7 @@ static void check_kind(int kind, esp_model model)
     struct worst w = {0, 0, INFINITY, 0};
     for (int seed = 1; seed <= scope.platforms; seed++) {
         struct esp_platform *p =
-            kind_platform(kind, hosts_of(seed, model), (uint64_t)seed, model);
+            kind_platform(kind, hosts_of(seed, model), test_seed((uint64_t)seed), model);
         check(p, kind, (uint64_t)seed, (seed + (int)model + kind) % CASES, &w);
         esp_platform_free(p);
     }

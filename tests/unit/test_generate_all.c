@@ -11,6 +11,7 @@
 #include "platform/generators.h"
 #include "support/alloc_fail.h"
 #include "support/platform_facts.h"
+#include "support/seed.h"
 
 union options {
     double align;
@@ -124,14 +125,14 @@ static void seeded(const struct espi_generator *g, union options *o)
     if (espi_param_find(g, "spread"))
         set(g, o, "spread", 3);
     for (int seed = 0; seed < 20; seed++) {
-        set(g, o, "seed", seed);
+        set(g, o, "seed", (double)test_seed((uint64_t)seed));
         a = run(g, o);
         b = run(g, o);
         assert_true(esp_platform_equal(a, b));
         assert_true(platform_same_links(a, b));
         assert_int_equal(esp_platform_check_root(a, 0, NULL), ESP_OK);
         esp_platform_free(b);
-        set(g, o, "seed", seed + 1);
+        set(g, o, "seed", (double)test_seed((uint64_t)seed + 1));
         b = run(g, o);
         assert_false(platform_same_links(a, b));
         esp_platform_free(a);
@@ -192,6 +193,8 @@ static void test_presets(void **state)
             espi_generator_defaults(&all[i], &o);
             assert_int_equal(
                 espi_generator_preset(&all[i], &o, all[i].presets[k].name, NULL), ESP_OK);
+            if (espi_param_find(&all[i], "seed"))
+                set(&all[i], &o, "seed", (double)test_seed(1));
             struct esp_platform *p = run(&all[i], &o);
             assert_int_equal(esp_platform_check_root(p, 0, NULL), ESP_OK);
             esp_platform_free(p);

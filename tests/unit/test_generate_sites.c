@@ -9,6 +9,7 @@
 
 #include "platform/platform.h"
 #include "support/platform_facts.h"
+#include "support/seed.h"
 
 static struct esp_platform *make(const struct esp_sites_options *o)
 {
@@ -107,6 +108,7 @@ static void test_spread(void **state)
     o.clusters = 1;
     o.hosts = 2;
     o.spread = 4;
+    o.seed = test_seed(1);
     struct esp_platform *p = make(&o);
     for (int c = 0; c < esp_platform_shared_count(p); c++, cables++) {
         const int *links = p->shared_links.item + p->shared_links.start[c];

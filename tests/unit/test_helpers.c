@@ -12,6 +12,7 @@
 #include "advise/helpers.h"
 #include "advise/knobs.h"
 #include "support/alloc_fail.h"
+#include "support/seed.h"
 
 enum { N = 12 };
 
@@ -71,7 +72,7 @@ static struct esp_platform *random_platform(uint64_t seed, double density)
     struct esp_platform *p = NULL;
     esp_random_options_defaults(&o);
     o.nodes = N;
-    o.seed = seed;
+    o.seed = test_seed(seed);
     o.density = density;
     assert_int_equal(esp_generate_random(&o, &p, NULL), ESP_OK);
     return p;

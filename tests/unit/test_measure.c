@@ -18,6 +18,7 @@
 #include "platform/platform.h"
 #include "support/alloc_fail.h"
 #include "support/fake_network.h"
+#include "support/seed.h"
 
 #define MBIT 125e3
 
@@ -32,7 +33,7 @@ static void draw(struct fake_network *net, uint64_t seed, int n, int sites, int 
     struct espi_rng *r = &net->rng;
     int order[FAKE_HOSTS];
     memset(net, 0, sizeof *net);
-    espi_rng_seed(r, seed);
+    espi_rng_seed(r, test_seed(seed));
     net->n = n;
     net->n_sites = sites;
     net->n_clusters = sites * clusters;

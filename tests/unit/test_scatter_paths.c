@@ -8,6 +8,7 @@
 #include <espalier/espalier.h>
 
 #include "support/pace.h"
+#include "support/seed.h"
 
 static struct esp_platform *sites(uint64_t seed, int hosts, int switches)
 {
@@ -19,7 +20,7 @@ static struct esp_platform *sites(uint64_t seed, int hosts, int switches)
     o.hosts = hosts;
     o.spread = 4;
     o.switches = switches;
-    o.seed = seed;
+    o.seed = test_seed(seed);
     assert_int_equal(esp_generate_sites(&o, &p, NULL), ESP_OK);
     return p;
 }
@@ -31,7 +32,7 @@ static struct esp_platform *random_network(uint64_t seed, int nodes, int model)
     esp_random_options_defaults(&o);
     o.nodes = nodes;
     o.density = 0.3;
-    o.seed = seed;
+    o.seed = test_seed(seed);
     assert_int_equal(esp_generate_random(&o, &p, NULL), ESP_OK);
     assert_int_equal(esp_platform_with_model(p, (esp_model)model, &q, NULL), ESP_OK);
     esp_platform_free(p);

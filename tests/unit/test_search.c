@@ -20,6 +20,7 @@
 #include "support/all_trees.h"
 #include "support/plans.h"
 #include "support/pace.h"
+#include "support/seed.h"
 #include "support/small_platform.h"
 
 static struct esp_plan *planned(const struct esp_platform *p, const char *algo,
@@ -129,13 +130,13 @@ static void loads_stay_right(void **state)
     esp_random_options_defaults(&o);
     o.nodes = 30;
     o.density = 0.15;
-    espi_rng_seed(&rng, 3);
+    espi_rng_seed(&rng, test_seed(3));
     for (int model = 0; model < ESP_MODEL_COUNT; model++) {
         struct esp_platform *made = NULL, *p = NULL;
         struct espi_arena arena;
         struct espi_view v;
         struct espi_tree_state s;
-        o.seed = (uint64_t)model + 1;
+        o.seed = test_seed((uint64_t)model + 1);
         espi_arena_init(&arena);
         assert_int_equal(esp_generate_random(&o, &made, NULL), ESP_OK);
         assert_int_equal(esp_platform_with_model(made, (esp_model)model, &p, NULL), 0);
@@ -187,7 +188,7 @@ static void small_platforms_come_out_optimal(void **state)
     (void)state;
     struct espi_rng rng;
     struct score period = {0, 0}, finish = {0, 0};
-    espi_rng_seed(&rng, 11);
+    espi_rng_seed(&rng, test_seed(11));
     for (int i = 0; i < 120; i++) {
         struct small_options o = {.n = 2 + i % 5,
                                   .density = 0.2 + 0.1 * (i % 7),
@@ -231,7 +232,7 @@ static void nothing_gets_worse(void **state)
 {
     (void)state;
     struct espi_rng rng;
-    espi_rng_seed(&rng, 5);
+    espi_rng_seed(&rng, test_seed(5));
     for (int i = 0; i < 12; i++) {
         struct small_options o = {
             .n = 8 + i, .density = 0.3, .model = (esp_model)(i % 3)};
@@ -275,7 +276,7 @@ static int count_proven(const char *preset, const char *exact)
         struct esp_platform *p = NULL;
         esp_tiers_options_defaults(&o);
         assert_int_equal(esp_tiers_options_preset(&o, preset, NULL), ESP_OK);
-        o.seed = (uint64_t)i + 1;
+        o.seed = test_seed((uint64_t)i + 1);
         assert_int_equal(esp_generate_tiers(&o, &p, NULL), ESP_OK);
         int roots[] = {0, esp_platform_node_count(p) - 1};
         for (int k = 0; k < 2; k++) {
@@ -350,7 +351,7 @@ static void auto_is_the_best_of_all(void **state)
     o.nodes = 12;
     for (int model = 0; model < ESP_MODEL_COUNT; model++) {
         struct esp_platform *made = NULL, *p = NULL;
-        o.seed = (uint64_t)model + 1;
+        o.seed = test_seed((uint64_t)model + 1);
         assert_int_equal(esp_generate_matrix(&o, &made, NULL), ESP_OK);
         assert_int_equal(esp_platform_with_model(made, (esp_model)model, &p, NULL), 0);
         no_later_than_all(p, 100);
@@ -393,6 +394,7 @@ static void seeds_decide(void **state)
     struct esp_platform *p = NULL;
     esp_random_options_defaults(&o);
     o.nodes = 40;
+    o.seed = test_seed(1);
     o.density = 0.2;
     assert_int_equal(esp_generate_random(&o, &p, NULL), ESP_OK);
     static const char *const algos[] = {"refine", "refine:objective=finish", "auto"};
@@ -422,6 +424,7 @@ static void a_time_budget_is_kept(void **state)
     struct esp_request request;
     esp_hub_options_defaults(&o);
     o.nodes = 60;
+    o.seed = test_seed(1);
     assert_int_equal(esp_generate_hub(&o, &p, NULL), ESP_OK);
     esp_request_init(&request, 0);
     request.algo = "refine:objective=finish";

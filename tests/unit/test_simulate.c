@@ -17,6 +17,7 @@
 #include "schedule/round.h"
 #include "support/alloc_fail.h"
 #include "support/random_plan.h"
+#include "support/seed.h"
 
 static void near(double a, double b, double tolerance)
 {
@@ -30,7 +31,7 @@ static struct esp_platform *random_platform(uint64_t seed, int n, esp_model mode
     struct esp_platform *p = NULL, *q = NULL;
     esp_random_options_defaults(&o);
     o.nodes = n;
-    o.seed = seed;
+    o.seed = test_seed(seed);
     o.density = 0.3;
     o.latency_s = seed % 2 ? 1e-4 : 0;
     assert_int_equal(esp_generate_random(&o, &p, NULL), ESP_OK);
@@ -44,7 +45,7 @@ static struct esp_plan *seeded_plan(const struct esp_platform *p, uint64_t seed,
                                     int n_trees)
 {
     struct espi_rng rng;
-    espi_rng_seed(&rng, seed);
+    espi_rng_seed(&rng, test_seed(seed));
     struct esp_plan *plan = random_plan(p, &rng, n_trees, 1);
     plan->size_bytes = 1e6;
     plan->slice_bytes = 1e6;
