@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "cost/cost.h"
 #include "platform/view.h"
+#include "support/seed.h"
 
 enum { MAX_NODES = 12 };
 
@@ -91,12 +92,47 @@ static double simulate(const struct espi_view *v, const int *arcs, int count,
     return finish_s;
 }
 
+/* After so many slices the busiest sender alone sets the pace: another may be the last
+ * for as long as it began later, at most by the fill, and loses a little of that with
+ * every slice. */
+static double slices_to_pace(const struct espi_view *v, const int *arcs, double fill_s)
+{
+    double load_s[MAX_NODES] = {0}, most_s = 0, next_s = 0;
+    for (int i = 0; i < v->g.n - 1; i++)
+        load_s[v->g.tail[arcs[i]]] += v->hold_s[arcs[i]];
+    for (int h = 0; h < v->g.n; h++) {
+        next_s = fmax(next_s, fmin(most_s, load_s[h]));
+        most_s = fmax(most_s, load_s[h]);
+    }
+    return 2 + fill_s / (most_s - next_s);
+}
+
+enum { ROUNDS = 20000, LONG = 20000 };
+
+/* So many slices that the pace is steady, or, where two are about equally busy, LONG;
+ * 1 if it is steady. */
+static int long_messages_keep_the_pace(const struct espi_view *v, const int *arcs)
+{
+    struct espi_tree_cost cost;
+    double period_s;
+    assert_int_equal(espi_tree_cost(v, 0, arcs, 1, &arena, &cost), 0);
+    double enough = slices_to_pace(v, arcs, cost.fill_s);
+    int count = (int)fmin(ceil(enough), LONG);
+    assert_int_equal(espi_tree_cost(v, 0, arcs, count, &arena, &cost), 0);
+    near(cost.makespan_s, simulate(v, arcs, count, &period_s));
+    if (enough > LONG)
+        return 0;
+    near(cost.period_s, period_s);
+    return 1;
+}
+
 static void one_port_makespan_is_exact(void **state)
 {
     (void)state;
     struct espi_rng rng;
-    espi_rng_seed(&rng, 11);
-    for (int round = 0; round < 2000; round++) {
+    int steady = 0;
+    espi_rng_seed(&rng, test_seed(11));
+    for (int round = 0; round < ROUNDS; round++) {
         int n = 2 + (int)espi_rng_below(&rng, MAX_NODES - 1), arcs[MAX_NODES],
             parent[MAX_NODES], count = 1 + (int)espi_rng_below(&rng, 40);
         struct esp_platform *p = complete_random(&rng, n, ESP_MODEL_ONE_PORT);
@@ -109,11 +145,10 @@ static void one_port_makespan_is_exact(void **state)
         near(cost.makespan_s, simulate(&v, arcs, count, &period_s));
         near(cost.fill_s, simulate(&v, arcs, 1, &period_s));
         near(cost.period_s, espi_tree_period_s(&v, parent, load));
-        /* In the long run the slowest node sets the pace. */
-        simulate(&v, arcs, 400, &period_s);
-        near(cost.period_s, period_s);
+        steady += long_messages_keep_the_pace(&v, arcs);
         esp_platform_free(p);
     }
+    assert_true(steady > ROUNDS * 9 / 10);
 }
 
 /* The same plan through the file-level function. */
@@ -121,7 +156,7 @@ static void plan_and_tree_costs_agree(void **state)
 {
     (void)state;
     struct espi_rng rng;
-    espi_rng_seed(&rng, 12);
+    espi_rng_seed(&rng, test_seed(12));
     for (int round = 0; round < 400; round++) {
         esp_model model = (esp_model)(round % ESP_MODEL_COUNT);
         int n = 2 + (int)espi_rng_below(&rng, MAX_NODES - 1), arcs[MAX_NODES],
@@ -190,7 +225,7 @@ static void children_are_served_in_the_best_order(void **state)
 {
     (void)state;
     struct espi_rng rng;
-    espi_rng_seed(&rng, 13);
+    espi_rng_seed(&rng, test_seed(13));
     for (int round = 0; round < 1000; round++) {
         esp_model model = (esp_model)(round % ESP_MODEL_COUNT);
         int n = 2 + (int)espi_rng_below(&rng, 6), arcs[MAX_NODES], parent[MAX_NODES];
