@@ -415,10 +415,14 @@ static void the_enumerator_counts_right(void **state)
 
 /* ---- as published: the simple pruning is the worst of the three ---- */
 
+/* The mean of so many is above 1 by five of its standard errors or more: on 10 nodes grow
+ * gets 1.15 of what prune-simple does, with a deviation of 0.28. */
+enum { PLATFORMS = 100 };
+
 static double mean_throughput(const char *algo, int n)
 {
     double sum = 0;
-    for (uint64_t seed = 1; seed <= 30; seed++) {
+    for (uint64_t seed = 1; seed <= PLATFORMS; seed++) {
         struct esp_random_options o;
         struct esp_platform *p = NULL;
         esp_random_options_defaults(&o);
@@ -432,15 +436,15 @@ static double mean_throughput(const char *algo, int n)
         esp_plan_free(base);
         esp_platform_free(p);
     }
-    return sum / 30;
+    return sum / PLATFORMS;
 }
 
 static void the_refined_ones_beat_the_simple_one(void **state)
 {
     (void)state;
     for (int n = 10; n <= 50; n += 20) {
-        assert_true(mean_throughput("prune-degree", n) > 1.1);
-        assert_true(mean_throughput("grow", n) > 1.1);
+        assert_true(mean_throughput("prune-degree", n) > 1);
+        assert_true(mean_throughput("grow", n) > 1);
     }
 }
 

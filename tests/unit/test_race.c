@@ -349,7 +349,8 @@ static void nothing_is_lost_while_a_way_is_left(void **state)
         esp_plan_free(plan);
         esp_platform_free(p);
     }
-    assert_true(losses > 100 && repairs > 500);
+    /* or it would prove nothing; of the cases about 760 and 530, give or take 20 */
+    assert_true(losses > 400 && repairs > 400);
 }
 
 /* With all faults there from the start, the race serves those whom senders that live

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,8 @@ static void numbers_have_a_length(void **state)
     assert_true(v == strtod(many, NULL));
 }
 
-/* Both ways of conversion agree with libc's, bit for bit (the tests run in "C"). */
+/* Both ways of conversion agree with libc's, bit for bit (the tests run in "C"); what is
+ * out of range, as the largest numbers are when rounded to a digit, is no number here. */
 static void same_as_strtod(void **state)
 {
     (void)state;
@@ -142,7 +144,9 @@ static void same_as_strtod(void **state)
         snprintf(text, sizeof text, "%.*g", 1 + (int)espi_rng_below(&r, 20), want);
         want = strtod(text, NULL);
         double v = -1;
-        if (espi_parse_number(text, strlen(text), &v) || memcmp(&v, &want, sizeof v))
+        int refused = espi_parse_number(text, strlen(text), &v) != 0;
+        want = isfinite(want) ? want : -1;
+        if (refused != (want < 0) || memcmp(&v, &want, sizeof v))
             fail_msg("%s: %.17g, not %.17g", text, v, want);
     }
 }
