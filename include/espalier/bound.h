@@ -53,10 +53,9 @@ struct esp_what_if {
     esp_resource_kind kind; /* ESP_RESOURCE_SEND_PORT: all links out of the node,
                                ESP_RESOURCE_RECV_PORT: all links into it */
     int owner;
-    double
-        estimate; /* relative gain of throughput, by the prices: at most this, nearly */
-    double gain;  /* by solving again */
-    char *text;   /* "the next 10% of bandwidth on link a -> b would raise ..." */
+    double estimate; /* relative gain of throughput, by the prices alone: about this */
+    double gain;     /* by solving again */
+    char *text;      /* "the next 10% of bandwidth on link a -> b would raise ..." */
 };
 
 struct esp_bound {
