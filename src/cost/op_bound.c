@@ -10,6 +10,7 @@
 #include "cost/own_bound.h"
 #include "cost/packing.h"
 #include "plan/ops.h"
+#include "platform/platform.h"
 
 static const double TIGHT = 1e-5;   /* a plan so near to the bound reaches it */
 static const double MAX_WORK = 1e9; /* of an allreduce: links of the trees looked at */
@@ -119,7 +120,7 @@ static esp_status bound_inward(const struct espi_op_bound_task *t,
 {
     struct espi_op_bound_task there = *t;
     struct esp_platform *reversed = NULL;
-    esp_status st = esp_platform_reversed(t->p, &reversed, err);
+    esp_status st = espi_platform_mirrored(t->p, t->slice_bytes, &reversed, err);
     if (st)
         return st;
     there.p = reversed;

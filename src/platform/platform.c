@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "platform/resources.h"
 
 static const char *const model_names[ESP_MODEL_COUNT] = {
     [ESP_MODEL_ONE_PORT] = "one-port",
@@ -305,6 +306,23 @@ esp_status esp_platform_reversed(const struct esp_platform *p, struct esp_platfo
                                  struct esp_err *err)
 {
     return copy(p, p->model, 1, out, err);
+}
+
+esp_status espi_platform_mirrored(const struct esp_platform *p, double slice_bytes,
+                                  struct esp_platform **out, struct esp_err *err)
+{
+    struct esp_platform *mirror;
+    esp_status st = esp_platform_reversed(p, &mirror, err);
+    if (st)
+        return st;
+    for (int i = 0; i < p->n_nodes && p->model == ESP_MODEL_MULTI_PORT; i++) {
+        if (p->send_s[i] != ESP_UNSET)
+            continue;
+        mirror->recv_s[i] = espi_send_overhead_s(p, i, slice_bytes);
+        mirror->send_s[i] = p->recv_s[i] == ESP_UNSET ? 0 : p->recv_s[i];
+    }
+    *out = mirror;
+    return ESP_OK;
 }
 
 esp_status espi_platform_scaled(const struct esp_platform *p, const double *link_factor,

@@ -52,6 +52,11 @@ static inline double espi_link_time_s(const struct esp_platform *p, int link,
     return p->latency_s[link] + bytes / p->bandwidth_Bps[link];
 }
 
+/* As esp_platform_reversed(), for slices of one size: what sends take where nothing is
+ * said, which hangs on the size, is mirrored too. */
+esp_status espi_platform_mirrored(const struct esp_platform *p, double slice_bytes,
+                                  struct esp_platform **out, struct esp_err *err);
+
 /* A copy in which each link has its bandwidth times link_factor[link], and each cable its
  * times cable_factor[cable]; all factors positive. */
 esp_status espi_platform_scaled(const struct esp_platform *p, const double *link_factor,
