@@ -29,10 +29,13 @@ const char *esp_version(void)
 void espi_err_fill(struct esp_err *err, esp_status status, const char *fmt, ...)
 {
     if (err) {
+        char raw[sizeof err->text];
         va_list ap;
         va_start(ap, fmt);
-        vsnprintf(err->text, sizeof err->text, fmt, ap);
+        vsnprintf(raw, sizeof raw, fmt, ap);
         va_end(ap);
+        /* Callers quote names, to cut long ones; none that they forget gets through. */
+        espi_quote(err->text, sizeof err->text, raw);
         err->status = status;
     }
 }
@@ -53,17 +56,4 @@ void espi_err_prepend(struct esp_err *err, esp_status status, const char *prefix
         err->text[head + tail] = '\0';
         err->status = status;
     }
-}
-
-const char *espi_quote(char *out, unsigned long out_size, const char *text)
-{
-    unsigned long i = 0;
-    for (; text[i] && i + 4 < out_size; i++) {
-        unsigned char c = (unsigned char)text[i];
-        out[i] = (c < 0x20 || c == 0x7f) ? '?' : (char)c;
-    }
-    if (text[i])
-        memcpy(out + i, "...", 3), i += 3;
-    out[i] = '\0';
-    return out;
 }

@@ -4,6 +4,8 @@
 
 #include <espalier/status.h>
 
+#include "base/text.h"
+
 /* Fills err (if any) with a sentence made as by printf. */
 void espi_err_fill(struct esp_err *err, esp_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -33,9 +35,5 @@ static inline esp_status espi_err_nomem(struct esp_err *err)
 {
     return espi_err(err, ESP_ENOMEM, "out of memory");
 }
-
-/* Copies text from outside into out so that it may stand in a message or on a terminal:
- * control bytes become '?', long text ends in "...". Returns out. */
-const char *espi_quote(char *out, unsigned long out_size, const char *text);
 
 #endif

@@ -13,12 +13,8 @@ const char *espi_input_where(char *out, size_t out_size, const char *path)
 {
     if (strcmp(path, "-") == 0)
         return espi_quote(out, out_size, "standard input");
-    size_t n = strlen(path);
-    if (n + 4 <= out_size)
-        return espi_quote(out, out_size, path);
-    memcpy(out, "...", 3); /* the end of a long path tells more than its beginning */
-    espi_quote(out + 3, out_size - 3, path + n - (out_size - 8));
-    return out;
+    /* The end of a long path tells more than its beginning. */
+    return espi_quote_end(out, out_size, path);
 }
 
 static esp_status too_large(const char *where, struct esp_err *err)

@@ -1,6 +1,7 @@
 #include "base/json_text.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,19 +10,55 @@
 #include "base/alloc.h"
 #include "base/err.h"
 
-void espi_json_put_string(FILE *out, const char *text)
+/* Beyond U+FFFF, JSON has two halves. */
+static void put_code(FILE *out, uint32_t c)
+{
+    if (c > 0xffff) {
+        fprintf(out, "\\u%04x", (unsigned)(0xd800 + ((c - 0x10000) >> 10)));
+        c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+    }
+    fprintf(out, "\\u%04x", (unsigned)c);
+}
+
+/* One character that is not plain; how many bytes it was. */
+static size_t put_special(FILE *out, const char *text, const char *also)
+{
+    uint32_t c = 0;
+    size_t n = espi_utf8(text, strnlen(text, 4), &c);
+    if (n && (!espi_is_harmless(c) || strchr(also, *text))) {
+        put_code(out, c);
+        return n;
+    }
+    n = n ? n : 1;
+    if (*text == '"' || *text == '\\')
+        putc('\\', out);
+    fwrite(text, 1, n, out);
+    return n;
+}
+
+static int is_plain(char c, const char *also)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && !strchr(also, c);
+}
+
+void espi_json_put_string_but(FILE *out, const char *text, const char *also)
 {
     putc('"', out);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            putc('\\', out);
-        if (c < 0x20)
-            fprintf(out, "\\u%04x", c);
-        else
-            putc(c, out);
+    while (*text) {
+        size_t n = 0;
+        while (is_plain(text[n], also))
+            n++;
+        fwrite(text, 1, n, out);
+        text += n;
+        if (*text)
+            text += put_special(out, text, also);
     }
     putc('"', out);
+}
+
+void espi_json_put_string(FILE *out, const char *text)
+{
+    espi_json_put_string_but(out, text, "");
 }
 
 static esp_status io_error(struct esp_err *err, const char *path, int code)

@@ -6,8 +6,12 @@
 
 #include <espalier/status.h>
 
-/* A string in quotes, escaped; text is UTF-8. */
+/* A string in quotes; text is UTF-8. Escaped is what must be, and what a terminal must
+ * not get (base/text.h): a reader finds the same text. */
 void espi_json_put_string(FILE *out, const char *text);
+
+/* The same; these characters of ASCII are escaped, too. */
+void espi_json_put_string_but(FILE *out, const char *text, const char *also);
 
 /* Calls write() on a temporary file beside path and renames it: a failure leaves what was
  * there before. "-" is standard output. */

@@ -110,52 +110,6 @@ int espi_split(struct espi_span line, struct espi_span *fields, int max)
     return n;
 }
 
-/* Length of the UTF-8 sequence that c begins, 0 when it begins none. */
-static size_t utf8_length(unsigned char c)
-{
-    if (c < 0x80)
-        return 1;
-    if (c >= 0xc2 && c <= 0xdf)
-        return 2;
-    if (c >= 0xe0 && c <= 0xef)
-        return 3;
-    return c >= 0xf0 && c <= 0xf4 ? 4 : 0;
-}
-
-/* Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte. */
-static int utf8_second_ok(unsigned char first, unsigned char second)
-{
-    switch (first) {
-    case 0xe0:
-        return second >= 0xa0;
-    case 0xed:
-        return second <= 0x9f;
-    case 0xf0:
-        return second >= 0x90;
-    case 0xf4:
-        return second <= 0x8f;
-    default:
-        return 1;
-    }
-}
-
-int espi_is_printable(const char *text, size_t length)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    for (size_t i = 0; i < length;) {
-        size_t n = utf8_length(s[i]);
-        if (n == 0 || n > length - i || s[i] < 0x20 || s[i] == 0x7f)
-            return 0;
-        for (size_t k = 1; k < n; k++)
-            if ((s[i + k] & 0xc0) != 0x80)
-                return 0;
-        if (n > 1 && !utf8_second_ok(s[i], s[i + 1]))
-            return 0;
-        i += n;
-    }
-    return 1;
-}
-
 int espi_lines_name(const struct espi_lines *lines, struct espi_span s,
                     char name[ESPI_NAME_MAX + 1], struct esp_err *err)
 {

@@ -59,9 +59,6 @@ int espi_split(struct espi_span line, struct espi_span *fields, int max);
 int espi_lines_name(const struct espi_lines *lines, struct espi_span s,
                     char name[ESPI_NAME_MAX + 1], struct esp_err *err);
 
-/* Is it UTF-8 without control characters? */
-int espi_is_printable(const char *text, size_t length);
-
 /* A quantity in a line; `label` names it in the message. */
 esp_status espi_lines_quantity(const struct espi_lines *lines, enum espi_quantity what,
                                struct espi_span s, const char *label, double *value,

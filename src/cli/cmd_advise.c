@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/live.h"
 #include "cli/platforms.h"
+#include "platform/platform.h"
 
 #include <espalier/simulate.h>
 
@@ -175,16 +176,18 @@ static void renew(struct service *s)
 static void tell(const struct service *s, const struct espi_advice *advice)
 {
     struct espi_outlook o;
+    char algo[64];
 
     if (!s->verbose)
         return;
+    espi_quote(algo, sizeof algo, advice->plan->algo);
     espi_advisor_outlook(s->advisor, espi_now_s(), &o);
     fprintf(
         stderr,
         "espalier: advice for up to 2^%d bytes: %s, %.4g s; call %ld, %ld told whole, "
         "next %.0f bytes after %.3g s, %d slow\n",
-        advice->size_class, advice->plan->algo, advice->plan->makespan_s, o.calls,
-        o.whole, o.size_bytes, o.gap_s, o.slow);
+        advice->size_class, algo, advice->plan->makespan_s, o.calls, o.whole,
+        o.size_bytes, o.gap_s, o.slow);
 }
 
 static void plan_one(struct service *s)
@@ -213,14 +216,15 @@ static void say_change(struct service *s)
 {
     struct espi_probe_tally t;
     const struct esp_platform *p = s->p;
+    char from[80], to[80];
 
     if (!s->verbose || !espi_advisor_probes(s->advisor, &t) ||
         t.changed == s->told_changes || t.change_link < 0)
         return;
     s->told_changes = t.changed;
     fprintf(stderr, "espalier: probe %ld: %s>%s has %.2f of its bandwidth\n", t.heard,
-            esp_platform_node_name(p, esp_platform_link_from(p, t.change_link)),
-            esp_platform_node_name(p, esp_platform_link_to(p, t.change_link)),
+            espi_quote(from, sizeof from, espi_node_name(p, p->tail[t.change_link])),
+            espi_quote(to, sizeof to, espi_node_name(p, p->head[t.change_link])),
             t.change_factor);
 }
 

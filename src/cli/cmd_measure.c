@@ -88,25 +88,27 @@ static int start(struct probe *p, const char *const *words)
 static void show(struct probe *p, const char *line)
 {
     double part, left_s;
-    char what[64];
+    char what[64], shown[80];
 
     if (sscanf(line, "progress %lf %lf %63[^\n]", &part, &left_s, what) != 3 ||
         !(part >= 0 && part <= 1))
         return;
+    espi_quote(shown, sizeof shown, what);
     if (!p->progress++)
         cli_progress_start(PARTS, "measuring");
     cli_progress_update((long long)(part * PARTS));
     if (!isatty(STDERR_FILENO) && strcmp(what, p->what) != 0)
-        fprintf(stderr, "espalier: measuring %s, about %.0f s left\n", what, left_s);
+        fprintf(stderr, "espalier: measuring %s, about %.0f s left\n", shown, left_s);
     memcpy(p->what, what, sizeof what);
 }
 
 /* Lines of the probe begin with '@'; what else the launcher says is passed on. */
-static int take(struct probe *p, const char *line, size_t length)
+static int take(struct probe *p, char *line, size_t length)
 {
     char quoted[200];
 
     if (line[0] != '@') {
+        line[strcspn(line, "\r\n")] = '\0';
         fprintf(stderr, "%s\n", espi_quote(quoted, sizeof quoted, line));
         return CLI_OK;
     }

@@ -99,7 +99,7 @@ static int print_text(const struct answer *a)
 {
     const struct cli_args *args = a->args;
     const char *path = cli_text(args, "output");
-    char ends[160], quoted[256];
+    char ends[160], quoted[256], platform[256];
 
     cli_ends_text(ends, sizeof ends, a->p, a->plan->op, a->plan->root,
                   a->plan->n_targets);
@@ -114,8 +114,8 @@ static int print_text(const struct answer *a)
     if (!path)
         return CLI_OK;
     espi_quote(quoted, sizeof quoted, path);
-    printf("\nWritten to %s. Next: espalier simulate %s %s\n", quoted, args->words[0],
-           quoted);
+    espi_quote(platform, sizeof platform, args->words[0]);
+    printf("\nWritten to %s. Next: espalier simulate %s %s\n", quoted, platform, quoted);
     return CLI_OK;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -162,8 +163,13 @@ struct listing {
 };
 
 /* A cell of CSV; names may hold commas and quotation marks. */
+/* As it is, for programs that look for the name; but a terminal must not obey it. */
 static void put_cell(FILE *out, const char *text)
 {
+    char shown[256];
+
+    if (isatty(fileno(out)))
+        text = espi_quote(shown, sizeof shown, text);
     if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
         return;

@@ -32,15 +32,15 @@ const struct command *cli_find_command(const struct command *const *list,
 
 int cli_error(int code, const char *fmt, ...)
 {
+    char raw[2048], text[2048];
     va_list ap;
 
+    va_start(ap, fmt);
+    vsnprintf(raw, sizeof raw, fmt, ap);
+    va_end(ap);
     cli_progress_end();
     fflush(stdout);
-    fputs("espalier: ", stderr);
-    va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
-    va_end(ap);
-    fputc('\n', stderr);
+    fprintf(stderr, "espalier: %s\n", espi_quote(text, sizeof text, raw));
     return code;
 }
 

@@ -18,14 +18,14 @@ struct espi_job espi_job;
 
 void espi_say(int level, const char *fmt, ...)
 {
-    char text[1024];
+    char raw[1024], text[1024];
     va_list ap;
     if (espi_job.rank != 0 || level > espi_job.settings.log)
         return;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(raw, sizeof raw, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "espalier: %s\n", text);
+    fprintf(stderr, "espalier: %s\n", espi_quote(text, sizeof text, raw));
 }
 
 /* ---- what rank 0 reads ---- */

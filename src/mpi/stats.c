@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "mpi/shim.h"
 
@@ -67,15 +68,15 @@ void espi_stats_note(const char *call, int comm_size, uint64_t bytes, const char
 
 static void write_row(FILE *out, const struct row *row)
 {
-    char size[32], bytes[32], took[32], native[32] = "-";
+    char size[32], bytes[32], took[32], native[32] = "-", algo[80];
     espi_format_bytes(size, sizeof size, (double)(UINT64_C(1) << row->size_class));
     espi_format_bytes(bytes, sizeof bytes, (double)row->bytes);
     espi_format_time(took, sizeof took, row->time_s);
     if (row->native_s > 0)
         espi_format_time(native, sizeof native, row->native_s);
     fprintf(out, "%6d  %10s  %-22s  %-9s  %8llu  %10s  %10s  %10s\n", row->comm_size,
-            size, row->algo, row->call, (unsigned long long)row->calls, bytes, took,
-            native);
+            size, espi_quote(algo, sizeof algo, row->algo), row->call,
+            (unsigned long long)row->calls, bytes, took, native);
 }
 
 void espi_stats_write(const char *path)

@@ -1,41 +1,51 @@
 #include "report/markup.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/json_text.h"
 #include "base/number.h"
+#include "base/text.h"
+
+static const char *entity_of(uint32_t c)
+{
+    switch (c) {
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '&':
+        return "&amp;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
 
 void espi_markup_text(FILE *out, const char *text)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '<')
-            fputs("&lt;", out);
-        else if (c == '>')
-            fputs("&gt;", out);
-        else if (c == '&')
-            fputs("&amp;", out);
-        else if (c == '"')
-            fputs("&quot;", out);
-        else if (c == '\'')
-            fputs("&#39;", out);
+    for (size_t n; *text; text += n) {
+        uint32_t c = '?';
+        n = espi_utf8(text, strnlen(text, 4), &c);
+        const char *entity = entity_of(c);
+        if (entity)
+            fputs(entity, out);
+        else if (n == 0 || (c < 0x20 && c != '\n' && c != '\t'))
+            putc('?', out);
+        else if (espi_is_harmless(c) || c == '\n' || c == '\t')
+            fwrite(text, 1, n, out);
         else
-            putc(c < 0x20 && c != '\n' && c != '\t' ? '?' : c, out);
+            fprintf(out, "&#x%x;", (unsigned)c);
+        n = n ? n : 1;
     }
 }
 
 void espi_markup_json_string(FILE *out, const char *text)
 {
-    putc('"', out);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20 || c == '<' || c == '>' || c == '&')
-            fprintf(out, "\\u%04x", c);
-        else
-            putc(c, out);
-    }
-    putc('"', out);
+    espi_json_put_string_but(out, text, "<>&");
 }
 
 void espi_markup_json_number(FILE *out, double value)

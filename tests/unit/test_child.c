@@ -34,7 +34,7 @@ static void output_and_code(void **state)
             60);
     assert_int_equal(c.out_length, 6);
     assert_memory_equal(c.out, "hello\n", 6);
-    assert_string_equal(c.last_words, "two?");
+    assert_string_equal(c.last_words, "two\\u001b");
     assert_int_equal(c.exit_code, 7);
     assert_int_equal(c.signal, 0);
     assert_false(c.timed_out);

@@ -57,7 +57,7 @@ static const struct bad_text bad[] = {
     {"a b 1 -2\n", "latency '-2' is negative"},
     {"# x\n\na b 1\nc c 1\n", ":4: a link from 'c' to itself"},
     {"a b 1\nb a 1\na b 1\n", "link a -> b is there twice"},
-    {"a \x1b[1m 1\n", ":1: the name '?[1m' is not printable"},
+    {"a \x1b[1m 1\n", ":1: the name '\\u001b[1m' is not printable"},
     {"a \xff 1\n", "is not printable UTF-8"},
     {"a \xc0\xaf 1\n", "is not printable UTF-8"},
     {"a \xed\xa0\x80 1\n", "is not printable UTF-8"},

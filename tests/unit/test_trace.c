@@ -115,7 +115,7 @@ static const struct {
     {"1,cable,x,inf", "'inf' is not a factor"},
     {"1,cable,x,downs", "'downs' is not a factor"},
     {"1,cable,x,", "'' is not a factor"},
-    {"1,node,\x1b[1m", "no node is named '?[1m'"},
+    {"1,node,\x1b[1m", "no node is named '\\u001b[1m'"},
 };
 
 /* What was there before a refused text is all that is there after it. */
