@@ -157,8 +157,7 @@ ESP_API esp_status esp_platform_read(const char *path,
                                      const struct esp_read_options *options,
                                      struct esp_platform **out, struct esp_err *err);
 
-/* Reads a platform from memory; `where` names it in messages. Not for SimGrid files
- * (libsimgrid reads files only). */
+/* Reads a platform from memory; `where` names it in messages. */
 ESP_API esp_status esp_platform_parse(const char *text, size_t length, const char *where,
                                       const struct esp_read_options *options,
                                       struct esp_platform **out, struct esp_err *err);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@
 #include "base/input.h"
 
 #define TAIL_MAX 4096 /* bytes of standard error that are kept */
-#define KILLED_S 2.0  /* that a process has to end in which is killed */
+#define SEALS    (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
+#define KILLED_S 2.0 /* that a process has to end in which is killed */
 
 struct run {
     int fd[2]; /* our ends of its standard output and standard error; -1: at its end */
@@ -47,7 +49,7 @@ static int make_pipe(int ends[2])
     return -1;
 }
 
-static int spawn(const char *const *argv, int out, int err, pid_t *pid)
+static int spawn(const char *const *argv, int in, int out, int err, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -57,7 +59,9 @@ static int spawn(const char *const *argv, int out, int err, pid_t *pid)
         return ENOMEM;
     int code = posix_spawnattr_init(&attributes);
     if (code == 0) {
-        code = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        code = in < 0 ? posix_spawn_file_actions_addopen(&actions, 0, "/dev/null",
+                                                         O_RDONLY, 0)
+                      : posix_spawn_file_actions_adddup2(&actions, in, 0);
         code = code ? code : posix_spawn_file_actions_adddup2(&actions, out, 1);
         code = code ? code : posix_spawn_file_actions_adddup2(&actions, err, 2);
         code = code ? code : posix_spawnattr_setsigmask(&attributes, &none);
@@ -72,7 +76,7 @@ static int spawn(const char *const *argv, int out, int err, pid_t *pid)
     return code;
 }
 
-static esp_status start(const char *const *argv, struct run *r, pid_t *pid,
+static esp_status start(const char *const *argv, int in, struct run *r, pid_t *pid,
                         struct esp_err *err)
 {
     int out[2], errors[2], code;
@@ -84,7 +88,7 @@ static esp_status start(const char *const *argv, struct run *r, pid_t *pid,
         close(out[1]);
         return espi_err(err, ESP_EIO, "cannot make a pipe: %s", strerror(code));
     }
-    code = spawn(argv, out[1], errors[1], pid);
+    code = spawn(argv, in, out[1], errors[1], pid);
     close(out[1]);
     close(errors[1]);
     r->fd[0] = out[0];
@@ -94,6 +98,28 @@ static esp_status start(const char *const *argv, struct run *r, pid_t *pid,
     close(out[0]);
     close(errors[0]);
     return espi_err(err, ESP_EIO, "cannot run %s: %s", argv[0], strerror(code));
+}
+
+int espi_child_text(const char *text, size_t length)
+{
+    int raw = memfd_create("espalier", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = raw < 0 ? -1 : fcntl(raw, F_DUPFD_CLOEXEC, 3);
+    int code = errno;
+    ssize_t n = 0;
+    if (raw >= 0)
+        close(raw);
+    for (size_t at = 0; fd >= 0 && n >= 0 && at < length; at += (size_t)n) {
+        n = write(fd, text + at, length - at);
+        if (n < 0 && errno == EINTR)
+            n = 0;
+    }
+    if (fd >= 0 && (n < 0 || fcntl(fd, F_ADD_SEALS, SEALS) || lseek(fd, 0, SEEK_SET))) {
+        code = errno;
+        close(fd);
+        fd = -1;
+    }
+    errno = code;
+    return fd;
 }
 
 /* ---- listening ---- */
@@ -216,13 +242,13 @@ static void find_last_words(const struct run *r, struct espi_child *child)
     espi_quote(child->last_words, sizeof child->last_words, line);
 }
 
-esp_status espi_child_run(const char *const *argv, double timeout_s,
+esp_status espi_child_run(const char *const *argv, int in, double timeout_s,
                           struct espi_child *child, struct esp_err *err)
 {
     struct run r = {.fd = {-1, -1}, .deadline_s = espi_now_s() + timeout_s};
     pid_t pid;
     memset(child, 0, sizeof *child);
-    esp_status status = start(argv, &r, &pid, err);
+    esp_status status = start(argv, in, &r, &pid, err);
     if (status)
         return status;
     status = listen_to(&r, child, err);

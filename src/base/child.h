@@ -16,10 +16,15 @@ struct espi_child {
     int timed_out;
 };
 
-/* Runs argv[0] (a path) with standard input from /dev/null and waits for its end, which
- * comes by force after timeout_s. ESP_OK whatever the program's exit code is. */
-esp_status espi_child_run(const char *const *argv, double timeout_s,
+/* Runs argv[0] (a path) with `in` as standard input (-1: nothing to read) and waits for
+ * its end, which comes by force after timeout_s. ESP_OK whatever the program's exit code
+ * is. */
+esp_status espi_child_run(const char *const *argv, int in, double timeout_s,
                           struct espi_child *child, struct esp_err *err);
+
+/* A file without a name that holds the text and never changes, fit for `in`; to be
+ * closed. -1 and errno when there is none. */
+int espi_child_text(const char *text, size_t length);
 void espi_child_done(struct espi_child *child);
 
 /* Waits for the end of a child of ours, which comes by force after that time: 1 if it was

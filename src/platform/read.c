@@ -130,7 +130,6 @@ static esp_status read_matrix_pair(const struct espi_source *latency,
     return status;
 }
 
-/* All but SimGrid, which is not read from memory. */
 static esp_status read_text(esp_format format, const struct espi_source *source,
                             const struct esp_read_options *options,
                             struct esp_platform **out, struct esp_err *err)
@@ -148,8 +147,7 @@ static esp_status read_text(esp_format format, const struct espi_source *source,
     case ESP_FORMAT_GRAPHML:
         return espi_read_graphml(source, out, err);
     case ESP_FORMAT_SIMGRID:
-        return espi_err(err, ESP_EUSAGE, "%s: SimGrid platforms are read from files only",
-                        source->where);
+        return espi_read_simgrid(source, out, err);
     default:
         return espi_err(err, ESP_EUSAGE, "%s: there is no format %d", source->where,
                         (int)format);
@@ -181,11 +179,8 @@ esp_status esp_platform_read(const char *path, const struct esp_read_options *op
     if (status)
         return status;
     struct espi_source source = {in.text, in.length, in.where, model_of(options)};
-    esp_format format = choose(in.text, in.length, in.where, options);
-    if (format == ESP_FORMAT_SIMGRID && strcmp(path, "-") != 0)
-        status = espi_read_simgrid(path, in.where, source.model, out, err);
-    else
-        status = read_text(format, &source, options, out, err);
+    status = read_text(choose(in.text, in.length, in.where, options), &source, options,
+                       out, err);
     espi_input_done(&in);
     return status;
 }

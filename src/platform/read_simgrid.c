@@ -2,19 +2,22 @@
  *
  * Only SimGrid knows what its zones, clusters and routings amount to, so SimGrid reads
  * the file: the program espalier-simgrid, a process of its own because libsimgrid has one
- * engine a process, aborts on bad input, and must not be loaded into other people's
- * programs. This file finds and runs it; read_simgrid_dump.c reads what it prints.
+ * engine a process, aborts on bad input, obeys what it reads, and must not be loaded into
+ * other people's programs. scan_simgrid.c lets through what it may see; this file finds
+ * and runs it; read_simgrid_dump.c reads what it prints.
  *
  * The program is looked for in the directory that the environment variable
  * ESPALIER_LIBEXEC names, then where `make install` puts it, then beside the running
  * program (which is where the build puts it). */
 #include "platform/readers.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/child.h"
 #include "base/err.h"
 
@@ -57,8 +60,8 @@ static esp_status how_it_ended(const struct espi_child *child, const char *where
     return ESP_OK;
 }
 
-esp_status espi_read_simgrid(const char *path, const char *where, esp_model model,
-                             struct esp_platform **out, struct esp_err *err)
+static esp_status run(const char *where, const char *text, size_t length,
+                      struct espi_child *child, struct esp_err *err)
 {
     char program[PATH_SIZE];
     if (find_program(program))
@@ -67,15 +70,38 @@ esp_status espi_read_simgrid(const char *path, const char *where, esp_model mode
                         ", which is not there: install libsimgrid-dev and build espalier "
                         "again, or say where it is in ESPALIER_LIBEXEC",
                         where);
-    const char *argv[] = {program, path, NULL};
+    const char *argv[] = {program, NULL};
+    int fd = espi_child_text(text, length);
+    if (fd < 0)
+        return espi_err(err, ESP_EIO, "%s: cannot keep a copy of it: %s", where,
+                        strerror(errno));
+    esp_status status = espi_child_run(argv, fd, TIMEOUT_S, child, err);
+    close(fd);
+    if (status && status != ESP_ENOMEM)
+        espi_err_prefix(err, status, where);
+    return status;
+}
+
+/* The program is given a copy that nobody else can change, not the file: what it reads is
+ * what was scanned. */
+esp_status espi_read_simgrid(const struct espi_source *source, struct esp_platform **out,
+                             struct esp_err *err)
+{
+    char *text = NULL;
+    size_t length = 0;
     struct espi_child child;
-    esp_status status = espi_child_run(argv, TIMEOUT_S, &child, err);
+    esp_status status = espi_scan_simgrid(source, &text, &length, err);
     if (status)
-        return status == ESP_ENOMEM ? status : espi_err_prefix(err, status, where);
-    status = how_it_ended(&child, where, err);
+        return status;
+    status = run(source->where, text, length, &child, err);
+    espi_free(text);
+    if (status)
+        return status;
+    status = how_it_ended(&child, source->where, err);
     if (!status) {
-        struct espi_source source = {child.out, child.out_length, where, model};
-        status = espi_read_simgrid_dump(&source, out, err);
+        struct espi_source dump = {child.out, child.out_length, source->where,
+                                   source->model};
+        status = espi_read_simgrid_dump(&dump, out, err);
     }
     espi_child_done(&child);
     return status;

@@ -28,9 +28,13 @@ esp_status espi_read_tiers(const struct espi_source *source, struct esp_platform
 esp_status espi_read_graphml(const struct espi_source *source, struct esp_platform **out,
                              struct esp_err *err);
 
-/* libsimgrid reads the file itself, in a process of its own. */
-esp_status espi_read_simgrid(const char *path, const char *where, esp_model model,
-                             struct esp_platform **out, struct esp_err *err);
+/* Read by libsimgrid, in a process of its own. */
+esp_status espi_read_simgrid(const struct espi_source *source, struct esp_platform **out,
+                             struct esp_err *err);
+
+/* What that process may see of the file, written anew; espi_free(*text). */
+esp_status espi_scan_simgrid(const struct espi_source *source, char **text,
+                             size_t *length, struct esp_err *err);
 
 /* What that process printed, to a platform. */
 esp_status espi_read_simgrid_dump(const struct espi_source *source,

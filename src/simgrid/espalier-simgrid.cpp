@@ -1,8 +1,11 @@
-/* espalier-simgrid FILE: prints a SimGrid platform as plain lines for the SimGrid reader.
+/* espalier-simgrid: prints the SimGrid platform that is its standard input as plain lines
+ * for the SimGrid reader.
  *
- * libsimgrid has one engine a process, aborts on bad input and prints what it likes, so
- * it lives in this program and never in the library. (C++, because the C interface
- * neither tells the zone of a host nor lets the absence of a route be caught.)
+ * libsimgrid has one engine a process, aborts on bad input, prints what it likes and
+ * obeys what it reads, so it lives in this program and never in the library, and in a
+ * cage (cage.h). (C++, because the C interface neither tells the zone of a host nor lets
+ * the absence of a route be caught.) Standard input is a file that can be opened anew by
+ * its number, which libsimgrid insists on: one without a name, as espi_child_text makes.
  *
  *   espalier-simgrid 1
  *   host NAME ZONE                      numbered 0, 1, 2, ...
@@ -17,9 +20,14 @@
 #include <exception>
 #include <map>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <simgrid/s4u.hpp>
+
+#include "cage.h"
+
+#define INPUT "/proc/self/fd/0"
 
 namespace sg4 = simgrid::s4u;
 
@@ -94,23 +102,40 @@ static void print_platform(const sg4::Engine &engine)
     std::printf("end\n");
 }
 
-int main(int argc, char **argv)
+/* SimGrid's words, with the line only where it names its file. */
+static std::string plain(std::string words)
 {
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: espalier-simgrid FILE\n");
-        return 2;
-    }
+    const std::string name = std::string(INPUT) + ":";
+    size_t at = words.find(name);
+    return at == std::string::npos ? words : words.replace(at, name.size(), "line ");
+}
+
+static int print_input(char *self)
+{
     /* Plain messages, without time and category. */
-    std::string arguments[] = {argv[0], "--log=root.fmt:%m%n"};
-    char *engine_argv[] = {&arguments[0][0], &arguments[1][0], nullptr};
+    char format[] = "--log=root.fmt:%m%n";
+    char *engine_argv[] = {self, format, nullptr};
     int engine_argc = 2;
     try {
         sg4::Engine engine(&engine_argc, engine_argv);
-        engine.load_platform(argv[1]);
+        engine.load_platform(INPUT);
         print_platform(engine);
+        return std::fflush(stdout) || std::ferror(stdout) ? 1 : 0;
     } catch (const std::exception &e) {
-        std::fprintf(stderr, "%s\n", e.what());
+        std::fprintf(stderr, "%s\n", plain(e.what()).c_str());
         return 1;
     }
-    return std::fflush(stdout) || std::ferror(stdout) ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 1) {
+        std::fprintf(stderr, "usage: espalier-simgrid < FILE\n");
+        return 2;
+    }
+    espi_cage();
+    int code = print_input(argv[0]);
+    std::fflush(stderr);
+    /* No cleaning up: in the cage, what sanitizers do at the end of a program fails. */
+    _exit(code);
 }

@@ -20,7 +20,7 @@ static struct espi_child run(const char *script, double timeout_s)
     const char *argv[] = {"/bin/sh", "-c", script, NULL};
     struct espi_child child;
     struct esp_err err = {0};
-    if (espi_child_run(argv, timeout_s, &child, &err))
+    if (espi_child_run(argv, -1, timeout_s, &child, &err))
         fail_msg("%s", err.text);
     return child;
 }
@@ -147,7 +147,7 @@ static void not_there(void **state)
     const char *argv[] = {"/nowhere/program", NULL};
     struct espi_child child;
     struct esp_err err = {0};
-    assert_int_equal(espi_child_run(argv, 1, &child, &err), ESP_EIO);
+    assert_int_equal(espi_child_run(argv, -1, 1, &child, &err), ESP_EIO);
     assert_string_equal(err.text,
                         "cannot run /nowhere/program: No such file or directory");
 }
@@ -174,7 +174,7 @@ static void closed_files(void **state)
         close(i);
     const char *argv[] = {"/bin/sh", "-c", "echo x; echo y >&2", NULL};
     struct espi_child c;
-    esp_status status = espi_child_run(argv, 60, &c, NULL);
+    esp_status status = espi_child_run(argv, -1, 60, &c, NULL);
     for (int i = 0; i < 3; i++) {
         dup2(saved[i], i);
         close(saved[i]);
@@ -190,7 +190,7 @@ static esp_status run_once(void *arg)
     (void)arg;
     const char *argv[] = {"/bin/echo", "x", NULL};
     struct espi_child c;
-    esp_status status = espi_child_run(argv, 60, &c, NULL);
+    esp_status status = espi_child_run(argv, -1, 60, &c, NULL);
     if (!status)
         espi_child_done(&c);
     return status;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/child.h"
 #include "platform/platform.h"
 #include "support/read_cases.h"
 
@@ -108,17 +109,18 @@ static void no_memory(void **state)
 /* ---- the program ---- */
 
 /* The build puts the program one directory above the tests. */
+static char built[4096];
+
 static int use_built_program(void)
 {
-    char dir[4096];
-    ssize_t n = readlink("/proc/self/exe", dir, sizeof dir - 32);
+    ssize_t n = readlink("/proc/self/exe", built, sizeof built - 32);
     assert_true(n > 0);
-    dir[n] = '\0';
+    built[n] = '\0';
     for (int i = 0; i < 2; i++)
-        *strrchr(dir, '/') = '\0';
-    setenv("ESPALIER_LIBEXEC", dir, 1);
-    strcat(dir, "/espalier-simgrid");
-    return access(dir, X_OK) == 0;
+        *strrchr(built, '/') = '\0';
+    setenv("ESPALIER_LIBEXEC", built, 1);
+    strcat(built, "/espalier-simgrid");
+    return access(built, X_OK) == 0;
 }
 
 static void assert_near(double a, double b)
@@ -170,7 +172,7 @@ static void refused_by_simgrid(void **state)
         skip();
     }
     static const char *const texts[] = {
-        "<platform version='4.1'>",
+        "<platform version='0.5'/>",
         "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM 'simgrid.dtd'>\n"
         "<platform version='4.1'><zone id='z' routing='Full'><link id='l' "
         "bandwidth='1Mfoo' latency='0'/></zone></platform>",
@@ -193,6 +195,80 @@ static void refused_by_simgrid(void **state)
     }
 }
 
+/* A file that makes libsimgrid write another one, with a line of its own choice. */
+#define WRITES                                                                           \
+    "<?xml version='1.0'?>\n"                                                            \
+    "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"                   \
+    "<platform version='4.1'><config id='General'><prop id='tracing' value='yes'/>"      \
+    "<prop id='tracing/platform' value='yes'/>"                                          \
+    "<prop id='tracing/filename' value='%s'/></config><zone id='z' routing='Full'>"      \
+    "<host id='a\n* * * * * root id\n' speed='1f'/><host id='b' speed='1f'/>"            \
+    "<link id='l' bandwidth='1Bps' latency='0s'/>"                                       \
+    "<route src='b' dst='b'><link_ctn id='l'/></route></zone></platform>"
+
+/* It does not reach libsimgrid; and where it does, nothing is written. */
+static void no_file_is_written(void **state)
+{
+    (void)state;
+    if (!use_built_program()) {
+        print_message("espalier-simgrid is not built: skipped\n");
+        skip();
+    }
+    char dir[] = "/tmp/espalier-test-XXXXXX", victim[64], text[1000];
+    assert_non_null(mkdtemp(dir));
+    chmod(dir, 0777);
+    snprintf(victim, sizeof victim, "%s/victim", dir);
+    snprintf(text, sizeof text, WRITES, victim);
+
+    struct esp_platform *p = NULL;
+    struct esp_err err = {0};
+    assert_int_equal(esp_platform_parse(text, strlen(text), "x", NULL, &p, &err),
+                     ESP_EINPUT);
+    assert_non_null(strstr(err.text, "x:3: a <config>"));
+    assert_int_equal(access(victim, F_OK), -1);
+
+    const char *argv[] = {built, NULL};
+    struct espi_child child;
+    int in = espi_child_text(text, strlen(text));
+    assert_true(in >= 0);
+    assert_int_equal(espi_child_run(argv, in, 60, &child, &err), ESP_OK);
+    close(in);
+    assert_true(child.exit_code != 0);
+    espi_child_done(&child);
+    assert_int_equal(access(victim, F_OK), -1);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+/* Not even the name of the file is handed over: what was scanned is what is parsed. */
+static void from_a_pipe(void **state)
+{
+    (void)state;
+    if (!use_built_program()) {
+        print_message("espalier-simgrid is not built: skipped\n");
+        skip();
+    }
+    static const char text[] =
+        "<platform version='4.1'><zone id='z' routing='Full'><host "
+        "id='\xc3\xa9&lt;&amp;' "
+        "speed='1f'/><host id='b' speed='1f'/><link id='l' bandwidth='1Bps' latency='0'/>"
+        "<route src='\xc3\xa9&lt;&amp;' dst='b'><link_ctn "
+        "id='l'/></route></zone></platform>";
+    int ends[2];
+    char path[32];
+    struct esp_platform *p = NULL;
+    struct esp_err err = {0};
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    esp_platform_read(path, NULL, &p, &err);
+    close(ends[0]);
+    assert_string_equal(err.text, "");
+    assert_true(esp_platform_find_node(p, "\xc3\xa9<&") >= 0);
+    assert_int_equal(esp_platform_link_count(p), 2);
+    esp_platform_free(p);
+}
+
 /* Any program of that name is asked, and none is trusted. */
 static void other_programs(void **state)
 {
@@ -204,7 +280,9 @@ static void other_programs(void **state)
         {"exit 3", "SimGrid refuses it: it gives no reason", ESP_EINPUT},
         {"echo no >&2; kill -ABRT $$", "SimGrid refuses it (Aborted): no", ESP_EINPUT},
         {"echo hello", "does not begin with", ESP_EINPUT},
-        {"echo espalier-simgrid 1; echo host $(basename \"$1\") %; echo end", "", ESP_OK},
+        {"grep -q 'zone id=.world. routing' && echo espalier-simgrid 1;"
+         "echo host given-$#-words %; echo end",
+         "", ESP_OK},
     };
     char dir[] = "/tmp/espalier-test-XXXXXX", program[64];
     assert_non_null(mkdtemp(dir));
@@ -227,7 +305,7 @@ static void other_programs(void **state)
             fail_msg("'%s' instead of '%s'", err.text, cases[i].cause);
         unlink(program);
     }
-    assert_int_equal(esp_platform_find_node(p, "toy_simgrid.xml"), 0);
+    assert_int_equal(esp_platform_find_node(p, "given-0-words"), 0);
     esp_platform_free(p);
     rmdir(dir);
 }
@@ -237,7 +315,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_dump),          cmocka_unit_test(bad_dumps),
         cmocka_unit_test(no_memory),          cmocka_unit_test(real_file),
-        cmocka_unit_test(refused_by_simgrid), cmocka_unit_test(other_programs),
+        cmocka_unit_test(refused_by_simgrid), cmocka_unit_test(no_file_is_written),
+        cmocka_unit_test(from_a_pipe),        cmocka_unit_test(other_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
