@@ -13,10 +13,10 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json_text.h"
+#include "base/parts.h"
 #include "base/units.h"
 #include "cli/launcher.h"
 #include "cli/output.h"
-#include "cli/parts.h"
 #include "cli/platforms.h"
 #include "cli/term.h"
 #include "measure/measured.h"
@@ -167,7 +167,7 @@ static int listen_to(struct probe *p)
 
 static int run_probe(const struct cli_args *args, struct espi_samples *samples)
 {
-    char path[PATH_MAX], name[64], quoted[80];
+    char path[PATH_MAX], quoted[80];
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct probe p = {.pid = 0};
     int mpi = cli_find_mpi(args);
@@ -177,11 +177,11 @@ static int run_probe(const struct cli_args *args, struct espi_samples *samples)
                          "cannot tell which MPI '%s' belongs to: say --mpi openmpi or "
                          "--mpi mpich",
                          espi_quote(quoted, sizeof quoted, args->words[0]));
-    snprintf(name, sizeof name, "espalier-probe-%s", cli_mpi_names[mpi]);
-    if (cli_find_part("src/mpi", name, path))
+    if (espi_find_part(ESPI_PART_PROBE, cli_mpi_names[mpi], path))
         return cli_error(CLI_FAILED,
-                         "%s is not there: it is built where mpicc.%s is installed", name,
-                         cli_mpi_names[mpi]);
+                         "espalier-probe-%s is not there: it is built where mpicc.%s is "
+                         "installed",
+                         cli_mpi_names[mpi], cli_mpi_names[mpi]);
     const char **words = command_line(args, path, cli_text(args, "budget"));
     if (!words)
         return cli_error(CLI_FAILED, "out of memory");

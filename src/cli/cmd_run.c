@@ -9,10 +9,10 @@
 #include "advise/report.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/parts.h"
 #include "cli/command.h"
 #include "cli/launcher.h"
 #include "cli/live.h"
-#include "cli/parts.h"
 #include "cli/run_plan.h"
 
 #include <espalier/plan.h>
@@ -140,9 +140,8 @@ static int set_prober(struct advice *a, int *n)
 {
     struct espi_settings settings = {.probe = 0};
     char path[PATH_MAX];
-    int bad =
-        espi_settings_read(&settings, getenv, NULL) ||
-        (!settings.prober[0] && cli_find_part("src/prober", "espalier-prober", path));
+    int bad = espi_settings_read(&settings, getenv, NULL) ||
+              (!settings.prober[0] && espi_find_part(ESPI_PART_PROBER, NULL, path));
 
     snprintf(a->share, sizeof a->share, "%g", bad ? 0 : settings.probe);
     a->words[(*n)++] = "--probe";
@@ -162,7 +161,7 @@ static int set_advice(const struct cli_args *args, struct advice *a)
         return CLI_OK;
     if (!cli_text(args, "platform"))
         return cli_error(CLI_BAD_USAGE, "--adapt needs --platform");
-    if (cli_find_self(a->self))
+    if (espi_find_self(a->self))
         return cli_error(CLI_FAILED, "cannot find this program itself");
     strcpy(a->folder, "/tmp/espalier-XXXXXX");
     if (!mkdtemp(a->folder))
@@ -224,7 +223,7 @@ static int start(const struct cli_args *args, int mpi, const char *shim, const c
 
 static int run_run(const struct cli_args *args)
 {
-    char shim[PATH_MAX], quoted[80], made[CLI_RUN_PLAN_MAX], name[40];
+    char shim[PATH_MAX], quoted[80], made[CLI_RUN_PLAN_MAX];
     struct advice advice = {.folder = ""};
     struct espi_address address;
     bool has_page;
@@ -244,8 +243,7 @@ static int run_run(const struct cli_args *args)
         code = cli_run_plan(args, made);
     if (code != CLI_OK)
         return code;
-    snprintf(name, sizeof name, "libespalier-%s.so", cli_mpi_names[mpi]);
-    if (cli_find_part("src/mpi", name, shim)) {
+    if (espi_find_part(ESPI_PART_SHIM, cli_mpi_names[mpi], shim)) {
         if (*made)
             unlink(made);
         return cli_error(CLI_FAILED,

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/parts.h"
 #include "base/units.h"
 #include "cli/output.h"
-#include "cli/parts.h"
 #include "cli/platforms.h"
 #include "cli/term.h"
 #include "cli/testbed.h"
@@ -97,8 +97,8 @@ static int run_up(const struct cli_args *args)
     int code = cli_read_platform(args, args->words[0], NULL, &p);
     if (code != CLI_OK)
         return code;
-    int self_bad = cli_find_self(self);
-    int delay_bad = cli_find_part("testbed", "espalier-delay", delay);
+    int self_bad = espi_find_self(self);
+    int delay_bad = espi_find_part(ESPI_PART_DELAY, NULL, delay);
     struct espi_bed_tools tools = {.program = self_bad ? "espalier" : self,
                                    .delay_line = delay_bad ? NULL : delay,
                                    .step = step};

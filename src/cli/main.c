@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/parts.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/term.h"
@@ -143,6 +144,7 @@ int main(int argc, char **argv)
     int code = CLI_OK;
 
     hold_standard_streams();
+    espi_program_is_ours();
     cli_term_init();
     if (argc < 2) {
         cli_print_overview();

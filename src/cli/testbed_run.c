@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/parts.h"
 #include "base/rng.h"
-#include "cli/parts.h"
 #include "cli/testbed.h"
 
 enum { OPENMPI, MPICH };
@@ -180,14 +180,14 @@ static int preload(char **words, int n, const char *library)
 
 static int load_waiting(char **words, int n, int mpi)
 {
-    char name[64], path[PATH_MAX];
+    char path[PATH_MAX];
 
-    snprintf(name, sizeof name, "libespalier-wait-%s.so", mpi_names[mpi]);
-    if (cli_find_part("testbed", name, path))
+    if (espi_find_part(ESPI_PART_WAIT, mpi_names[mpi], path))
         return cli_error(CLI_FAILED,
-                         "%s is not there, without which ranks take the processor from "
-                         "each other: it is built and installed with espalier",
-                         name);
+                         "libespalier-wait-%s.so is not there, without which ranks take "
+                         "the processor from each other: it is built and installed with "
+                         "espalier",
+                         mpi_names[mpi]);
     return preload(words, n, path);
 }
 

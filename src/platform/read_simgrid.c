@@ -4,46 +4,21 @@
  * the file: the program espalier-simgrid, a process of its own because libsimgrid has one
  * engine a process, aborts on bad input, obeys what it reads, and must not be loaded into
  * other people's programs. scan_simgrid.c lets through what it may see; this file finds
- * and runs it; read_simgrid_dump.c reads what it prints.
- *
- * The program is looked for in the directory that the environment variable
- * ESPALIER_LIBEXEC names, then where `make install` puts it, then beside the running
- * program (which is where the build puts it). */
+ * and runs it; read_simgrid_dump.c reads what it prints. */
 #include "platform/readers.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/child.h"
 #include "base/err.h"
+#include "base/parts.h"
 
 #define PROGRAM   "espalier-simgrid"
 #define TIMEOUT_S 300
-#define PATH_SIZE 4096
-
-static int usable(char *path, const char *dir, int dir_length)
-{
-    int n = snprintf(path, PATH_SIZE, "%.*s/" PROGRAM, dir_length, dir);
-    return n > 0 && n < PATH_SIZE && access(path, X_OK) == 0;
-}
-
-static int find_program(char *path)
-{
-    const char *dir = secure_getenv("ESPALIER_LIBEXEC");
-    if (dir && dir[0])
-        return usable(path, dir, (int)strnlen(dir, PATH_SIZE)) ? 0 : -1;
-    if (usable(path, ESPALIER_LIBEXECDIR, (int)strlen(ESPALIER_LIBEXECDIR)))
-        return 0;
-    char self[PATH_SIZE];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
-    while (n > 0 && self[n - 1] != '/')
-        n--;
-    return n > 1 && usable(path, self, (int)n - 1) ? 0 : -1;
-}
 
 static esp_status how_it_ended(const struct espi_child *child, const char *where,
                                struct esp_err *err)
@@ -63,8 +38,8 @@ static esp_status how_it_ended(const struct espi_child *child, const char *where
 static esp_status run(const char *where, const char *text, size_t length,
                       struct espi_child *child, struct esp_err *err)
 {
-    char program[PATH_SIZE];
-    if (find_program(program))
+    char program[PATH_MAX];
+    if (espi_find_part(ESPI_PART_SIMGRID, NULL, program))
         return espi_err(err, ESP_EUNSUPPORTED,
                         "%s: SimGrid platforms are read by the program " PROGRAM
                         ", which is not there: install libsimgrid-dev and build espalier "
