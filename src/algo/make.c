@@ -33,7 +33,9 @@ static esp_status check_request(const struct esp_platform *p,
     if (request->slice_bytes != ESP_SLICE_AUTO &&
         !(request->slice_bytes >= 0 && isfinite(request->slice_bytes)))
         return espi_err(err, ESP_EUSAGE, "the slice size must not be negative");
-    return espi_check_ends(p, request, err);
+    esp_status st = espi_slices_check(request->size_bytes,
+                                      espi_request_slice_bytes(request), ESP_EUSAGE, err);
+    return st ? st : espi_check_ends(p, request, err);
 }
 
 static esp_status check_applies(const struct espi_algo *algo,

@@ -50,6 +50,7 @@
 #include <espalier/plan.h>
 
 #include "base/arena.h"
+#include "plan/slices.h"
 #include "platform/view.h"
 
 struct espi_cost {
@@ -60,14 +61,6 @@ struct espi_cost {
     double makespan_s;     /* until the whole message has */
     int bottleneck;        /* the resource that sets the pace */
 };
-
-/* How a message is cut: into equal slices, as few as none is larger than asked. A slice
- * of 0, or one larger than the message, means one slice. */
-struct espi_slices {
-    double count, bytes;
-};
-
-struct espi_slices espi_slices(double size_bytes, double slice_bytes);
 
 /* The cost of a checked plan. slice_bytes and size_bytes as in espi_slices. */
 esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *plan,

@@ -11,16 +11,6 @@
 #include "plan/turn.h"
 #include "schedule/arrange.h"
 
-struct espi_slices espi_slices(double size_bytes, double slice_bytes)
-{
-    struct espi_slices s = {1, size_bytes};
-    if (slice_bytes > 0 && slice_bytes < size_bytes) {
-        s.count = ceil(size_bytes / slice_bytes * (1 - 1e-12));
-        s.bytes = size_bytes / s.count;
-    }
-    return s;
-}
-
 struct evaluation {
     const struct esp_platform *p;
     const struct esp_plan *plan;

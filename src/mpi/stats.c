@@ -2,6 +2,7 @@
  * algorithm the calls, bytes and time of rank 0, and the time that the library was
  * predicted to need.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,22 +80,38 @@ static void write_row(FILE *out, const struct row *row)
             (unsigned long long)row->calls, bytes, took, native);
 }
 
-void espi_stats_write(const char *path)
+static void write_rows(FILE *out)
 {
-    FILE *out = strcmp(path, "-") == 0 ? stderr : fopen(path, "w");
-    if (!out) {
-        espi_say(ESPI_LOG_WARN, "cannot write the statistics to %s", path);
-        return;
-    }
     fprintf(out,
             "espalier: collectives as rank 0 saw them\n%6s  %10s  %-22s  %-9s  %8s  "
             "%10s  %10s  %10s\n",
             "ranks", "up to", "algorithm", "call", "calls", "bytes", "time", "native?");
     for (size_t i = 0; i < n_rows; i++)
         write_row(out, &rows[i]);
-    fflush(out);
-    if (out != stderr)
-        fclose(out);
+}
+
+/* A full disk shows when it is written to, or only when the file is closed. */
+static int write_file(const char *path)
+{
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return errno;
+    errno = 0;
+    write_rows(out);
+    int bad = fflush(out) || ferror(out) ? (errno ? errno : EIO) : 0;
+    return fclose(out) && !bad ? errno : bad;
+}
+
+void espi_stats_write(const char *path)
+{
+    int bad = 0;
+    if (strcmp(path, "-") == 0)
+        write_rows(stderr);
+    else
+        bad = write_file(path);
+    if (bad)
+        espi_say(ESPI_LOG_WARN, "cannot write the statistics to %s: %s", path,
+                 strerror(bad));
     espi_free(rows);
     rows = NULL;
     n_rows = rows_cap = 0;

@@ -9,6 +9,7 @@
 #include "plan/messages.h"
 #include "plan/ops.h"
 #include "plan/schedule.h"
+#include "plan/slices.h"
 #include "platform/platform.h"
 
 struct check {
@@ -325,7 +326,7 @@ static esp_status check_head(const struct esp_plan *plan, const struct esp_platf
                         "the figures of the plan must be finite and not negative");
     if (plan->redundant && plan->op != ESP_OP_BCAST)
         return espi_err(err, ESP_EINPUT, "only a bcast can be redundant");
-    return ESP_OK;
+    return espi_slices_check(plan->size_bytes, plan->slice_bytes, ESP_EINPUT, err);
 }
 
 esp_status esp_plan_check(const struct esp_plan *plan, const struct esp_platform *p,

@@ -11,6 +11,7 @@
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/schedule.h"
+#include "plan/slices.h"
 #include "program/messages.h"
 #include "program/program.h"
 #include "schedule/arrange.h"
@@ -301,9 +302,12 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
     struct espi_compile_options o = options ? *options : (struct espi_compile_options){0};
     double size = o.size_bytes > 0 ? o.size_bytes : plan->size_bytes;
     double slice = o.slice_bytes > 0 ? o.slice_bytes : plan->slice_bytes;
-    if (!(size > 0 && size < 9e15))
+    if (!(size > 0))
         return espi_err(err, ESP_EUSAGE, "the message needs a size from 1 byte to 9 PB");
-    double count = slice > 0 && slice < size ? ceil(size / slice * (1 - 1e-12)) : 1;
+    esp_status st = espi_slices_check(size, slice, ESP_EUSAGE, err);
+    if (st)
+        return st;
+    double count = espi_slices(size, slice).count;
     struct espi_program prog = {
         .p = p, .size_bytes = size, .n_slices = (int64_t)count, .n_trees = plain.n_trees};
     struct compiler c = {

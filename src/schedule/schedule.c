@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "plan/schedule.h"
+#include "plan/slices.h"
 #include "schedule/arrange.h"
 #include "schedule/periodic.h"
 
@@ -142,13 +143,11 @@ esp_status esp_plan_schedule(struct esp_plan *plan, const struct esp_platform *p
     plan->schedule = old;
     if (st)
         return st;
-    double size = plan->size_bytes, slice = plan->slice_bytes, count = 1;
-    if (!(size > 0))
+    struct espi_slices slices = espi_slices(plan->size_bytes, plan->slice_bytes);
+    if (!(plan->size_bytes > 0))
         return espi_err(err, ESP_EUSAGE, "a schedule needs the size of the message");
-    if (slice > 0 && slice < size)
-        count = ceil(size / slice * (1 - 1e-12));
-    struct espi_round_options o = {(int64_t)fmin(count, 9e15), ESPI_MAX_SLOTS,
-                                   size / count, ESPI_ROUND_TOLERANCE};
+    struct espi_round_options o = {(int64_t)slices.count, ESPI_MAX_SLOTS, slices.bytes,
+                                   ESPI_ROUND_TOLERANCE};
     espi_arena_init(&arena);
     if (espi_needs_schedule(p, plan))
         st = espi_schedule_make(p, plan, &o, &arena, &s, err);

@@ -7,6 +7,10 @@
 
 #include <espalier/espalier.h>
 
+#include "base/arena.h"
+#include "plan/slices.h"
+#include "program/program.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char platform_text[] =
@@ -20,6 +24,21 @@ static const char platform_text[] =
     "{\"from\":\"s\",\"to\":\"d\",\"bandwidth_Bps\":5e6,\"duplex\":true}],"
     "\"shared\":[{\"name\":\"w\",\"bandwidth_Bps\":1e6,"
     "\"links\":[[\"a\",\"b\"],[\"s\",\"d\"]]}]}";
+
+/* With the sizes that the file has, and for a large message, as under MPI. */
+static void compile(const struct esp_plan *plan, const struct esp_platform *p)
+{
+    for (int i = 0; i < 2; i++) {
+        struct espi_compile_options o = {.size_bytes = i ? 1e9 : 0};
+        struct espi_arena arena;
+        struct espi_program prog;
+        espi_arena_init(&arena);
+        if (!espi_program_compile(p, plan, &o, &arena, &prog, NULL) &&
+            (prog.n_slices < 1 || prog.n_slices > ESPI_SIZE_MAX + prog.slots))
+            abort();
+        espi_arena_done(&arena);
+    }
+}
 
 static void use_plan(struct esp_plan *plan, const struct esp_platform *p)
 {
@@ -35,6 +54,7 @@ static void use_plan(struct esp_plan *plan, const struct esp_platform *p)
         abort();
     esp_plan_free(again);
     free(text);
+    compile(plan, p);
     plan->size_bytes = 1e5;
     plan->slice_bytes = 1e4;
     if (esp_plan_evaluate(plan, p, NULL) || esp_simulate(p, plan, NULL, &result, NULL) ||
