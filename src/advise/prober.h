@@ -93,7 +93,7 @@ int espi_packet_open(const void *data, size_t length, const struct sockaddr_in *
 struct espi_train {
     uint64_t number; /* of the last; 0: none yet */
     int from, done;
-    int count, first; /* packets of the second half; the first index of them that came */
+    uint32_t seen; /* which packets of the second half came; each counts once */
     double first_s, last_s;
 };
 

@@ -88,18 +88,23 @@ int espi_packet_open(const void *data, size_t length, const struct sockaddr_in *
 
 /* ---- trains ---- */
 
+enum { HALF = ESPI_TRAIN_PACKETS / 2 };
+_Static_assert(ESPI_TRAIN_PACKETS - HALF <= 32, "what came of a train is kept in bits");
+
 int espi_train_note(struct espi_train *t, const struct espi_packet *p, double at_s)
 {
     if (p->number < t->number || (p->number == t->number && t->done))
         return 0; /* it was played again, or came too late */
     if (p->number > t->number)
         *t = (struct espi_train){.number = p->number, .from = p->from};
-    if (p->from != t->from || p->index < ESPI_TRAIN_PACKETS / 2)
+    if (p->from != t->from || p->index < HALF || p->index >= ESPI_TRAIN_PACKETS)
         return 0;
-    if (t->count++ == 0) {
-        t->first = p->index;
+    uint32_t one = UINT32_C(1) << (p->index - HALF);
+    if (t->seen & one)
+        return 0; /* networks may double what they carry */
+    if (!t->seen)
         t->first_s = at_s;
-    }
+    t->seen |= one;
     t->last_s = at_s;
     t->done = p->index == ESPI_TRAIN_PACKETS - 1;
     return t->done;
@@ -110,8 +115,9 @@ int espi_train_note(struct espi_train *t, const struct espi_packet *p, double at
 double espi_train_Bps(const struct espi_train *t)
 {
     enum { HEADS = 28, LEAST = ESPI_TRAIN_PACKETS / 4 };
-    if (t->count < LEAST)
+    int count = __builtin_popcount(t->seen);
+    if (count < LEAST)
         return 0;
     double took_s = fmax(t->last_s - t->first_s, 1e-7);
-    return (t->count - 1) * (double)(ESPI_TRAIN_PACKET_BYTES + HEADS) / took_s;
+    return (count - 1) * (double)(ESPI_TRAIN_PACKET_BYTES + HEADS) / took_s;
 }

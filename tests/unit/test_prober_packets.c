@@ -161,6 +161,29 @@ static void trains_are_timed(void **state)
     assert_true(espi_train_Bps(&t) == 0);
 }
 
+/* A network that carries packets twice, or plays the first of them again and again, does
+ * not make a link seem faster. */
+static void packets_that_come_twice_count_once(void **state)
+{
+    struct espi_train t = {0}, few = {0};
+    struct espi_packet p = {.kind = ESPI_PACKET_TRAIN, .from = 3, .number = 8};
+    double at_s = 50;
+    (void)state;
+    for (int i = 0; i < ESPI_TRAIN_PACKETS; i++) {
+        p.index = (uint16_t)i;
+        at_s += 1e-3;
+        espi_train_note(&t, &p, at_s);
+        espi_train_note(&t, &p, at_s + 1e-5);
+    }
+    assert_true(fabs(espi_train_Bps(&t) / 1.428e6 - 1) < 1e-6);
+    p.index = ESPI_TRAIN_PACKETS / 2;
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(espi_train_note(&few, &p, at_s + 1e-6 * i), 0);
+    p.index = ESPI_TRAIN_PACKETS - 1;
+    assert_int_equal(espi_train_note(&few, &p, at_s + 1), 1);
+    assert_true(espi_train_Bps(&few) == 0); /* two packets are too little */
+}
+
 static char *named(const char *name)
 {
     static char networks[] = "nothing,127.0.0.0/8";
@@ -187,6 +210,7 @@ int main(void)
         cmocka_unit_test(strangers_are_not_heard),
         cmocka_unit_test(heads_and_notes_are_checked),
         cmocka_unit_test(trains_are_timed),
+        cmocka_unit_test(packets_that_come_twice_count_once),
         cmocka_unit_test(the_interface_that_is_named_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
