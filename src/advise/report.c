@@ -80,6 +80,52 @@ void espi_reporter_done(struct espi_reporter *r)
 
 /* ---- files ---- */
 
+static esp_status say(const char *what, const char *path, struct esp_err *err)
+{
+    char quoted[160];
+    return espi_err(err, ESP_EIO, "%s %s: %s", what,
+                    espi_quote(quoted, sizeof quoted, path), strerror(errno));
+}
+
+static esp_status refuse(const char *folder, const char *why, struct esp_err *err)
+{
+    char quoted[160];
+    return espi_err(err, ESP_EINPUT, "no advice is taken from %s: %s",
+                    espi_quote(quoted, sizeof quoted, folder), why);
+}
+
+/* What is in a folder that others can write to, or that they made, is theirs. */
+static int open_folder(const char *folder, struct esp_err *err)
+{
+    struct stat s;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && (errno == ENOTDIR || errno == ELOOP)) {
+        refuse(folder, "it is a link or no folder", err);
+    } else if (fd < 0 || fstat(fd, &s)) {
+        say("cannot open", folder, err);
+    } else if (s.st_uid != geteuid()) {
+        refuse(folder, "it belongs to another user", err);
+    } else if (s.st_mode & (S_IWGRP | S_IWOTH)) {
+        refuse(folder, "others can write to it (chmod 700)", err);
+    } else {
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+esp_status espi_advice_check(const char *folder, struct esp_err *err)
+{
+    struct esp_err why = {.status = ESP_OK};
+    int fd = open_folder(folder, &why);
+    if (fd >= 0)
+        close(fd);
+    else if (err)
+        *err = why;
+    return why.status;
+}
+
 static int name_file(char *out, size_t size, const char *folder, int root, int size_class,
                      const char *suffix)
 {
@@ -127,7 +173,13 @@ int espi_advice_read(const char *folder, int root, int size_class,
     struct espi_advice_seen look = look_of(&s);
     if (memcmp(&look, seen, sizeof look) == 0)
         return 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), fresh = 0;
+    int dir = open_folder(folder, NULL);
+    const char *name = strrchr(path, '/') + 1;
+    int fd = dir < 0 ? -1
+                     : openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fresh = 0;
+    if (dir >= 0)
+        close(dir);
     if (fd < 0)
         return 0;
     if (fstat(fd, &s) == 0 && is_ours(&s)) {
@@ -138,13 +190,6 @@ int espi_advice_read(const char *folder, int root, int size_class,
     }
     close(fd);
     return fresh;
-}
-
-static esp_status say(const char *what, const char *path, struct esp_err *err)
-{
-    char quoted[160];
-    return espi_err(err, ESP_EIO, "%s %s: %s", what,
-                    espi_quote(quoted, sizeof quoted, path), strerror(errno));
 }
 
 esp_status espi_advice_write(const char *folder, const struct esp_platform *net,
@@ -184,13 +229,17 @@ static size_t read_machine(char *out, size_t size)
 
 int espi_advice_is_here(const char *folder)
 {
-    char path[1200], own[NAME_ROOM], theirs[NAME_ROOM];
-    int n = snprintf(path, sizeof path, "%s/" MACHINE_NAME, folder);
-    if (n < 0 || (size_t)n >= sizeof path)
-        return 0;
+    char own[NAME_ROOM], theirs[NAME_ROOM];
+    struct stat s;
+    ssize_t got = 0;
     size_t length = read_machine(own, sizeof own);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    ssize_t got = fd < 0 ? 0 : read(fd, theirs, sizeof theirs);
+    int dir = open_folder(folder, NULL);
+    if (dir < 0)
+        return 0;
+    int fd = openat(dir, MACHINE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    close(dir);
+    if (fd >= 0 && fstat(fd, &s) == 0 && is_ours(&s))
+        got = read(fd, theirs, sizeof theirs);
     if (fd >= 0)
         close(fd);
     return length > 0 && got == (ssize_t)length && memcmp(own, theirs, length) == 0;

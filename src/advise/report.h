@@ -50,7 +50,12 @@ void espi_news_send(struct espi_reporter *r, const char *folder, const void *new
                     size_t size);
 void espi_reporter_done(struct espi_reporter *r);
 
-/* Is the folder on this machine, so that its socket leads to the advisor? */
+/* Is the folder one of our own user's, itself and no link to one, that nobody else can
+ * write to? ESP_EINPUT: it is there and is not; ESP_EIO: it is not there. What is in
+ * another is not looked at. */
+esp_status espi_advice_check(const char *folder, struct esp_err *err);
+
+/* Is the folder on this machine and ours, so that its socket leads to the advisor? */
 int espi_advice_is_here(const char *folder);
 
 /* What a file of the advisor looked like when it was read last. */

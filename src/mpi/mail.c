@@ -283,6 +283,9 @@ void espi_mail_begin(MPI_Comm twin)
     int n = espi_job.n, ready = 1, all_ready = 0, n_here = 0;
     if (!espi_job.settings.advice[0] || !espi_job.node)
         return; /* alike on all ranks */
+    struct esp_err why;
+    if (espi_advice_check(espi_job.settings.advice, &why) == ESP_EINPUT)
+        espi_say(ESPI_LOG_WARN, "%s", why.text);
     unsigned char here = (unsigned char)espi_advice_is_here(espi_job.settings.advice);
     mail.is_here = espi_calloc((size_t)n, 1);
     mail.sent = espi_calloc((size_t)n, sizeof *mail.sent);

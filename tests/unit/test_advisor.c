@@ -337,6 +337,61 @@ static void machines_are_told_apart(void **state)
     espi_advice_clean(folder);
 }
 
+static void refuses(const char *folder, const char *why)
+{
+    struct espi_advice_seen seen = {0};
+    struct esp_err err = {.text = ""};
+    char *text = NULL;
+    size_t length;
+    assert_int_equal(espi_advice_is_here(folder), 0);
+    assert_int_equal(espi_advice_check(folder, &err), ESP_EINPUT);
+    assert_non_null(strstr(err.text, folder));
+    assert_non_null(strstr(err.text, why));
+    assert_int_equal(espi_advice_read(folder, 0, 21, &seen, &text, &length), 0);
+}
+
+/* Whoever can guess the name of this run of the kernel, as all on the machine can, is
+ * not yet the advisor. */
+static void folders_of_others_are_not_used(void **state)
+{
+    char folder[] = "/tmp/espalier-test-XXXXXX", link[64], path[128], *text = NULL;
+    struct espi_advice_seen seen = {0};
+    struct esp_err err;
+    size_t length;
+    (void)state;
+    struct esp_platform *p = small_grid();
+    struct espi_advice advice = {0, 21, made(p, "binomial"), 1};
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(espi_advice_mark(folder, NULL), ESP_OK);
+    assert_int_equal(espi_advice_write(folder, p, &advice, NULL), ESP_OK);
+    assert_int_equal(espi_advice_check(folder, &err), ESP_OK);
+    assert_int_equal(espi_advice_check("/nonexistent", &err), ESP_EIO);
+    assert_int_equal(chmod(folder, 0777), 0);
+    refuses(folder, "others can write");
+    assert_int_equal(chmod(folder, 0720), 0);
+    refuses(folder, "others can write");
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(espi_advice_is_here(folder), 1);
+    snprintf(link, sizeof link, "%s-link", folder);
+    assert_int_equal(symlink(folder, link), 0);
+    refuses(link, "link");
+    assert_int_equal(unlink(link), 0);
+    snprintf(path, sizeof path, "%s/machine", folder);
+    assert_int_equal(chmod(path, 0622), 0);
+    assert_int_equal(espi_advice_is_here(folder), 0);
+    assert_int_equal(chmod(path, 0600), 0);
+    if (geteuid() == 0) { /* only root can give things away */
+        assert_int_equal(chown(folder, 12345, (gid_t)-1), 0);
+        refuses(folder, "another user");
+        assert_int_equal(chown(folder, 0, (gid_t)-1), 0);
+    }
+    assert_int_equal(espi_advice_read(folder, 0, 21, &seen, &text, &length), 1);
+    espi_free(text);
+    espi_advice_clean(folder);
+    esp_plan_free(advice.plan);
+    esp_platform_free(p);
+}
+
 static esp_status advise_once(void *arg)
 {
     struct espi_advisor *a;
@@ -368,6 +423,7 @@ int main(void)
         cmocka_unit_test(nobody_is_blamed_without_load),
         cmocka_unit_test(reports_of_several_calls_may_mix),
         cmocka_unit_test(machines_are_told_apart),
+        cmocka_unit_test(folders_of_others_are_not_used),
         cmocka_unit_test(the_next_call_is_predicted),
         cmocka_unit_test(nonsense_is_passed_over),
         cmocka_unit_test(while_idle_all_sizes_take_turns),
