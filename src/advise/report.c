@@ -175,8 +175,8 @@ int espi_advice_read(const char *folder, int root, int size_class,
         return 0;
     int dir = open_folder(folder, NULL);
     const char *name = strrchr(path, '/') + 1;
-    int fd = dir < 0 ? -1
-                     : openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd =
+        dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     int fresh = 0;
     if (dir >= 0)
         close(dir);

@@ -18,6 +18,7 @@
 #include "cli/launcher.h"
 #include "cli/output.h"
 #include "cli/platforms.h"
+#include "cli/run_line.h"
 #include "cli/term.h"
 #include "measure/measured.h"
 
@@ -167,16 +168,13 @@ static int listen_to(struct probe *p)
 
 static int run_probe(const struct cli_args *args, struct espi_samples *samples)
 {
-    char path[PATH_MAX], quoted[80];
+    char path[PATH_MAX];
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct probe p = {.pid = 0};
-    int mpi = cli_find_mpi(args);
+    int mpi = -1, code = cli_find_mpi(args, &mpi);
 
-    if (mpi < 0)
-        return cli_error(CLI_BAD_USAGE,
-                         "cannot tell which MPI '%s' belongs to: say --mpi openmpi or "
-                         "--mpi mpich",
-                         espi_quote(quoted, sizeof quoted, args->words[0]));
+    if (code != CLI_OK)
+        return code;
     if (espi_find_part(ESPI_PART_PROBE, cli_mpi_names[mpi], path))
         return cli_error(CLI_FAILED,
                          "espalier-probe-%s is not there: it is built where mpicc.%s is "
@@ -185,7 +183,7 @@ static int run_probe(const struct cli_args *args, struct espi_samples *samples)
     const char **words = command_line(args, path, cli_text(args, "budget"));
     if (!words)
         return cli_error(CLI_FAILED, "out of memory");
-    int code = start(&p, words);
+    code = start(&p, words);
     espi_free(words);
     if (code == CLI_OK)
         code = listen_to(&p);

@@ -7,12 +7,12 @@
 
 #include "advise/knobs.h"
 #include "advise/report.h"
-#include "base/alloc.h"
 #include "base/err.h"
 #include "base/parts.h"
 #include "cli/command.h"
 #include "cli/launcher.h"
 #include "cli/live.h"
+#include "cli/run_line.h"
 #include "cli/run_plan.h"
 
 #include <espalier/plan.h>
@@ -75,57 +75,6 @@ static int set_all(const struct cli_args *args)
         if (cli_text(args, texts[i].option))
             code = set(texts[i].name, cli_text(args, texts[i].option));
     return code ? code : cli_fail(espi_settings_read(&settings, getenv, &err), &err);
-}
-
-/* ---- the command line of the launcher ---- */
-
-struct line {
-    const char **words;
-    int n;
-    char *preload; /* "LD_PRELOAD=..." */
-};
-
-static void add(struct line *line, const char *word)
-{
-    line->words[line->n++] = word;
-}
-
-/* Hands a variable to all ranks, also on other hosts. */
-static void add_variable(struct line *line, int mpi, const char *name, const char *value)
-{
-    add(line, mpi == CLI_OPENMPI ? "-x" : "-genv");
-    add(line, name); /* mpirun takes the value from its own environment */
-    if (mpi == CLI_MPICH)
-        add(line, value);
-}
-
-static char *preload_text(const char *shim)
-{
-    const char *old = getenv("LD_PRELOAD");
-    size_t size = strlen(shim) + (old ? strlen(old) : 0) + sizeof "LD_PRELOAD=:";
-    char *text = espi_malloc(size);
-
-    if (text)
-        snprintf(text, size, "LD_PRELOAD=%s%s%s", shim, old && *old ? ":" : "",
-                 old ? old : "");
-    return text;
-}
-
-/* The launcher itself runs without the shim, so it is not put into its environment. */
-static void add_launcher_options(struct line *line, int mpi)
-{
-    int n;
-    const struct espi_knob *knobs = espi_knobs(&n);
-
-    if (mpi == CLI_OPENMPI) {
-        add(line, "-x");
-        add(line, line->preload);
-    } else {
-        add_variable(line, mpi, "LD_PRELOAD", strchr(line->preload, '=') + 1);
-    }
-    for (int i = 0; i < n; i++)
-        if (getenv(knobs[i].name))
-            add_variable(line, mpi, knobs[i].name, getenv(knobs[i].name));
 }
 
 /* ---- the advisor ---- */
@@ -194,75 +143,65 @@ static int set_advice(const struct cli_args *args, struct advice *a)
     return set("ESPALIER_ADVICE", a->folder);
 }
 
-static int start(const struct cli_args *args, int mpi, const char *shim, const char *made,
-                 const struct advice *advice)
+static int start(const char *const *line, const char *made, const struct advice *advice)
 {
-    int n_knobs;
     char quoted[80];
-    (void)espi_knobs(&n_knobs);
-    struct line line = {.words =
-                            ESPI_NEW(const char *, args->n_words + 3 * (n_knobs + 1) + 1),
-                        .preload = preload_text(shim)};
 
-    if (!line.words || !line.preload)
-        return cli_error(CLI_FAILED, "out of memory");
-    add(&line, args->words[0]);
-    if (cli_is_launcher(args->words[0]))
-        add_launcher_options(&line, mpi);
-    else
-        putenv(line.preload);
-    for (int i = 1; i < args->n_words; i++)
-        add(&line, args->words[i]);
-    add(&line, NULL);
     if (*made || advice->words[0])
-        return cli_run_to_end(line.words, made, advice->words[0] ? advice->words : NULL);
-    execvp(line.words[0], (char *const *)line.words);
+        return cli_run_to_end(line, made, advice->words[0] ? advice->words : NULL);
+    execvp(line[0], (char *const *)line);
     return cli_error(CLI_FAILED, "cannot start %s: %s",
-                     espi_quote(quoted, sizeof quoted, line.words[0]), strerror(errno));
+                     espi_quote(quoted, sizeof quoted, line[0]), strerror(errno));
 }
 
-static int run_run(const struct cli_args *args)
+/* Plan, advisor and program, when all else is known to be right. */
+static int run_all(const struct cli_args *args, int mpi, const char *shim)
 {
-    char shim[PATH_MAX], quoted[80], made[CLI_RUN_PLAN_MAX];
+    char made[CLI_RUN_PLAN_MAX];
     struct advice advice = {.folder = ""};
-    struct espi_address address;
-    bool has_page;
-    int mpi = cli_find_mpi(args);
-
-    if (mpi < 0)
-        return cli_error(CLI_BAD_USAGE,
-                         "cannot tell which MPI '%s' belongs to: say --mpi openmpi or "
-                         "--mpi mpich",
-                         espi_quote(quoted, sizeof quoted, args->words[0]));
-    if (cli_live_address(args, &address, &has_page) != CLI_OK)
-        return CLI_BAD_USAGE;
-    if (has_page && !cli_has(args, "adapt"))
-        return cli_error(CLI_BAD_USAGE, "--http shows the advisor: it needs --adapt");
-    int code = set_all(args);
-    if (code == CLI_OK)
-        code = cli_run_plan(args, made);
-    if (code != CLI_OK)
-        return code;
-    if (espi_find_part(ESPI_PART_SHIM, cli_mpi_names[mpi], shim)) {
-        if (*made)
-            unlink(made);
-        return cli_error(CLI_FAILED,
-                         "libespalier-%s.so is not there: it is built where mpicc.%s is "
-                         "installed",
-                         cli_mpi_names[mpi], cli_mpi_names[mpi]);
-    }
-    if (*made)
-        code = set("ESPALIER_PLAN", made);
+    struct espi_arena arena;
     const char *algo = cli_text(args, "algo");
+    int code = cli_run_plan(args, made);
+
+    espi_arena_init(&arena);
+    if (code == CLI_OK && *made)
+        code = set("ESPALIER_PLAN", made);
     if (code == CLI_OK && *made)
         code = set("ESPALIER_ALGO", strcmp(algo, "auto") == 0 ? algo : "");
     if (code == CLI_OK)
         code = set_advice(args, &advice);
-    if (code == CLI_OK)
-        code = start(args, mpi, shim, made, &advice);
+    if (code == CLI_OK) {
+        const char **line = cli_run_line(args, mpi, shim, &arena);
+        code = line ? start(line, made, &advice) : CLI_FAILED;
+    }
     if (advice.folder[0])
         espi_advice_clean(advice.folder);
+    espi_arena_done(&arena);
     return code;
+}
+
+static int run_run(const struct cli_args *args)
+{
+    char shim[PATH_MAX], name[40];
+    struct espi_address address;
+    bool has_page;
+    int mpi = -1, code = cli_find_mpi(args, &mpi);
+
+    if (code != CLI_OK)
+        return code;
+    if (cli_live_address(args, &address, &has_page) != CLI_OK)
+        return CLI_BAD_USAGE;
+    if (has_page && !cli_has(args, "adapt"))
+        return cli_error(CLI_BAD_USAGE, "--http shows the advisor: it needs --adapt");
+    code = set_all(args);
+    if (code != CLI_OK)
+        return code;
+    if (espi_find_part(ESPI_PART_SHIM, cli_mpi_names[mpi], shim))
+        return cli_error(CLI_FAILED,
+                         "libespalier-%s.so is not there: it is built where mpicc.%s is "
+                         "installed",
+                         cli_mpi_names[mpi], cli_mpi_names[mpi]);
+    return run_all(args, mpi, shim);
 }
 
 const struct command cli_command_run = {
@@ -281,6 +220,11 @@ const struct command cli_command_run = {
             "Ranks find their nodes in the platform by the names of their hosts. On "
             "other "
             "hosts the library must lie at the same path.",
+            "All programs of a command line (mpirun ./a : ./b) get library and settings "
+            "by options of the launcher: mpirun and mpiexec of Open MPI and MPICH, "
+            "orterun, oshrun, prterun, prun and srun, also behind env, timeout, nice, "
+            "taskset and the like. Any other launcher, and the program itself, has them "
+            "in its environment.",
             "All settings can be given as environment variables too, see 'espalier "
             "knobs' and espalier-mpi(7).",
             NULL},
