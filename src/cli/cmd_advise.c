@@ -1,6 +1,7 @@
 /* espalier advise: the advisor of a job. Listens to its ranks, keeps a belief of the
  * network and plans ahead. All that it thinks with is in src/advise/advisor.c. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -334,24 +335,46 @@ static int open_service(struct service *s, const struct cli_args *args)
         code = cli_fail(espi_advice_listen(s->folder, &fd, &err), &err);
     if (code == CLI_OK)
         s->peers[s->n_peers++] = (struct pollfd){.fd = fd, .events = POLLIN};
-    if (code == CLI_OK)
-        cli_live_open(args, s->folder, s->p, &s->live);
     return code;
+}
+
+/* Standard error, or nothing in its place. */
+static void hush(int *kept)
+{
+    if (*kept >= 0) {
+        dup2(*kept, STDERR_FILENO);
+        close(*kept);
+        *kept = -1;
+        return;
+    }
+    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    *kept = nothing < 0 ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (*kept >= 0)
+        dup2(nothing, STDERR_FILENO);
+    if (nothing >= 0)
+        close(nothing);
 }
 
 static int run_advise(const struct cli_args *args)
 {
     struct service s = {.to_plan = 0, .hub = -1};
     struct sigaction action = {.sa_handler = stop};
+    int kept = -1;
 
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
     if (nice(5) < 0)
         errno = 0; /* it gives way to the application where it can */
+    if (cli_has(args, "again"))
+        hush(&kept);
     int code = open_service(&s, args);
-    if (code == CLI_OK)
+    if (kept >= 0)
+        hush(&kept);
+    if (code == CLI_OK) {
+        cli_live_open(args, s.folder, s.p, &s.live);
         code = serve(&s);
+    }
     if (code == CLI_OK)
         say_probes(&s);
     cli_live_close(&s.live);
@@ -432,6 +455,8 @@ const struct command cli_command_advise = {
             {.name = "verbose",
              .letter = 'v',
              .help = "Say on standard error what is published."},
+            {.name = "again",
+             .help = "It was started before and could not: why is not said again."},
             {0}},
     .examples =
         (const struct cli_example[]){

@@ -14,6 +14,7 @@
 #include "cli/live.h"
 #include "cli/run_line.h"
 #include "cli/run_plan.h"
+#include "cli/supervise.h"
 
 #include <espalier/plan.h>
 
@@ -79,13 +80,21 @@ static int set_all(const struct cli_args *args)
 
 /* ---- the advisor ---- */
 
+enum { ADVICE_FOLDER_MAX = 90 }; /* the name of a socket in it has 108 bytes */
+
 struct advice {
-    char self[PATH_MAX], folder[64], share[32];
-    const char *words[20]; /* its command line; none: no advisor */
+    char self[PATH_MAX], folder[ADVICE_FOLDER_MAX], share[32];
+    const char *words[20];
+    struct cli_companion advisor; /* its command line is words, if there is one */
 };
 
+static void add(struct advice *a, const char *word)
+{
+    a->words[a->advisor.n++] = word;
+}
+
 /* What probes are sent by, if that is wished and can be; and what the advisor is told. */
-static int set_prober(struct advice *a, int *n)
+static int set_prober(struct advice *a)
 {
     struct espi_settings settings = {.probe = 0};
     char path[PATH_MAX];
@@ -93,62 +102,75 @@ static int set_prober(struct advice *a, int *n)
               (!settings.prober[0] && espi_find_part(ESPI_PART_PROBER, NULL, path));
 
     snprintf(a->share, sizeof a->share, "%g", bad ? 0 : settings.probe);
-    a->words[(*n)++] = "--probe";
-    a->words[(*n)++] = a->share;
+    add(a, "--probe");
+    add(a, a->share);
     return bad || settings.prober[0] ? CLI_OK : set("ESPALIER_PROBER", path);
+}
+
+/* Nobody else's, and gone when we are. */
+static int make_folder(struct advice *a)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    const char *tmp = getenv("TMPDIR");
+
+    if (!tmp || !*tmp || strlen(tmp) + sizeof "/espalier-XXXXXX" > sizeof a->folder)
+        tmp = "/tmp";
+    cli_hold_signals();
+    snprintf(a->folder, sizeof a->folder, "%s/espalier-XXXXXX", tmp);
+    if (!mkdtemp(a->folder)) {
+        a->folder[0] = '\0';
+        return cli_error(CLI_FAILED, "cannot make a folder for the advisor: %s",
+                         strerror(errno));
+    }
+    return cli_fail(espi_advice_mark(a->folder, &err), &err);
+}
+
+/* The command line of the advisor. */
+static int set_advisor(const struct cli_args *args, struct advice *a)
+{
+    static const char *const passed[] = {"--http", "--http-token", "--http-open"};
+
+    a->advisor = (struct cli_companion){a->words, 0, "the advisor", "--again"};
+    add(a, a->self);
+    add(a, "advise");
+    add(a, "-p");
+    add(a, getenv("ESPALIER_PLATFORM"));
+    add(a, "--folder");
+    add(a, a->folder);
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        if (!cli_has(args, passed[i] + 2))
+            continue;
+        add(a, passed[i]);
+        if (cli_text(args, passed[i] + 2))
+            add(a, cli_text(args, passed[i] + 2));
+    }
+    if (cli_text(args, "log") && strcmp(cli_text(args, "log"), "debug") == 0)
+        add(a, "-v");
+    if (cli_has(args, "stats"))
+        add(a, "--stats");
+    return set_prober(a);
 }
 
 static int set_advice(const struct cli_args *args, struct advice *a)
 {
-    static const char *const passed[] = {"--http", "--http-token", "--http-open"};
-    struct esp_err err = {.status = ESP_OK, .text = ""};
-    int n = 0;
-
-    a->words[0] = NULL;
-    a->folder[0] = '\0';
     if (!cli_has(args, "adapt"))
         return CLI_OK;
     if (!cli_text(args, "platform"))
         return cli_error(CLI_BAD_USAGE, "--adapt needs --platform");
     if (espi_find_self(a->self))
         return cli_error(CLI_FAILED, "cannot find this program itself");
-    strcpy(a->folder, "/tmp/espalier-XXXXXX");
-    if (!mkdtemp(a->folder))
-        return cli_error(CLI_FAILED, "cannot make a folder for the advisor: %s",
-                         strerror(errno));
-    int code = cli_fail(espi_advice_mark(a->folder, &err), &err);
-    if (code != CLI_OK)
-        return code;
-    a->words[n++] = a->self;
-    a->words[n++] = "advise";
-    a->words[n++] = "-p";
-    a->words[n++] = getenv("ESPALIER_PLATFORM");
-    a->words[n++] = "--folder";
-    a->words[n++] = a->folder;
-    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
-        if (!cli_has(args, passed[i] + 2))
-            continue;
-        a->words[n++] = passed[i];
-        if (cli_text(args, passed[i] + 2))
-            a->words[n++] = cli_text(args, passed[i] + 2);
-    }
-    if (cli_text(args, "log") && strcmp(cli_text(args, "log"), "debug") == 0)
-        a->words[n++] = "-v";
-    if (cli_has(args, "stats"))
-        a->words[n++] = "--stats";
-    code = set_prober(a, &n);
-    a->words[n] = NULL;
-    if (code != CLI_OK)
-        return code;
-    return set("ESPALIER_ADVICE", a->folder);
+    int code = make_folder(a);
+    if (code == CLI_OK)
+        code = set_advisor(args, a);
+    return code == CLI_OK ? set("ESPALIER_ADVICE", a->folder) : code;
 }
 
-static int start(const char *const *line, const char *made, const struct advice *advice)
+static int start(const char *const *line, const char *made, struct advice *advice)
 {
     char quoted[80];
 
-    if (*made || advice->words[0])
-        return cli_run_to_end(line, made, advice->words[0] ? advice->words : NULL);
+    if (*made || advice->folder[0])
+        return cli_supervise(line, &advice->advisor);
     execvp(line[0], (char *const *)line);
     return cli_error(CLI_FAILED, "cannot start %s: %s",
                      espi_quote(quoted, sizeof quoted, line[0]), strerror(errno));
@@ -174,6 +196,8 @@ static int run_all(const struct cli_args *args, int mpi, const char *shim)
         const char **line = cli_run_line(args, mpi, shim, &arena);
         code = line ? start(line, made, &advice) : CLI_FAILED;
     }
+    if (*made)
+        unlink(made);
     if (advice.folder[0])
         espi_advice_clean(advice.folder);
     espi_arena_done(&arena);

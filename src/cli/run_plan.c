@@ -1,16 +1,14 @@
 #include "cli/run_plan.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "algo/algo.h"
 #include "base/err.h"
 #include "cli/platforms.h"
+#include "cli/supervise.h"
 
 static int first_host(const struct esp_platform *p)
 {
@@ -67,6 +65,7 @@ static int write_file(const struct esp_plan *plan, const struct esp_platform *p,
     const char *dir = getenv("TMPDIR");
     int n = snprintf(path, CLI_RUN_PLAN_MAX, "%s/espalier-plan-XXXXXX",
                      dir && *dir ? dir : "/tmp");
+    cli_hold_signals(); /* the file must not be left behind */
     int fd = n < CLI_RUN_PLAN_MAX ? mkstemp(path) : -1;
 
     if (fd < 0) {
@@ -103,73 +102,4 @@ int cli_run_plan(const struct cli_args *args, char path[CLI_RUN_PLAN_MAX])
     esp_plan_free(plan);
     esp_platform_free(p);
     return code;
-}
-
-/* Signals that ask us to end are the launcher's. */
-static volatile sig_atomic_t launcher;
-
-static void pass_on(int signal)
-{
-    if (launcher > 0)
-        kill((pid_t)launcher, signal);
-}
-
-static pid_t start_process(const char *const *words, int companion)
-{
-    char quoted[80];
-    pid_t pid = fork();
-
-    if (pid != 0)
-        return pid;
-    if (companion)
-        prctl(PR_SET_PDEATHSIG, SIGTERM); /* it does not outlive us */
-    execvp(words[0], (char *const *)words);
-    int code = cli_error(CLI_FAILED, "cannot start %s: %s",
-                         espi_quote(quoted, sizeof quoted, words[0]), strerror(errno));
-    fflush(NULL);
-    _exit(code);
-}
-
-/* Waits for the launcher; a companion that ends is started anew, not too often. */
-static int wait_for(pid_t pid, const char *const *companion, pid_t *beside)
-{
-    int status = 0;
-
-    for (;;) {
-        int other;
-        pid_t ended = waitpid(pid, &status, companion ? WNOHANG : 0);
-        if (ended == pid)
-            return status;
-        if (ended < 0 && errno != EINTR)
-            return 0;
-        if (!companion)
-            continue;
-        if (*beside > 0 && waitpid(*beside, &other, WNOHANG) == *beside) {
-            sleep(1);
-            *beside = start_process(companion, 1);
-        }
-        usleep(20000);
-    }
-}
-
-int cli_run_to_end(const char *const *words, const char *plan,
-                   const char *const *companion)
-{
-    struct sigaction action = {.sa_handler = pass_on};
-    pid_t beside = companion ? start_process(companion, 1) : 0;
-    pid_t pid = start_process(words, 0);
-
-    launcher = pid;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    int status = pid > 0 ? wait_for(pid, companion, &beside) : 0;
-    if (beside > 0) {
-        kill(beside, SIGTERM);
-        waitpid(beside, NULL, 0);
-    }
-    if (*plan)
-        unlink(plan);
-    if (pid < 0)
-        return cli_error(CLI_FAILED, "cannot start a process: %s", strerror(errno));
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

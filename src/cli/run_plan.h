@@ -12,10 +12,4 @@ enum { CLI_RUN_PLAN_MAX = 512 };
  * code. */
 int cli_run_plan(const struct cli_args *args, char path[CLI_RUN_PLAN_MAX]);
 
-/* Runs the command to its end, removes the file (unless it is ""), and gives the exit
- * code. A companion, if there is one, runs beside it: started anew when it ends before,
- * and asked to end afterwards. */
-int cli_run_to_end(const char *const *words, const char *plan,
-                   const char *const *companion);
-
 #endif
