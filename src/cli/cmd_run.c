@@ -165,11 +165,12 @@ static int set_advice(const struct cli_args *args, struct advice *a)
     return code == CLI_OK ? set("ESPALIER_ADVICE", a->folder) : code;
 }
 
-static int start(const char *const *line, const char *made, struct advice *advice)
+static int start(const char *const *line, const struct cli_run_plan *plan,
+                 struct advice *advice)
 {
     char quoted[80];
 
-    if (*made || advice->folder[0])
+    if (plan->path[0] || advice->folder[0])
         return cli_supervise(line, &advice->advisor);
     execvp(line[0], (char *const *)line);
     return cli_error(CLI_FAILED, "cannot start %s: %s",
@@ -179,25 +180,21 @@ static int start(const char *const *line, const char *made, struct advice *advic
 /* Plan, advisor and program, when all else is known to be right. */
 static int run_all(const struct cli_args *args, int mpi, const char *shim)
 {
-    char made[CLI_RUN_PLAN_MAX];
+    struct cli_run_plan plan;
     struct advice advice = {.folder = ""};
     struct espi_arena arena;
-    const char *algo = cli_text(args, "algo");
-    int code = cli_run_plan(args, made);
+    int code = cli_run_plan(args, &plan);
 
+    if (code != CLI_OK)
+        return code;
     espi_arena_init(&arena);
-    if (code == CLI_OK && *made)
-        code = set("ESPALIER_PLAN", made);
-    if (code == CLI_OK && *made)
-        code = set("ESPALIER_ALGO", strcmp(algo, "auto") == 0 ? algo : "");
-    if (code == CLI_OK)
-        code = set_advice(args, &advice);
+    code = set_advice(args, &advice);
     if (code == CLI_OK) {
         const char **line = cli_run_line(args, mpi, shim, &arena);
-        code = line ? start(line, made, &advice) : CLI_FAILED;
+        code = line ? start(line, &plan, &advice) : CLI_FAILED;
     }
-    if (*made)
-        unlink(made);
+    if (plan.path[0])
+        unlink(plan.path);
     if (advice.folder[0])
         espi_advice_clean(advice.folder);
     espi_arena_done(&arena);
@@ -290,6 +287,12 @@ const struct command cli_command_run = {
              .value = "NODE",
              .help = "The root of that plan; without it the node of rank 0, which is the "
                      "first of --hosts or the platform's first host."},
+            {.name = "shared",
+             .kind = CLI_STRING,
+             .value = "FOLDER",
+             .help = "A folder that all hosts see, for that plan. Without it the plan "
+                     "travels with the settings; one of more than 256 KiB lies beside "
+                     "the file of the platform, if that folder can be written to."},
             {.name = "hosts",
              .kind = CLI_STRING,
              .value = "NAME,...",

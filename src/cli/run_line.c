@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise/given_plan.h"
 #include "advise/knobs.h"
 #include "base/err.h"
 #include "cli/launcher.h"
@@ -37,20 +38,36 @@ static const char *preload_of(const struct cli_launch *l, const char *shim,
     return text;
 }
 
+static void add(const struct cli_launch *l, struct cli_handover *h,
+                struct cli_variable *list, const char *name)
+{
+    const char *value = cli_launch_value(l, name, getenv);
+
+    if (value)
+        list[h->n++] = (struct cli_variable){name, value};
+}
+
+/* The settings that have a value, and a plan that travels with them. */
 static int gather(const struct cli_launch *l, struct cli_handover *h,
                   struct espi_arena *arena)
 {
     int n;
     const struct espi_knob *knobs = espi_knobs(&n);
-    struct cli_variable *list = ESPI_ARENA_NEW(arena, struct cli_variable, n);
+    struct cli_variable *list =
+        ESPI_ARENA_NEW(arena, struct cli_variable, n + ESPI_PLAN_PIECES);
+    char *names = espi_arena_alloc(arena, ESPI_PLAN_PIECES, ESPI_PLAN_NAME_MAX);
 
+    if (!list || !names)
+        return -1;
     h->variables = list;
-    for (int i = 0; list && i < n; i++) {
-        const char *value = cli_launch_value(l, knobs[i].name, getenv);
-        if (value)
-            list[h->n++] = (struct cli_variable){knobs[i].name, value};
+    for (int i = 0; i < n; i++)
+        add(l, h, list, knobs[i].name);
+    for (int i = 0; i < ESPI_PLAN_PIECES; i++) {
+        char *name = names + (size_t)i * ESPI_PLAN_NAME_MAX;
+        espi_plan_piece_name(i + 1, name);
+        add(l, h, list, name);
     }
-    return list ? 0 : -1;
+    return 0;
 }
 
 /* How much is said is known by now: the settings were read. */

@@ -1,10 +1,12 @@
 #include "cli/run_plan.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "advise/given_plan.h"
 #include "algo/algo.h"
 #include "base/err.h"
 #include "cli/platforms.h"
@@ -58,39 +60,118 @@ static int make(const struct cli_args *args, const struct espi_algo *algo,
     return cli_fail(esp_plan_make(p, &request, out, &err), &err);
 }
 
-static int write_file(const struct esp_plan *plan, const struct esp_platform *p,
-                      char path[CLI_RUN_PLAN_MAX])
-{
-    struct esp_err err = {.status = ESP_OK, .text = ""};
-    const char *dir = getenv("TMPDIR");
-    int n = snprintf(path, CLI_RUN_PLAN_MAX, "%s/espalier-plan-XXXXXX",
-                     dir && *dir ? dir : "/tmp");
-    cli_hold_signals(); /* the file must not be left behind */
-    int fd = n < CLI_RUN_PLAN_MAX ? mkstemp(path) : -1;
+/* ---- handing it over ---- */
 
-    if (fd < 0) {
-        path[0] = '\0';
-        return cli_error(CLI_FAILED, "cannot make a file for the plan: %s",
-                         strerror(errno));
-    }
-    close(fd);
-    int code = cli_fail(esp_plan_write(plan, p, path, &err), &err);
-    if (code != CLI_OK) {
-        unlink(path);
-        path[0] = '\0';
-    }
-    return code;
+static int set(const char *name, const char *value)
+{
+    return setenv(name, value, 1) ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
 
-int cli_run_plan(const struct cli_args *args, char path[CLI_RUN_PLAN_MAX])
+/* In variables, which launchers carry to rank 0 wherever that is. *fits: it is so. */
+static int put_into_environment(char *text, size_t length, bool *fits)
+{
+    char value[ESPI_PLAN_NAME_MAX], name[ESPI_PLAN_NAME_MAX];
+    size_t squeezed = espi_plan_squeeze(text, length);
+    int pieces = espi_plan_pieces(squeezed, value), code = CLI_OK;
+
+    *fits = pieces > 0;
+    for (int i = pieces; i > 0 && code == CLI_OK;
+         i--) { /* the last first: it is cut off */
+        char *piece = text + (size_t)(i - 1) * ESPI_PLAN_PIECE_BYTES;
+        espi_plan_piece_name(i, name);
+        code = set(name, piece);
+        *piece = '\0';
+    }
+    return pieces && code == CLI_OK ? set("ESPALIER_PLAN", value) : code;
+}
+
+/* The folder for a file: the user's, that of the platform, which the ranks have to read,
+ * too, or else one of this machine alone. */
+static const char *find_folder(const struct cli_args *args, char *room, size_t size,
+                               bool *seen)
+{
+    const char *shared = cli_text(args, "shared"), *tmp = getenv("TMPDIR");
+
+    *seen = true;
+    if (shared)
+        return shared;
+    snprintf(room, size, "%s", getenv("ESPALIER_PLATFORM"));
+    char *slash = strrchr(room, '/');
+    if (slash)
+        slash[slash == room] = '\0';
+    if (slash && access(room, W_OK | X_OK) == 0)
+        return room;
+    *seen = false;
+    return tmp && *tmp ? tmp : "/tmp";
+}
+
+static int open_file(const struct cli_args *args, char path[PATH_MAX])
+{
+    char room[PATH_MAX], whole[PATH_MAX], quoted[160];
+    bool seen;
+    const char *folder = find_folder(args, room, sizeof room, &seen);
+    int n = realpath(folder, whole)
+                ? snprintf(path, PATH_MAX, "%s/espalier-plan-XXXXXX", whole)
+                : -1;
+
+    cli_hold_signals(); /* the file must not be left behind */
+    int fd = n > 0 && n < PATH_MAX ? mkstemp(path) : -1;
+    if (fd < 0) {
+        path[0] = '\0';
+        return cli_error(CLI_FAILED, "cannot make a file for the plan in %s: %s",
+                         espi_quote(quoted, sizeof quoted, folder), strerror(errno));
+    }
+    close(fd);
+    if (!seen)
+        cli_error(CLI_OK,
+                  "the plan is in %s: if rank 0 runs on another machine, give a folder "
+                  "that both see (--shared)",
+                  espi_quote(quoted, sizeof quoted, path));
+    return CLI_OK;
+}
+
+static int put_into_file(const struct cli_args *args, const struct esp_plan *plan,
+                         const struct esp_platform *p, char path[PATH_MAX])
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    int code = open_file(args, path);
+
+    if (code == CLI_OK)
+        code = cli_fail(esp_plan_write(plan, p, path, &err), &err);
+    return code == CLI_OK ? set("ESPALIER_PLAN", path) : code;
+}
+
+static int hand_over(const struct cli_args *args, const struct esp_plan *plan,
+                     const struct esp_platform *p, char path[PATH_MAX])
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    char *text = NULL;
+    size_t length = 0;
+    bool fits = false;
+    FILE *out = cli_text(args, "shared") ? NULL : open_memstream(&text, &length);
+    int code = CLI_OK;
+
+    if (out) {
+        code = cli_fail(esp_plan_write_stream(plan, p, out, &err), &err);
+        if (fclose(out) && code == CLI_OK)
+            code = cli_error(CLI_FAILED, "out of memory");
+        if (code == CLI_OK)
+            code = put_into_environment(text, length, &fits);
+    }
+    free(text);
+    return code == CLI_OK && !fits ? put_into_file(args, plan, p, path) : code;
+}
+
+int cli_run_plan(const struct cli_args *args, struct cli_run_plan *out)
 {
     const char *name = algorithm_of(args), *file = cli_text(args, "platform");
     const struct espi_algo *algo = name ? espi_algo_find(name, strcspn(name, ":")) : NULL;
     struct esp_platform *p = NULL;
     struct esp_plan *plan = NULL;
 
-    path[0] = '\0';
-    if (!algo || !espi_algo_needs_lp(algo) || cli_text(args, "plan"))
+    out->path[0] = '\0';
+    out->made = algo && espi_algo_needs_lp(algo) && !cli_text(args, "plan");
+    if (!out->made)
         return CLI_OK;
     if (!file)
         return cli_error(CLI_BAD_USAGE, "--algo %s needs --platform", algo->name);
@@ -98,7 +179,12 @@ int cli_run_plan(const struct cli_args *args, char path[CLI_RUN_PLAN_MAX])
     if (code == CLI_OK)
         code = make(args, algo, p, &plan);
     if (code == CLI_OK)
-        code = write_file(plan, p, path);
+        code = hand_over(args, plan, p, out->path);
+    if (code == CLI_OK) /* what the plan is not for is planned by the others */
+        code = set("ESPALIER_ALGO",
+                   strcmp(cli_text(args, "algo"), "auto") == 0 ? "auto" : "");
+    if (code != CLI_OK && out->path[0])
+        unlink(out->path);
     esp_plan_free(plan);
     esp_platform_free(p);
     return code;

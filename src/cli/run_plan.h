@@ -3,13 +3,20 @@
 #ifndef ESPI_CLI_RUN_PLAN_H
 #define ESPI_CLI_RUN_PLAN_H
 
+#include <limits.h>
+#include <stdbool.h>
+
 #include "cli/command.h"
 
-enum { CLI_RUN_PLAN_MAX = 512 };
+struct cli_run_plan {
+    bool made;
+    char path[PATH_MAX]; /* the file that it is in, to be removed at the end; "": none */
+};
 
-/* Where --algo names such an algorithm, writes a plan of it for --platform to a new file;
- * path: its name, "" when none is needed. CLI_OK, or a sentence on stderr and the exit
- * code. */
-int cli_run_plan(const struct cli_args *args, char path[CLI_RUN_PLAN_MAX]);
+/* Where --algo names such an algorithm, makes a plan of it for --platform and sets
+ * ESPALIER_PLAN and ESPALIER_ALGO for it. It travels in the environment where it is short
+ * enough, else in a file, in a folder that all hosts see if there is one. CLI_OK, or a
+ * sentence on stderr and the exit code. */
+int cli_run_plan(const struct cli_args *args, struct cli_run_plan *out);
 
 #endif

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "advise/given_plan.h"
 #include "algo/algo.h"
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/input.h"
 #include "mpi/shim.h"
 #include "platform/platform.h"
 
@@ -67,7 +67,7 @@ static esp_status read_plan(const struct esp_platform *p, struct files *files,
 {
     struct espi_input in;
     struct esp_plan *plan;
-    esp_status st = espi_input_read(&in, head->settings.plan, err);
+    esp_status st = espi_given_plan_read(&in, head->settings.plan, getenv, err);
     if (st)
         return st;
     st = esp_plan_parse(in.text, in.length, in.where, p, &plan, err);
