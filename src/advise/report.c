@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/scan.h"
 
 #define SOCKET_NAME  "advisor.sock"
 #define MACHINE_NAME "machine"
@@ -350,8 +351,9 @@ int espi_outcome_is_sane(const struct esp_platform *net, const struct espi_outco
            o->op >= 0 && o->op < ESP_OP_COUNT && o->root >= -1 &&
            o->root < esp_platform_node_count(net) && o->ranks >= 1 &&
            o->ranks <= 1 << 24 && o->bytes > 0 && o->bytes < UINT64_C(1) << 50 &&
-           is_time(o->total_s) && is_time(o->ours_s) && is_time(o->native_s) &&
-           memchr(o->algo, '\0', sizeof o->algo);
+           o->skipped < UINT64_C(1) << 40 && is_time(o->total_s) && is_time(o->ours_s) &&
+           is_time(o->native_s) && memchr(o->algo, '\0', sizeof o->algo) &&
+           espi_is_printable(o->algo, strlen(o->algo)); /* it is shown on a page */
 }
 
 void espi_advice_clean(const char *folder)
