@@ -1,7 +1,5 @@
 /* Command lines of launchers with what their ranks are to have. The launcher itself runs
  * without the shim, which so is not put into its environment. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/launcher.h"
@@ -21,23 +19,27 @@ static void add(struct line *line, const char *word)
     line->words[line->n++] = word;
 }
 
-/* As printf, in the arena. */
-__attribute__((format(printf, 2, 3))) static const char *text(struct line *line,
-                                                              const char *fmt, ...)
+/* The first bytes of a text behind two others, in the arena. */
+static const char *join(struct line *line, const char *a, const char *b, const char *c,
+                        size_t length)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    int length = vsnprintf(NULL, 0, fmt, ap);
-    va_end(ap);
-    char *out = length < 0 ? NULL : espi_arena_alloc(line->arena, (size_t)length + 1, 1);
+    size_t first = strlen(a), second = strlen(b);
+    char *out = espi_arena_alloc(line->arena, first + second + length + 1, 1);
+
     if (!out) {
         line->failed = true;
         return "";
     }
-    va_start(ap, fmt);
-    vsnprintf(out, (size_t)length + 1, fmt, ap);
-    va_end(ap);
+    memcpy(out, a, first);
+    memcpy(out + first, b, second);
+    memcpy(out + first + second, c, length);
+    out[first + second + length] = '\0';
     return out;
+}
+
+static const char *text(struct line *line, const char *a, const char *b, const char *c)
+{
+    return join(line, a, b, c, strlen(c));
 }
 
 /* The end of the program whose words begin there: a colon, or that of the line. */
@@ -60,13 +62,13 @@ static const char *value_in(const char *word, const char *name)
 /* A library that the user wants preloaded stays; ours comes first. */
 static const char *behind_ours(struct line *line, const char *theirs)
 {
-    return *theirs ? text(line, "%s:%s", line->h->shim, theirs) : line->h->shim;
+    return *theirs ? text(line, line->h->shim, ":", theirs) : line->h->shim;
 }
 
 /* NAME where the launcher surely has our environment, else NAME=VALUE. */
 static const char *named(struct line *line, const struct cli_variable *v)
 {
-    return line->l->at == 0 ? v->name : text(line, "%s=%s", v->name, v->value);
+    return line->l->at == 0 ? v->name : text(line, v->name, "=", v->value);
 }
 
 /* ---- Open MPI ---- */
@@ -74,7 +76,7 @@ static const char *named(struct line *line, const struct cli_variable *v)
 static void add_x(struct line *line)
 {
     add(line, "-x");
-    add(line, text(line, "LD_PRELOAD=%s", line->h->preload));
+    add(line, text(line, "LD_PRELOAD=", line->h->preload, ""));
     for (int i = 0; i < line->h->n; i++) {
         add(line, "-x");
         add(line, named(line, &line->h->variables[i]));
@@ -89,9 +91,9 @@ static void copy_x(struct line *line, int at, int end)
         const char *theirs = value_in(words[at], "LD_PRELOAD");
         bool is_x = cli_is_option(words[at - 1], "x");
         if (is_x && theirs)
-            add(line, text(line, "LD_PRELOAD=%s", behind_ours(line, theirs)));
+            add(line, text(line, "LD_PRELOAD=", behind_ours(line, theirs), ""));
         else if (is_x && strcmp(words[at], "LD_PRELOAD") == 0)
-            add(line, text(line, "LD_PRELOAD=%s", line->h->preload));
+            add(line, text(line, "LD_PRELOAD=", line->h->preload, ""));
         else
             add(line, words[at]);
     }
@@ -100,10 +102,10 @@ static void copy_x(struct line *line, int at, int end)
 static const char *list_with(struct line *line, const char *theirs)
 {
     const char *list =
-        text(line, "%s%sLD_PRELOAD=%s", theirs, *theirs ? ";" : "", line->h->preload);
+        text(line, theirs, *theirs ? ";LD_PRELOAD=" : "LD_PRELOAD=", line->h->preload);
 
     for (int i = 0; i < line->h->n; i++)
-        list = text(line, "%s;%s", list, named(line, &line->h->variables[i]));
+        list = text(line, list, ";", named(line, &line->h->variables[i]));
     return list;
 }
 
@@ -151,7 +153,7 @@ static void copy_genv(struct line *line, int at, int end)
     for (; at < end; at++) {
         const char *theirs = value_in(words[at], "LD_PRELOAD");
         if (theirs && sets(words[at - 1]))
-            add(line, text(line, "LD_PRELOAD=%s", behind_ours(line, theirs)));
+            add(line, text(line, "LD_PRELOAD=", behind_ours(line, theirs), ""));
         else if (strcmp(words[at - 1], "LD_PRELOAD") == 0 && sets(words[at - 2]))
             add(line, behind_ours(line, words[at]));
         else
@@ -177,15 +179,15 @@ static const char *export_with(struct line *line, const char *theirs)
         const char *own = value_in(theirs, "LD_PRELOAD");
         all |= is_word(theirs, length, "ALL");
         if (own)
-            preload =
-                behind_ours(line, text(line, "%.*s", (int)(theirs + length - own), own));
+            preload = behind_ours(
+                line, join(line, "", "", own, (size_t)(theirs + length - own)));
         else if (!is_word(theirs, length, "NONE") && !is_word(theirs, length, "NIL"))
-            out = text(line, "%s%.*s,", out, (int)length, theirs);
+            out = text(line, join(line, out, "", theirs, length), ",", "");
         theirs += length + (theirs[length] == ',');
     }
-    out = text(line, "%sLD_PRELOAD=%s", out, preload);
+    out = text(line, out, "LD_PRELOAD=", preload);
     for (int i = 0; i < line->h->n && !all; i++)
-        out = text(line, "%s,%s", out, line->h->variables[i].name);
+        out = text(line, out, ",", line->h->variables[i].name);
     return out;
 }
 
@@ -196,7 +198,7 @@ static void copy_export(struct line *line, int at, int end)
     for (; at < end; at++) {
         const char *theirs = value_in(words[at], "--export");
         if (theirs)
-            add(line, text(line, "--export=%s", export_with(line, theirs)));
+            add(line, text(line, "--export=", export_with(line, theirs), ""));
         else if (strcmp(words[at - 1], "--export") == 0)
             add(line, export_with(line, words[at]));
         else
@@ -212,7 +214,7 @@ static void add_export(struct line *line, int at, int end)
         if (value_in(line->l->words[at], "--export") ||
             (strcmp(line->l->words[at], "--export") == 0 && at + 1 < end))
             return;
-    add(line, text(line, "--export=%s", export_with(line, set && *set ? set : "ALL")));
+    add(line, text(line, "--export=", export_with(line, set && *set ? set : "ALL"), ""));
 }
 
 /* ---- the line ---- */
