@@ -203,7 +203,7 @@ static int run_all(const struct cli_args *args, int mpi, const char *shim)
 
 static int run_run(const struct cli_args *args)
 {
-    char shim[PATH_MAX], name[40];
+    char shim[PATH_MAX];
     struct espi_address address;
     bool has_page;
     int mpi = -1, code = cli_find_mpi(args, &mpi);
