@@ -1,6 +1,7 @@
-/* The beginning and the end. Rank 0 alone reads environment and files and sends the bytes
- * to all, so that every rank works from the same; what goes wrong anywhere is put to a
- * vote, and then the job runs as if we were not there. */
+/* The beginning and the end. When all ranks have found that all have this shim (greet.h),
+ * rank 0 alone reads environment and files and sends the bytes to all, so that every rank
+ * works from the same; what goes wrong anywhere is put to a vote, and then the job runs
+ * as if we were not there. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "algo/algo.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "mpi/greet.h"
 #include "mpi/shim.h"
 #include "platform/platform.h"
 
@@ -322,22 +324,42 @@ static void begin_plans(const struct head *head, struct files *files)
              espi_job.net ? espi_job.settings.platform : "all links equal");
 }
 
-void espi_attach(void)
+/* Nobody is served: nothing is sent, and each rank has its own settings. */
+static void stand_aside(void)
 {
-    static int attached;
+    struct esp_err err = {.text = ""};
+    espi_job.settings.log = ESPI_LOG_WARN;
+    if (espi_settings_read(&espi_job.settings, getenv, &err))
+        espi_say(ESPI_LOG_WARN, "all runs natively: %s", err.text);
+    espi_job.settings.mode = ESPI_MODE_OFF;
+}
+
+static void take_part(void)
+{
     struct head head;
     struct files files = {NULL, NULL};
-    if (attached)
-        return;
-    attached = 1;
-    PMPI_Comm_size(MPI_COMM_WORLD, &espi_job.n);
-    PMPI_Comm_rank(MPI_COMM_WORLD, &espi_job.rank);
     if (espi_job.rank == 0)
         read_all(&head, &files);
     PMPI_Bcast(&head, (int)sizeof head, MPI_BYTE, 0, MPI_COMM_WORLD);
     espi_job.settings = head.settings;
     if (wants_plans(&head))
         begin_plans(&head, &files);
+    espi_free(files.platform);
+    espi_free(files.plan);
+}
+
+void espi_attach(void)
+{
+    static int attached;
+    if (attached)
+        return;
+    attached = 1;
+    PMPI_Comm_size(MPI_COMM_WORLD, &espi_job.n);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &espi_job.rank);
+    if (!espi_is_off() && espi_meet(espi_job.rank, espi_job.n))
+        take_part();
+    else
+        stand_aside();
     espi_job.awake = espi_job.plans || espi_job.settings.stats[0];
     if (!espi_job.nonblocking)
         espi_progress_sleep();
@@ -345,8 +367,6 @@ void espi_attach(void)
         espi_hooks_wake();
     else
         espi_hooks_sleep(1);
-    espi_free(files.platform);
-    espi_free(files.plan);
 }
 
 void espi_detach(void)

@@ -1,10 +1,12 @@
 /* The C names that begin and end MPI, or make communicators. */
+#include "mpi/greet.h"
 #include "mpi/shim.h"
 
 #pragma GCC visibility push(default)
 
 int MPI_Init(int *argc, char ***argv)
 {
+    espi_greet();
     int code = PMPI_Init(argc, argv);
     if (code == MPI_SUCCESS)
         espi_attach();
@@ -13,6 +15,7 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    espi_greet();
     int code = PMPI_Init_thread(argc, argv, required, provided);
     if (code == MPI_SUCCESS)
         espi_attach();

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "mpi/greet.h"
 #include "mpi/shim.h"
 
 typedef void function(void);
@@ -67,8 +68,9 @@ static void made_of_group(const int *code, const MPI_Fint *fresh)
     void mpi_##name##__(args, int *) __attribute__((alias("mpi_" #name "_")));           \
     void MPI_##NAME(args, int *) __attribute__((alias("mpi_" #name "_")));
 
-/* symbol: the name; n arguments before the error code, then: what to do afterwards. */
-#define HOOK(symbol, n, then)                                                            \
+/* symbol: the name; n arguments before the error code; what to do before and afterwards.
+ */
+#define HOOK(symbol, n, before, then)                                                    \
     void symbol(T##n, int *ierror);                                                      \
     void symbol(T##n, int *ierror)                                                       \
     {                                                                                    \
@@ -76,6 +78,7 @@ static void made_of_group(const int *code, const MPI_Fint *fresh)
         int own = MPI_SUCCESS, *code = ierror ? ierror : &own;                           \
         if (!next)                                                                       \
             next = (void (*)(T##n, int *))behind(#symbol);                               \
+        before;                                                                          \
         espi_making++;                                                                   \
         next(A##n, code);                                                                \
         espi_making--;                                                                   \
@@ -83,8 +86,8 @@ static void made_of_group(const int *code, const MPI_Fint *fresh)
     }
 
 #define ANY_MAKER(name, NAME, n, then)                                                   \
-    HOOK(mpi_##name##_, n, then)                                                         \
-    HOOK(mpi_##name##_f08_, n, then)                                                     \
+    HOOK(mpi_##name##_, n, , then)                                                       \
+    HOOK(mpi_##name##_f08_, n, , then)                                                   \
     SPELLINGS(name, NAME, T##n)
 #define MAKER(name, NAME, n) ANY_MAKER(name, NAME, n, made(code, a1, a##n))
 
@@ -107,8 +110,8 @@ static void attach_fortran(const int *code)
         espi_attach();
 }
 
-HOOK(mpi_init_thread_, 2, attach_fortran(code))
-HOOK(mpi_init_thread_f08_, 2, attach_fortran(code))
+HOOK(mpi_init_thread_, 2, espi_greet(), attach_fortran(code))
+HOOK(mpi_init_thread_f08_, 2, espi_greet(), attach_fortran(code))
 SPELLINGS(init_thread, INIT_THREAD, T2)
 
 /* ---- those with no argument but the error code ---- */
@@ -130,8 +133,8 @@ SPELLINGS(init_thread, INIT_THREAD, T2)
     void mpi_##name##__(int *) __attribute__((alias("mpi_" #name "_")));                 \
     void MPI_##NAME(int *) __attribute__((alias("mpi_" #name "_")));
 
-PLAIN_HOOK(mpi_init_, , attach_fortran(code))
-PLAIN_HOOK(mpi_init_f08_, , attach_fortran(code))
+PLAIN_HOOK(mpi_init_, espi_greet(), attach_fortran(code))
+PLAIN_HOOK(mpi_init_f08_, espi_greet(), attach_fortran(code))
 PLAIN_SPELLINGS(init, INIT)
 PLAIN_HOOK(mpi_finalize_, espi_detach(), )
 PLAIN_HOOK(mpi_finalize_f08_, espi_detach(), )
