@@ -4,10 +4,11 @@
  * in some other call would hold up the others, so there the call is the library's own.
  *
  * Several may be under way on a communicator, in the order in which all ranks start them;
- * each has tags of its own. */
+ * each has tags of its own. When all tags are taken a call waits, not its caller, until
+ * the one before it with the same tags has ended on this rank: messages of two ranks keep
+ * their order, so that nobody else need know. */
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,8 @@ enum { SLOTS = 512, STREAMS = 32 };
 
 struct pending {
     struct pending *next;
+    struct pending *heir; /* the next call with the same tags, or NULL */
+    int waits;            /* for the one before it with the same tags */
     struct espi_comm *c;
     MPI_Request request;
     struct espi_arena arena;
@@ -79,6 +82,8 @@ static void finish(struct pending *p, int result)
     if (espi_job.settings.stats[0])
         espi_stats_note("ibcast", p->c->size, p->call.bytes, p->algo,
                         espi_now_s() - p->call.start_s, p->call.native_s);
+    if (p->heir)
+        p->heir->waits = 0;
     espi_comm_release(p->c);
     atomic_fetch_sub(&n_pending, 1);
     PMPI_Grequest_complete(p->request);
@@ -92,7 +97,7 @@ int espi_progress(void)
         return 0; /* nothing to do, or somebody is at it: we ourselves, perhaps */
     for (struct pending **link = &list; *link;) {
         struct pending *p = *link;
-        int result = espi_run_progress(&p->run, 0);
+        int result = p->waits ? 0 : espi_run_progress(&p->run, 0);
         if (result == 0) {
             link = &p->next;
             continue;
@@ -147,23 +152,6 @@ static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
     return PMPI_Ibcast(buffer, (int)count, type, root, comm, request);
 }
 
-/* The tags of a call long ago must be free again. */
-static int take_slot(struct espi_comm *c)
-{
-    int slot = (int)(c->n_started++ % SLOTS), taken;
-    do {
-        espi_progress();
-        pthread_mutex_lock(&lock);
-        taken = 0;
-        for (const struct pending *p = list; p && !taken; p = p->next)
-            taken = p->c == c && p->slot == slot;
-        pthread_mutex_unlock(&lock);
-        if (taken)
-            sched_yield();
-    } while (taken);
-    return slot;
-}
-
 /* A program of its own, since the next call may change the communicator's. */
 static int prepare(struct pending *p)
 {
@@ -185,11 +173,27 @@ static int prepare(struct pending *p)
                : 0;
 }
 
+/* Puts it behind all others. */
+static void enlist(struct pending *p)
+{
+    struct pending **link = &list, *before = NULL;
+    pthread_mutex_lock(&lock);
+    for (; *link; link = &(*link)->next)
+        if ((*link)->c == p->c && (*link)->slot == p->slot)
+            before = *link;
+    *link = p;
+    p->waits = before != NULL;
+    if (before)
+        before->heir = p;
+    espi_comm_hold(p->c);
+    atomic_fetch_add(&n_pending, 1);
+    pthread_mutex_unlock(&lock);
+}
+
 static int start(struct pending *p, MPI_Request *request)
 {
-    struct pending **link = &list;
     p->c = p->call.c;
-    p->slot = take_slot(p->c);
+    p->slot = (int)(p->c->n_started++ % SLOTS);
     p->is_root = p->call.rank == p->call.root;
     snprintf(p->algo, sizeof p->algo, "%s", p->call.entry->choice.plan->algo);
     if (prepare(p))
@@ -200,13 +204,7 @@ static int start(struct pending *p, MPI_Request *request)
     if (code)
         return code;
     *request = p->request;
-    pthread_mutex_lock(&lock);
-    while (*link)
-        link = &(*link)->next;
-    *link = p;
-    espi_comm_hold(p->c);
-    atomic_fetch_add(&n_pending, 1);
-    pthread_mutex_unlock(&lock);
+    enlist(p);
     espi_progress();
     return MPI_SUCCESS;
 }
