@@ -6,10 +6,13 @@
  * message may be receiving the same slice from elsewhere at that moment.
  *
  * Where a stream carries several slices at once (plans with steps) and they are not
- * together in memory, they are packed for sending and unpacked on arrival. */
+ * together in memory, or the message is not in memory as it travels, they are packed for
+ * sending and unpacked on arrival. */
 #include "exec/exec.h"
 
 #include <string.h>
+
+#include "exec/places.h"
 
 struct espi_inflow {
     int stream;
@@ -61,100 +64,7 @@ int *espi_program_channels(const struct espi_program *prog, struct espi_arena *a
     return channel;
 }
 
-/* ---- where slices are ---- */
-
-/* Slices tile parts: how many each. */
-static int64_t slices_of_part(const struct espi_program *prog)
-{
-    return prog->slot_part ? prog->rounds * (prog->slots / prog->parts) : prog->n_slices;
-}
-
-/* The bytes of a slice in a part of that size, in whole elements. */
-static uint64_t range_in_part(const struct espi_run *run, int64_t slice, uint64_t size,
-                              size_t *bytes)
-{
-    const struct espi_program *prog = run->prog;
-    uint64_t element = run->options.element_bytes > 0 ? run->options.element_bytes : 1;
-    if (prog->slot_part)
-        slice = slice / prog->slots * (prog->slots / prog->parts) +
-                prog->slot_place[slice % prog->slots];
-    int64_t n = slices_of_part(prog);
-    uint64_t from = espi_slice_offset(size / element, n, slice) * element;
-    uint64_t to = espi_slice_offset(size / element, n, slice + 1) * element;
-    *bytes = (size_t)(to - from);
-    return from;
-}
-
-static char *slice_at(const struct espi_run *run, int64_t slice, size_t *bytes)
-{
-    const struct espi_program *prog = run->prog;
-    uint64_t length, from;
-    if (run->options.blocks) {
-        int part = prog->slot_part ? prog->slot_part[slice % prog->slots] : 0;
-        const struct espi_block *block = &run->options.blocks[part];
-        from = range_in_part(run, slice, block->bytes, bytes);
-        return block->at ? block->at + from : NULL;
-    }
-    if (run->options.element_bytes > 1)
-        return run->data + range_in_part(run, slice, (uint64_t)prog->size_bytes, bytes);
-    from = espi_slice_range(prog, slice, &length);
-    *bytes = (size_t)length;
-    return run->data + from;
-}
-
-/* The first of the slices that a message of the stream is, and the bytes of all. */
-static char *message_at(const struct espi_run *run, int stream, int64_t slice,
-                        size_t *bytes)
-{
-    const struct espi_program *prog = run->prog;
-    char *from = slice_at(run, slice, bytes);
-    for (int k = 1; k < espi_stream_pieces(prog, stream); k++) {
-        size_t more;
-        slice_at(run, prog->pieces[prog->piece_start[stream] + k], &more);
-        *bytes += more;
-    }
-    return from;
-}
-
-/* Are the slices of a message of the stream apart in memory? */
-static int is_scattered(const struct espi_run *run, int stream)
-{
-    const struct espi_program *prog = run->prog;
-    size_t bytes;
-    if (espi_stream_pieces(prog, stream) == 1)
-        return 0;
-    const char *at = slice_at(run, prog->pieces[prog->piece_start[stream]], &bytes);
-    for (int k = 1; k < espi_stream_pieces(prog, stream); k++) {
-        const char *end = at + bytes;
-        at = slice_at(run, prog->pieces[prog->piece_start[stream] + k], &bytes);
-        if (at != end)
-            return 1;
-    }
-    return 0;
-}
-
-/* Room for any message of the stream in memory of ours. */
-static size_t message_room(const struct espi_run *run, int stream)
-{
-    return (size_t)espi_stream_pieces(run->prog, stream) * run->room;
-}
-
 /* ---- setting up ---- */
-
-/* Places of slices in memory of ours start where any type may. */
-static size_t room_for_slice(const struct espi_program *prog,
-                             const struct espi_run_options *o)
-{
-    const size_t aligned = 64;
-    uint64_t most = (uint64_t)prog->size_bytes / (uint64_t)prog->parts + 1;
-    size_t element = o->element_bytes > 0 ? o->element_bytes : 1;
-    for (int i = 0; o->blocks && i < prog->parts; i++)
-        if (o->blocks[i].bytes > most)
-            most = o->blocks[i].bytes;
-    size_t bytes =
-        (size_t)(most / element / (uint64_t)slices_of_part(prog) + 1) * element;
-    return (bytes + aligned - 1) / aligned * aligned;
-}
 
 /* The rank's receive steps, grouped by stream. */
 static int count_inflows(struct espi_run *run, struct espi_arena *arena)
@@ -196,16 +106,17 @@ static int ring_size(const struct espi_run *run, const struct espi_inflow *in)
 
 static int make_rings(struct espi_run *run, struct espi_arena *arena)
 {
-    run->room = room_for_slice(run->prog, &run->options);
+    run->room = espi_room_for_slice(run->prog, &run->options);
     for (int i = 0; i < run->n_in; i++) {
         struct espi_inflow *in = &run->in[i];
         const struct espi_stream *stream = &run->prog->streams[in->stream];
-        int relay = !stream->keeps || stream->combines || is_scattered(run, in->stream);
+        int relay =
+            !stream->keeps || stream->combines || espi_is_scattered(run, in->stream);
         in->ring = ring_size(run, in);
         in->slots = espi_arena_zalloc(arena, (size_t)in->ring, sizeof *in->slots);
         if (relay)
-            in->store =
-                espi_arena_alloc(arena, (size_t)in->ring, message_room(run, in->stream));
+            in->store = espi_arena_alloc(arena, (size_t)in->ring,
+                                         espi_room_for_message(run, in->stream));
         if (!in->slots || (relay && !in->store))
             return -1;
         run->max_requests += in->ring;
@@ -218,8 +129,8 @@ static int make_packs(struct espi_run *run, struct espi_arena *arena)
 {
     const struct espi_program *prog = run->prog;
     for (int k = prog->send_start[run->rank]; k < prog->send_start[run->rank + 1]; k++) {
-        size_t bytes = message_room(run, prog->sends[k].stream);
-        if (bytes > run->pack_bytes && is_scattered(run, prog->sends[k].stream))
+        size_t bytes = espi_room_for_message(run, prog->sends[k].stream);
+        if (bytes > run->pack_bytes && espi_is_scattered(run, prog->sends[k].stream))
             run->pack_bytes = bytes;
     }
     if (!run->pack_bytes)
@@ -256,19 +167,8 @@ int espi_run_init(struct espi_run *run, const struct espi_program *prog, int ran
 static char *stored_at(const struct espi_run *run, const struct espi_inflow *in,
                        int64_t number)
 {
-    return in->store + (size_t)(number % in->ring) * message_room(run, in->stream);
-}
-
-/* The slices of a message, one behind the other. */
-static void pack(const struct espi_run *run, int stream, char *to)
-{
-    const struct espi_program *prog = run->prog;
-    for (int k = prog->piece_start[stream]; k < prog->piece_start[stream + 1]; k++) {
-        size_t bytes;
-        const char *from = slice_at(run, prog->pieces[k], &bytes);
-        memmove(to, from, bytes);
-        to += bytes;
-    }
+    return in->store +
+           (size_t)(number % in->ring) * espi_room_for_message(run, in->stream);
 }
 
 /* The relayed slice among those that are here; -1: it is not. */
@@ -318,7 +218,7 @@ static int post_receive(struct espi_run *run, int i)
     int64_t slice;
     size_t bytes;
     const struct espi_step *step = next_step_in(run, in, &slice);
-    char *to = message_at(run, in->stream, slice, &bytes);
+    char *to = espi_place_of_message(run, in->stream, slice, &bytes);
     if (in->store)
         to = stored_at(run, in, in->posted);
     run->error = t->recv(t->self, run->prog->streams[in->stream].from,
@@ -353,9 +253,9 @@ static void put(struct espi_run *run, struct espi_inflow *in, int64_t number)
         int64_t slice = prog->pieces ? prog->pieces[prog->piece_start[in->stream] + k]
                                      : in->slots[number % in->ring].slice;
         size_t bytes;
-        char *mine = slice_at(run, slice, &bytes);
+        char *mine = espi_place_of(run, slice, &bytes);
         if (!prog->streams[in->stream].combines)
-            memmove(mine, from, bytes);
+            espi_slice_keep(run, slice, from, &bytes);
         else if (run->options.combine)
             run->options.combine(run->options.arg, mine, from, bytes);
         from += bytes;
@@ -442,7 +342,7 @@ static int start_send(struct espi_run *run, const struct espi_step *step)
     int relay = s->source < 0 ? -1 : run->inflow_of_stream[s->source];
     int64_t slice = espi_step_slice(run->prog, step, run->send_round), number = 0;
     size_t bytes;
-    char *from = message_at(run, step->stream, slice, &bytes);
+    char *from = espi_place_of_message(run, step->stream, slice, &bytes);
     struct espi_request request;
     int packed = -1;
     if (relay >= 0 && !run->prog->streams[s->source].keeps) {
@@ -450,10 +350,10 @@ static int start_send(struct espi_run *run, const struct espi_step *step)
         from = stored_at(run, &run->in[relay], number);
     } else {
         relay = -1;
-        if (is_scattered(run, step->stream)) {
+        if (espi_is_scattered(run, step->stream)) {
             packed = find_pack(run);
             from = run->pack + (size_t)packed * run->pack_bytes;
-            pack(run, step->stream, from);
+            espi_message_load(run, step->stream, slice, from);
         }
     }
     run->error =

@@ -17,6 +17,10 @@ struct espi_run_options {
     /* Reductions: combines bytes that arrived into those that are there. What comes from
      * several ranks is combined in the same order in every run. */
     void (*combine)(void *arg, void *into, const void *from, size_t bytes);
+    /* A message that is not in memory as it travels (NULL: it is): these copy some bytes
+     * of a part of it from where they are, and to there. Not where it is combined. */
+    void (*load)(void *arg, int part, uint64_t at, void *to, size_t bytes);
+    void (*keep)(void *arg, int part, uint64_t at, const void *from, size_t bytes);
     void *arg;
     size_t element_bytes; /* slices are of whole elements; 0: 1. One part only. */
     /* The parts of the message, in the order of the ranks that have one, where they do

@@ -103,7 +103,7 @@ static int set_up(struct espi_rescue *r)
         r->parent = prog->streams[s].from;
         r->in_channel = r->channel[s];
     }
-    if (r->options.helper == r->rank || r->options.helper == r->parent)
+    if (r->options.helper == r->rank || r->options.helper == r->parent || !r->data)
         r->options.helper = -1;
     if (r->options.window <= 0)
         r->options.window = 4;
@@ -118,7 +118,7 @@ static char *slice_at(const struct espi_rescue *r, int64_t slice, size_t *bytes)
     uint64_t size = (uint64_t)r->prog->size_bytes;
     uint64_t from = espi_slice_offset(size, r->n_slices, slice);
     *bytes = (size_t)(espi_slice_offset(size, r->n_slices, slice + 1) - from);
-    return r->data + from;
+    return r->data ? r->data + from : NULL;
 }
 
 /* Where it can be read: never where a message may be arriving. */
@@ -139,6 +139,8 @@ static int post_receives(struct espi_rescue *r)
             .kind = ESPI_ERRAND_IN, .run = r->line->run, .slice = r->posted};
         size_t bytes;
         char *to = slice_at(r, r->posted, &bytes);
+        if (!r->data)
+            bytes = 0;
         code = espi_helpline_recv(r->line, r->parent, r->in_channel, to, bytes, errand);
         r->posted += !code;
     }
@@ -478,6 +480,7 @@ int espi_rescue_run(struct espi_rescue *r, const struct espi_program *prog, int 
     *r = (struct espi_rescue){.prog = prog,
                               .rank = rank,
                               .data = data,
+                              .broken = !data,
                               .channel = channel,
                               .line = line,
                               .options = *options,

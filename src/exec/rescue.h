@@ -52,7 +52,7 @@ struct espi_rescue {
     int stopped;     /* the helper was told that we need no more */
     int64_t balance; /* slices that helped since we asked, less those that did not */
     double start_s, first_s, last_s; /* since when we wait, and what has come */
-    int broken;                      /* the ranks disagree on the size */
+    int broken; /* the ranks disagree on the size, or data are lost */
     struct espi_rescue_count count;
 };
 
@@ -60,7 +60,8 @@ struct espi_rescue {
  * all its slices must have a byte. */
 int espi_rescue_applies(const struct espi_program *prog);
 
-/* Runs the rank's part to its end. 0, ESPI_RESCUE_SIZES (done, but the ranks disagree on
+/* Runs the rank's part to its end; data NULL: it has lost them, and passes on empty
+ * messages. 0, ESPI_RESCUE_SIZES (done, but the ranks disagree on
  * the size), ESPI_HELPLINE_NOMEM, or an error of the transport. */
 enum { ESPI_RESCUE_SIZES = -2 };
 int espi_rescue_run(struct espi_rescue *r, const struct espi_program *prog, int rank,

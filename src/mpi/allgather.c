@@ -15,8 +15,10 @@ struct task {
     MPI_Count count;
     const struct espi_counts *counts;
     MPI_Datatype type;
-    MPI_Count size, extent; /* of the type */
-    char *packed;           /* ours, when parts are not plain in memory */
+    MPI_Count size, extent;    /* of the type */
+    char *packed;              /* ours, when parts are not plain in memory */
+    struct espi_slicer slicer; /* or they are reached by this */
+    int sliced;
     struct espi_block *blocks;
 };
 
@@ -85,22 +87,47 @@ static uint64_t measure(struct task *t, uint64_t *largest)
     return all > (uint64_t)INT64_MAX / 2 ? 0 : all;
 }
 
+/* Parts that are not plain in memory: how they are reached. MPI_SUCCESS, or a code. */
+static int reach(struct task *t)
+{
+    size_t bytes = (size_t)t->call->bytes;
+    int may_slice = t->to != MPI_BOTTOM;
+    if (!may_slice || bytes < ESPI_SLICED_BYTES)
+        t->packed = espi_malloc(bytes);
+    if (!t->packed && may_slice)
+        t->sliced = espi_slicer_init(&t->slicer, t->type, t->call->c->twin) == 0;
+    if (!t->packed && !t->sliced)
+        t->packed = espi_malloc(bytes);
+    return t->packed || t->sliced ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
 static int lay_blocks(struct task *t)
 {
     int n = t->call->size;
     int plain = espi_is_flat(t->type, t->size) && t->to != MPI_BOTTOM;
     size_t at = 0;
     t->blocks = espi_calloc((size_t)n, sizeof *t->blocks);
-    if (!plain)
-        t->packed = espi_malloc((size_t)t->call->bytes);
-    if (!t->blocks || (!plain && !t->packed))
-        return MPI_ERR_NO_MEM;
+    if (!t->blocks)
+        espi_end_job("allgather", "is out of memory");
+    int code = plain ? MPI_SUCCESS : reach(t);
     for (int r = 0; r < n; r++) {
         t->blocks[r].bytes = (uint64_t)(count_of(t, r) * t->size);
-        t->blocks[r].at = plain ? user_part(t, r) : t->packed + at;
+        t->blocks[r].at = plain ? user_part(t, r) : t->packed ? t->packed + at : NULL;
         at += (size_t)t->blocks[r].bytes;
     }
-    return MPI_SUCCESS;
+    return code;
+}
+
+static void load(void *arg, int part, uint64_t at, void *to, size_t bytes)
+{
+    struct task *t = arg;
+    espi_slicer_load(&t->slicer, user_part(t, part), at, to, bytes);
+}
+
+static void keep(void *arg, int part, uint64_t at, const void *from, size_t bytes)
+{
+    struct task *t = arg;
+    espi_slicer_keep(&t->slicer, user_part(t, part), at, from, bytes);
 }
 
 /* The own part goes where the others find it. */
@@ -132,15 +159,19 @@ static int unpack(const struct task *t)
 
 static int ours(struct task *t)
 {
-    int code = lay_blocks(t);
-    if (code)
-        return code;
-    struct espi_run_options options = {.blocks = t->blocks};
-    int placed = place_own(t); /* others wait for us */
-    code = espi_call_run(t->call, NULL, &options);
+    struct espi_run_options options = {.arg = t};
+    int lost = lay_blocks(t);
+    options.blocks = t->blocks;
+    if (t->sliced) {
+        options.load = load;
+        options.keep = keep;
+    }
+    if (!lost)
+        lost = place_own(t);
+    int code = espi_call_run(t->call, NULL, &options, lost); /* others wait for us */
     if (!code)
         code = unpack(t);
-    return placed ? placed : code;
+    return code ? code : t->slicer.error;
 }
 
 /* Would the library refuse it? Where it looks for the own part, gaps do not count. */
@@ -168,7 +199,8 @@ static int allgather(struct task *t, MPI_Comm comm)
     if (call.c && all && is_wrong(t))
         call.c = NULL;
     int way = espi_call_decide(&call, all, largest);
-    int code = way > 0 ? ours(t) : way < 0 ? MPI_ERR_NO_MEM : native(t, comm);
+    int code = way ? ours(t) : native(t, comm);
+    espi_slicer_done(&t->slicer);
     espi_free(t->packed);
     espi_free(t->blocks);
     t->call = NULL;

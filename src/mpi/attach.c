@@ -240,9 +240,9 @@ static esp_status try_world(uint64_t *sum, struct esp_err *err)
             root++;
         st = espi_team_adapt(&team, espi_job.net, espi_job.node, espi_job.plan, root,
                              &plan, err);
-        esp_plan_free(plan);
     }
-    *sum = st ? 0 : espi_plan_sum(&team, root, 1 << 20);
+    *sum = st ? 0 : espi_plan_sum(&team, plan, root, 1 << 20);
+    esp_plan_free(plan);
     if (!st && *sum == 0)
         st = espi_err_nomem(err);
     espi_team_done(&team);
@@ -383,6 +383,7 @@ void espi_detach(void)
         return;
     espi_job.plans = 0;
     espi_prober_end();
+    espi_agree_end();
     espi_progress_end();
     espi_mail_end();
     espi_comms_end();

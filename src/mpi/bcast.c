@@ -13,16 +13,18 @@ static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
     return PMPI_Bcast(buffer, (int)count, type, root, comm);
 }
 
-/* A rank that fails to pack or unpack still takes part, for the sake of the others. */
-static int run(const struct espi_call *call, struct espi_layout *l)
+/* A rank that has lost its data still takes part, for the sake of the others. */
+static int run(const struct espi_call *call, struct espi_layout *l, int lost)
 {
-    static const struct espi_run_options plain;
+    struct espi_run_options options = {.window = 0};
     MPI_Comm twin = call->c->twin;
-    int packed = call->rank == call->root ? espi_layout_pack(l, twin) : MPI_SUCCESS;
-    int code = espi_call_run(call, l->data, &plain);
-    if (!code && call->rank != call->root)
-        code = espi_layout_unpack(l, twin);
-    return packed ? packed : code;
+    if (!lost && call->rank == call->root)
+        lost = espi_layout_pack(l, twin);
+    espi_layout_tell(l, &options);
+    int code = espi_call_run(call, l->data, &options, lost);
+    if (!code)
+        code = call->rank == call->root ? l->slicer.error : espi_layout_unpack(l, twin);
+    return code;
 }
 
 static int ours(const struct espi_call *call, void *buffer, MPI_Count count,
@@ -30,9 +32,9 @@ static int ours(const struct espi_call *call, void *buffer, MPI_Count count,
 {
     struct espi_layout l;
     MPI_Count size = (MPI_Count)call->bytes / count;
-    int code = espi_layout_init(&l, buffer, count, type, size);
-    if (!code)
-        code = run(call, &l);
+    int lost = espi_layout_init(&l, buffer, count, type, size, call->c->twin,
+                                espi_call_needs_whole(call));
+    int code = run(call, &l, lost);
     espi_layout_done(&l);
     return code;
 }
@@ -44,8 +46,7 @@ int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
         return native(buffer, count, type, root, comm);
     espi_call_open(&call, ESP_OP_BCAST, root, comm);
     int way = espi_call_decide(&call, call.known ? espi_bytes(count, type) : 0, 0);
-    int code = way > 0   ? ours(&call, buffer, count, type)
-               : way < 0 ? MPI_ERR_NO_MEM
-                         : native(buffer, count, type, root, comm);
+    int code =
+        way ? ours(&call, buffer, count, type) : native(buffer, count, type, root, comm);
     return espi_call_close(&call, way, code);
 }

@@ -1,7 +1,9 @@
 /* What all collectives share: whose a call is, the run of our program, and what is noted
  * of it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpi/shim.h"
 
@@ -103,10 +105,15 @@ int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_pa
         call->c = NULL;
         return 0;
     }
+    int able;
     struct espi_entry *e =
-        espi_decide(call->c, call->op, call->root, bytes, program_bytes);
-    if (!e)
-        return -1;
+        espi_decide(call->c, call->op, call->root, bytes, program_bytes, &able);
+    if (!e->agreed && call->later)
+        espi_agree_later(call->c, e, able);
+    else if (!e->agreed)
+        espi_agree(call->c, e, able);
+    else if (!able)
+        espi_end_job(esp_op_name(call->op), "is out of memory");
     call->decided = 1;
     call->ours_s = e->choice.ours_s;
     call->native_s = e->choice.native_s;
@@ -134,50 +141,114 @@ static void keep_in_step(struct espi_wire *wire, struct espi_run_options *o,
     o->window *= more;
 }
 
-int espi_call_run(const struct espi_call *call, void *data,
-                  const struct espi_run_options *options)
+/* ---- a rank that cannot do its part ---- */
+
+static void load_nothing(void *arg, int part, uint64_t at, void *to, size_t bytes)
 {
+    (void)arg, (void)part, (void)at, (void)to, (void)bytes;
+}
+
+static void keep_nothing(void *arg, int part, uint64_t at, const void *from, size_t bytes)
+{
+    (void)arg, (void)part, (void)at, (void)from, (void)bytes;
+}
+
+void espi_lose(struct espi_run_options *options)
+{
+    options->load = load_nothing;
+    options->keep = keep_nothing;
+    options->combine = NULL;
+}
+
+/* Launchers may end a job faster than they pass on what it said. */
+enum { LAST_WORDS_US = 200000 };
+
+void espi_end_job(const char *collective, const char *why)
+{
+    fprintf(stderr,
+            "espalier: rank %d %s in a %s in which others wait for it: the job ends; "
+            "ESPALIER_MODE=off leaves all to the MPI library\n",
+            espi_job.rank, why, collective);
+    usleep(LAST_WORDS_US);
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+    abort();
+}
+
+/* ---- the run ---- */
+
+struct trip {
     struct espi_run run;
     struct espi_wire wire;
     struct espi_transport transport;
     struct espi_arena arena;
-    struct espi_run_options o = *options;
+    struct espi_run_options options;
     struct espi_notes notes;
-    int code = MPI_SUCCESS, noted = espi_notes_wanted(call);
-    /* Advice and reports travel with the messages of a plain run. */
-    if (!noted && espi_help_applies(call->c, call->entry))
-        return espi_help_run(call->c, call->entry, data);
-    o.window = espi_job.settings.window;
-    espi_arena_init(&arena);
-    espi_wire_init(&wire, &transport, call->c->twin);
-    keep_in_step(&wire, &o, call);
-    if (noted) {
-        if (espi_notes_init(&notes, call, &arena)) {
-            espi_arena_done(&arena);
-            return MPI_ERR_NO_MEM;
-        }
-        wire.notes = &notes;
+    int noted;
+};
+
+static int set_out(struct trip *t, const struct espi_call *call, void *data)
+{
+    if (t->noted) {
+        if (espi_notes_init(&t->notes, call, &t->arena))
+            return -1;
+        t->wire.notes = &t->notes;
         if (call->rank == call->root)
-            espi_notes_ask(&notes, call->c, call->bytes);
+            espi_notes_ask(&t->notes, call->c, call->bytes);
     }
-    if (espi_run_init(&run, &call->entry->prog, call->c->rank, call->entry->channel,
-                      &transport, data, &o, &arena) ||
-        espi_wire_reserve(&wire, run.max_requests, &arena)) {
+    return espi_run_init(&t->run, &call->entry->prog, call->c->rank, call->entry->channel,
+                         &t->transport, data, &t->options, &t->arena) ||
+                   espi_wire_reserve(&t->wire, t->run.max_requests, &t->arena)
+               ? -1
+               : 0;
+}
+
+static int go(struct trip *t, const struct espi_call *call, void *data)
+{
+    int code = MPI_SUCCESS;
+    if (set_out(t, call, data)) {
         code = MPI_ERR_NO_MEM;
-    } else if (espi_run_progress(&run, 1) < 0) {
-        code = run.error;
-        espi_wire_abandon(run.requests, run.n_requests);
+    } else if (espi_run_progress(&t->run, 1) < 0) {
+        code = t->run.error;
+        espi_wire_abandon(t->run.requests, t->run.n_requests);
     } else {
-        code = wire.error;
+        code = t->wire.error;
     }
-    if (noted) {
-        espi_notes_report(&notes, call);
+    if (t->noted && code != MPI_ERR_NO_MEM) {
+        espi_notes_report(&t->notes, call);
         espi_mail_call(call);
-        int adopted = espi_notes_adopt(&notes, call->c);
-        code = code ? code : adopted;
+        int adopted = espi_notes_adopt(&t->notes, call->c);
+        code = adopted ? adopted : code;
     }
-    espi_arena_done(&arena);
     return code;
+}
+
+/* Advice and reports travel with the messages of a plain run. */
+int espi_call_needs_whole(const struct espi_call *call)
+{
+    return !espi_notes_wanted(call) && espi_help_applies(call->c, call->entry);
+}
+
+int espi_call_run(const struct espi_call *call, void *data,
+                  const struct espi_run_options *options, int lost)
+{
+    struct trip t = {.options = *options, .noted = espi_notes_wanted(call)};
+    int code;
+    if (espi_call_needs_whole(call)) {
+        code = espi_help_run(call->c, call->entry, lost ? NULL : data);
+    } else {
+        t.options.window = espi_job.settings.window;
+        espi_arena_init(&t.arena);
+        espi_wire_init(&t.wire, &t.transport, call->c->twin);
+        keep_in_step(&t.wire, &t.options, call);
+        if (lost)
+            espi_lose(&t.options);
+        t.wire.error = lost;
+        code = go(&t, call, data);
+        espi_arena_done(&t.arena);
+    }
+    if (code == MPI_ERR_NO_MEM && !lost)
+        espi_end_job(esp_op_name(call->op), "is out of memory");
+    return lost ? lost : code;
 }
 
 int espi_call_close(const struct espi_call *call, int ours, int code)

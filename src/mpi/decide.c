@@ -25,6 +25,13 @@ static void clear_entry(struct espi_entry *e)
     e->no_help = 0;
     e->size_class = -1;
     e->bytes = 0;
+    e->agreed = 0;
+}
+
+void espi_make_native(struct espi_entry *e)
+{
+    espi_choice_done(&e->choice);
+    e->choice = (struct espi_choice){.plan = NULL};
 }
 
 /* Only those that new advice is about: what is forgotten has to be planned again. */
@@ -204,24 +211,37 @@ esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_
     return ESP_OK;
 }
 
-struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_t bytes,
-                               uint64_t program_bytes)
+/* Plan and program of an entry, for messages of so many bytes. */
+static esp_status complete(struct espi_comm *c, struct espi_entry *e, esp_op op, int root,
+                           int size_class, uint64_t program_bytes)
 {
     struct esp_err err;
+    esp_status st =
+        e->size_class < 0 ? fill_entry(c, e, op, root, size_class, &err) : ESP_OK;
+    if (!st && e->choice.plan && e->bytes != program_bytes)
+        st = espi_compile(c, e, program_bytes);
+    if (st && st != ESP_ENOMEM) { /* alike on all ranks */
+        espi_make_native(e);
+        st = ESP_OK;
+    }
+    return st;
+}
+
+struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_t bytes,
+                               uint64_t program_bytes, int *able)
+{
     int size_class = class_of(bytes);
     if (c->news)
         forget_bcasts(c);
     struct espi_entry *e = find_entry(c, op, root, size_class);
     e->used = ++c->clock;
-    if (e->size_class < 0 && fill_entry(c, e, op, root, size_class, &err))
-        return NULL;
-    if (!e->choice.plan || e->bytes == program_bytes)
-        return e;
-    esp_status st = espi_compile(c, e, program_bytes);
-    if (st == ESP_ENOMEM)
-        return NULL;
-    if (st) /* alike on all ranks */
-        espi_choice_done(&e->choice);
+    *able = complete(c, e, op, root, size_class, program_bytes) == ESP_OK;
+    if (!*able && !e->agreed) { /* it keeps its place, as elsewhere */
+        espi_make_native(e);
+        e->op = op;
+        e->root = root;
+        e->size_class = size_class;
+    }
     return e;
 }
 
@@ -234,31 +254,53 @@ static uint64_t mix(uint64_t sum, uint64_t value)
     return sum;
 }
 
-static uint64_t sum_plan(const struct esp_plan *plan)
+static uint64_t mix_steps(uint64_t sum, const struct espi_step *steps, int n)
 {
-    uint64_t sum = UINT64_C(14695981039346656037), bits;
-    for (int t = 0; t < plan->n_trees; t++) {
-        const struct esp_tree *tree = &plan->trees[t];
-        memcpy(&bits, &tree->weight, sizeof bits);
-        sum = mix(sum, bits);
-        for (int i = 0; i < tree->n_edges; i++)
-            sum =
-                mix(mix(sum, (uint64_t)tree->edges[i].from), (uint64_t)tree->edges[i].to);
-    }
-    memcpy(&bits, &plan->slice_bytes, sizeof bits);
-    return mix(sum, bits);
+    for (int i = 0; i < n; i++)
+        sum = mix(mix(mix(sum, (uint64_t)steps[i].stream), (uint64_t)steps[i].slot),
+                  (uint64_t)steps[i].lag);
+    return sum;
 }
 
-uint64_t espi_plan_sum(const struct espi_team *team, int root, double bytes)
+/* Who sends what to whom, in which order. */
+static uint64_t sum_program(const struct espi_program *prog)
 {
-    struct espi_choice_options options = {.force = 1, .algo = espi_job.settings.algo};
-    struct espi_choice choice;
+    uint64_t sum = UINT64_C(14695981039346656037);
+    sum = mix(mix(sum, (uint64_t)prog->n_slices), (uint64_t)prog->slots);
+    for (int i = 0; i < prog->n_streams; i++) {
+        const struct espi_stream *s = &prog->streams[i];
+        sum = mix(mix(sum, (uint64_t)s->from), (uint64_t)s->to);
+        sum = mix(mix(sum, (uint64_t)s->tree), (uint64_t)s->source);
+    }
+    for (int i = 0; prog->pieces && i < prog->piece_start[prog->n_streams]; i++)
+        sum = mix(sum, (uint64_t)prog->pieces[i]);
+    sum = mix_steps(sum, prog->sends, prog->send_start[prog->n_ranks]);
+    return mix_steps(sum, prog->recvs, prog->recv_start[prog->n_ranks]);
+}
+
+uint64_t espi_entry_sum(const struct espi_entry *e)
+{
+    return e->choice.plan ? sum_program(&e->prog) : 1;
+}
+
+uint64_t espi_plan_sum(const struct espi_team *team, const struct esp_plan *given,
+                       int root, uint64_t bytes)
+{
+    struct espi_choice_options options = {
+        .force = 1, .algo = espi_job.settings.algo, .given = given};
+    struct espi_comm c = {.team = *team};
+    struct espi_entry e = {.op = given ? given->op : ESP_OP_BCAST};
     struct esp_err err;
-    if (espi_choose(team->p, ESP_OP_BCAST, root, bytes, &options, &choice, &err))
-        return 0;
-    uint64_t sum = choice.plan ? sum_plan(choice.plan) : 1;
-    uint64_t bits;
-    memcpy(&bits, &choice.native_s, sizeof bits);
-    espi_choice_done(&choice);
-    return mix(sum, bits);
+    uint64_t sum = 0, bits;
+    espi_arena_init(&e.arena);
+    esp_status st =
+        espi_choose(team->p, e.op, root, (double)bytes, &options, &e.choice, &err);
+    if (!st && e.choice.plan)
+        st = espi_compile(&c, &e, bytes);
+    if (st != ESP_ENOMEM) {
+        memcpy(&bits, &e.choice.native_s, sizeof bits);
+        sum = mix(st ? 1 : espi_entry_sum(&e), bits) | 1;
+    }
+    clear_entry(&e);
+    return sum;
 }

@@ -75,8 +75,9 @@ static void finish(struct pending *p, int result)
     int code = result < 0 ? p->run.error : p->wire.error;
     if (result < 0)
         espi_wire_abandon(p->run.requests, p->run.n_requests);
-    if (!code && !p->is_root)
-        code = espi_layout_unpack(&p->layout, p->c->twin);
+    if (!code)
+        code = p->is_root ? p->layout.slicer.error
+                          : espi_layout_unpack(&p->layout, p->c->twin);
     if (!p->code)
         p->code = code;
     if (espi_job.settings.stats[0])
@@ -93,6 +94,7 @@ int espi_progress(void)
 {
     int finished = 0;
     espi_mail_idle();
+    espi_agree_progress();
     if (!atomic_load(&n_pending) || pthread_mutex_trylock(&lock))
         return 0; /* nothing to do, or somebody is at it: we ourselves, perhaps */
     for (struct pending **link = &list; *link;) {
@@ -155,7 +157,7 @@ static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
 /* A program of its own, since the next call may change the communicator's. */
 static int prepare(struct pending *p)
 {
-    const struct espi_run_options options = {.window = espi_job.settings.window};
+    struct espi_run_options options = {.window = espi_job.settings.window};
     struct espi_entry own = {.op = ESP_OP_BCAST};
     own.choice = p->call.entry->choice;
     esp_status st = espi_compile(p->c, &own, p->call.bytes);
@@ -166,6 +168,10 @@ static int prepare(struct pending *p)
     for (int i = 0; i < p->prog.n_streams; i++)
         own.channel[i] += ESPI_CHANNELS + p->slot * STREAMS;
     espi_wire_init(&p->wire, &p->transport, p->c->twin);
+    espi_layout_tell(&p->layout, &options);
+    if (p->code) /* it takes part without data, for the sake of the others */
+        espi_lose(&options);
+    p->wire.error = p->code;
     return espi_run_init(&p->run, &p->prog, p->c->rank, own.channel, &p->transport,
                          p->layout.data, &options, &p->arena) ||
                    espi_wire_reserve(&p->wire, p->run.max_requests, &p->arena)
@@ -196,50 +202,46 @@ static int start(struct pending *p, MPI_Request *request)
     p->slot = (int)(p->c->n_started++ % SLOTS);
     p->is_root = p->call.rank == p->call.root;
     snprintf(p->algo, sizeof p->algo, "%s", p->call.entry->choice.plan->algo);
-    if (prepare(p))
-        return MPI_ERR_NO_MEM;
-    if (p->is_root)
+    if (p->is_root && !p->code)
         p->code = espi_layout_pack(&p->layout, p->c->twin);
-    int code = make_request(p);
-    if (code)
-        return code;
+    if (prepare(p) || make_request(p))
+        return -1;
     *request = p->request;
     enlist(p);
     espi_progress();
-    return MPI_SUCCESS;
+    return 0;
 }
 
 /* The user may free the type while the call is under way. */
 static int keep_type(struct espi_layout *l)
 {
     MPI_Datatype own;
-    if (!l->packed || l->own_type)
+    if ((!l->packed && !l->sliced) || l->own_type)
         return MPI_SUCCESS;
     int code = PMPI_Type_dup(l->type, &own);
     if (code == MPI_SUCCESS) {
-        l->type = own;
+        l->type = l->slicer.type = own;
         l->own_type = 1;
     }
     return code;
 }
 
+/* Others wait for this rank, whatever it lacks. */
 static int ours(const struct espi_call *call, void *buffer, MPI_Count count,
                 MPI_Datatype type, MPI_Request *request)
 {
     struct pending *p = espi_calloc(1, sizeof *p);
-    if (!p)
-        return MPI_ERR_NO_MEM;
-    p->call = *call;
-    espi_arena_init(&p->arena);
-    int code =
-        espi_layout_init(&p->layout, buffer, count, type, (MPI_Count)call->bytes / count);
-    if (!code)
-        code = keep_type(&p->layout);
-    if (!code)
-        code = start(p, request);
-    if (code)
-        release(p);
-    return code;
+    if (p) {
+        p->call = *call;
+        espi_arena_init(&p->arena);
+        p->code = espi_layout_init(&p->layout, buffer, count, type,
+                                   (MPI_Count)call->bytes / count, call->c->twin, 0);
+        if (!p->code)
+            p->code = keep_type(&p->layout);
+    }
+    if (!p || start(p, request))
+        espi_end_job("ibcast", "is out of memory");
+    return MPI_SUCCESS;
 }
 
 /* Alike on all ranks. */
@@ -259,14 +261,9 @@ int espi_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_
     espi_prober_busy(-1); /* what is under way counts by its communicator */
     if (call.c && call.c->whose != ESPI_OURS)
         call.c = NULL; /* this call must not wait for the others' answer */
+    call.later = 1;
     uint64_t bytes = call.known && espi_job.nonblocking ? espi_bytes(count, type) : 0;
-    int way = espi_call_decide(&call, bytes, 0);
-    if (way > 0 && !has_few_streams(call.entry))
-        way = 0;
-    if (way == 0)
+    if (!espi_call_decide(&call, bytes, 0) || !has_few_streams(call.entry))
         return native(buffer, count, type, root, comm, request);
-    int code = way > 0 ? ours(&call, buffer, count, type, request) : MPI_ERR_NO_MEM;
-    if (code)
-        PMPI_Comm_call_errhandler(comm, code);
-    return code;
+    return ours(&call, buffer, count, type, request);
 }

@@ -55,21 +55,52 @@ static int leave_bottom(struct espi_layout *l)
 }
 
 int espi_layout_init(struct espi_layout *l, void *buffer, MPI_Count count,
-                     MPI_Datatype type, MPI_Count size)
+                     MPI_Datatype type, MPI_Count size, MPI_Comm twin, int whole)
 {
     MPI_Count lb;
+    int may_slice = !whole && buffer != MPI_BOTTOM;
     *l = (struct espi_layout){
         .data = buffer, .buffer = buffer, .count = count, .size = size, .type = type};
     if (espi_is_flat(type, size))
         return buffer == MPI_BOTTOM ? MPI_ERR_BUFFER : MPI_SUCCESS;
+    l->data = NULL;
     int code = PMPI_Type_get_extent_x(type, &lb, &l->extent);
     if (code)
         return code;
-    l->data = espi_array((size_t)count, (size_t)size);
+    if (!may_slice || size * count < ESPI_SLICED_BYTES ||
+        espi_slicer_init(&l->slicer, type, twin))
+        l->data = espi_array((size_t)count, (size_t)size);
+    else
+        l->sliced = 1;
     l->packed = l->data != NULL;
-    if (!l->packed)
+    if (!l->packed && !l->sliced && may_slice)
+        l->sliced = espi_slicer_init(&l->slicer, type, twin) == 0;
+    if (!l->packed && !l->sliced)
         return MPI_ERR_NO_MEM;
     return buffer == MPI_BOTTOM ? leave_bottom(l) : MPI_SUCCESS;
+}
+
+static void load(void *arg, int part, uint64_t at, void *to, size_t bytes)
+{
+    struct espi_layout *l = arg;
+    (void)part;
+    espi_slicer_load(&l->slicer, l->buffer, at, to, bytes);
+}
+
+static void keep(void *arg, int part, uint64_t at, const void *from, size_t bytes)
+{
+    struct espi_layout *l = arg;
+    (void)part;
+    espi_slicer_keep(&l->slicer, l->buffer, at, from, bytes);
+}
+
+void espi_layout_tell(struct espi_layout *l, struct espi_run_options *options)
+{
+    if (!l->sliced)
+        return;
+    options->load = load;
+    options->keep = keep;
+    options->arg = l;
 }
 
 void espi_layout_done(struct espi_layout *l)
@@ -78,6 +109,7 @@ void espi_layout_done(struct espi_layout *l)
         PMPI_Type_free(&l->type);
     if (l->packed)
         espi_free(l->data);
+    espi_slicer_done(&l->slicer);
 }
 
 /* ---- elements of more than INT_MAX bytes, which MPI_Pack cannot count ---- */
@@ -173,7 +205,42 @@ int espi_unpack(const void *from, void *buffer, MPI_Count count, MPI_Datatype ty
     return move(buffer, count, type, (void *)from, 0, twin);
 }
 
-/* By way of packed bytes, unless both are plain. */
+/* By way of packed bytes, all at once. */
+static int copy_whole(const void *from, MPI_Count from_count, MPI_Datatype from_type,
+                      void *to, MPI_Count to_count, MPI_Datatype to_type, size_t bytes,
+                      MPI_Comm twin)
+{
+    char *between = espi_malloc(bytes);
+    int code =
+        between ? espi_pack(from, from_count, from_type, between, twin) : MPI_ERR_NO_MEM;
+    if (!code)
+        code = espi_unpack(between, to, to_count, to_type, twin);
+    espi_free(between);
+    return code;
+}
+
+/* Some at a time; -1: it cannot be so. */
+static int copy_sliced(const void *from, MPI_Datatype from_type, void *to,
+                       MPI_Datatype to_type, size_t bytes, MPI_Comm twin)
+{
+    char some[16384];
+    struct espi_slicer in = {.piece = NULL}, out = {.piece = NULL};
+    int code = -1;
+    if (from != MPI_BOTTOM && to != MPI_BOTTOM &&
+        !espi_slicer_init(&in, from_type, twin) &&
+        !espi_slicer_init(&out, to_type, twin)) {
+        for (size_t at = 0, n; at < bytes; at += n) {
+            n = bytes - at < sizeof some ? bytes - at : sizeof some;
+            espi_slicer_load(&in, from, at, some, n);
+            espi_slicer_keep(&out, to, at, some, n);
+        }
+        code = in.error ? in.error : out.error;
+    }
+    espi_slicer_done(&in);
+    espi_slicer_done(&out);
+    return code;
+}
+
 int espi_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
               MPI_Count to_count, MPI_Datatype to_type, MPI_Comm twin)
 {
@@ -188,13 +255,10 @@ int espi_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, vo
         memmove(to, from, bytes);
         return MPI_SUCCESS;
     }
-    char *between = espi_malloc(bytes);
-    code =
-        between ? espi_pack(from, from_count, from_type, between, twin) : MPI_ERR_NO_MEM;
-    if (!code)
-        code = espi_unpack(between, to, to_count, to_type, twin);
-    espi_free(between);
-    return code;
+    code = copy_sliced(from, from_type, to, to_type, bytes, twin);
+    return code >= 0 ? code
+                     : copy_whole(from, from_count, from_type, to, to_count, to_type,
+                                  bytes, twin);
 }
 
 int espi_layout_pack(struct espi_layout *l, MPI_Comm twin)
@@ -204,5 +268,5 @@ int espi_layout_pack(struct espi_layout *l, MPI_Comm twin)
 
 int espi_layout_unpack(struct espi_layout *l, MPI_Comm twin)
 {
-    return l->packed ? move_all(l, 0, twin) : MPI_SUCCESS;
+    return l->packed ? move_all(l, 0, twin) : l->sliced ? l->slicer.error : MPI_SUCCESS;
 }

@@ -58,11 +58,11 @@ static int combines(const struct espi_call *call)
     return 0;
 }
 
-static int run(struct task *t, void *data)
+static int run(struct task *t, void *data, int lost)
 {
     struct espi_run_options options = {
         .combine = combine, .arg = t, .element_bytes = t->element.bytes};
-    return espi_call_run(t->call, data, &options);
+    return espi_call_run(t->call, data, &options, lost);
 }
 
 /* Elements without gaps: combined in the user's memory where there is some for the
@@ -74,11 +74,11 @@ static int run_plain(struct task *t)
     if (!data && combines(t->call)) {
         data = t->own = espi_malloc(bytes);
         if (!data)
-            return MPI_ERR_NO_MEM;
+            return run(t, NULL, MPI_ERR_NO_MEM);
     }
     if (data && data != t->from)
         memcpy(data, t->from, bytes);
-    return run(t, data ? data : (void *)t->from);
+    return run(t, data ? data : (void *)t->from, MPI_SUCCESS);
 }
 
 /* Others: combined in memory of ours in which they lie as in the user's. */
@@ -86,14 +86,14 @@ static int run_spaced(struct task *t)
 {
     MPI_Comm twin = t->call->c->twin;
     char *data = t->own = espi_calloc((size_t)t->count, t->element.bytes);
-    if (!data)
-        return MPI_ERR_NO_MEM;
     void *start = data - t->element.lb;
-    int copied = espi_copy(t->from, t->count, t->type, start, t->count, t->type, twin);
-    int code = run(t, data);
+    int lost =
+        !data ? MPI_ERR_NO_MEM
+              : espi_copy(t->from, t->count, t->type, start, t->count, t->type, twin);
+    int code = run(t, data, lost);
     if (!code && t->to)
         code = espi_copy(start, t->count, t->type, t->to, t->count, t->type, twin);
-    return copied ? copied : code;
+    return code;
 }
 
 static int ours(struct task *t)
@@ -137,9 +137,7 @@ int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, 
     if (call.c && is_wrong(&t, from, wanted))
         call.c = NULL;
     int way = espi_call_decide(&call, measure(&t), 0);
-    int code = way > 0   ? ours(&t)
-               : way < 0 ? MPI_ERR_NO_MEM
-                         : native_reduce(from, to, count, type, op, root, comm);
+    int code = way ? ours(&t) : native_reduce(from, to, count, type, op, root, comm);
     return espi_call_close(&call, way, code);
 }
 
@@ -155,8 +153,6 @@ int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype typ
     if (call.c && is_wrong(&t, from, 1))
         call.c = NULL;
     int way = espi_call_decide(&call, measure(&t), 0);
-    int code = way > 0   ? ours(&t)
-               : way < 0 ? MPI_ERR_NO_MEM
-                         : native_allreduce(from, to, count, type, op, comm);
+    int code = way ? ours(&t) : native_allreduce(from, to, count, type, op, comm);
     return espi_call_close(&call, way, code);
 }

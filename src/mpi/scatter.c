@@ -40,11 +40,13 @@ static int native_gather(const struct side *from, const struct side *to, int roo
 /* One call as this rank sees it. */
 struct task {
     const struct espi_call *call;
-    uint64_t part;            /* bytes */
-    const struct side *whole; /* on the root */
-    const struct side *own;   /* at MPI_IN_PLACE: the root's part stays where it is */
-    char *packed;             /* ours: of the parts that are not plain in memory */
-    MPI_Count step;           /* from part to part in the user's memory */
+    uint64_t part;             /* bytes */
+    const struct side *whole;  /* on the root */
+    const struct side *own;    /* at MPI_IN_PLACE: the root's part stays where it is */
+    char *packed;              /* ours: of the parts that are not plain in memory */
+    struct espi_slicer slicer; /* or they are reached by this */
+    int sliced;
+    MPI_Count step; /* from part to part in the user's memory */
     struct espi_block *blocks;
 };
 
@@ -61,21 +63,36 @@ static int is_plain(const struct side *side)
            side->at != MPI_BOTTOM;
 }
 
+/* Parts that are not plain in memory: how they are reached. MPI_SUCCESS, or a code. */
+static int reach(struct task *t, const struct side *side, size_t bytes)
+{
+    int may_slice = side->at != MPI_BOTTOM;
+    if (!may_slice || bytes < ESPI_SLICED_BYTES)
+        t->packed = espi_malloc(bytes);
+    if (!t->packed && may_slice)
+        t->sliced = espi_slicer_init(&t->slicer, side->type, t->call->c->twin) == 0;
+    if (!t->packed && !t->sliced)
+        t->packed = espi_malloc(bytes);
+    return t->packed || t->sliced ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
 /* On the root: parts where they lie, or in memory of ours. */
 static int lay_whole(struct task *t)
 {
     MPI_Count lb, extent;
     int n = t->call->size, root = t->call->root, plain = is_plain(t->whole);
+    size_t part = (size_t)t->part;
     int code = PMPI_Type_get_extent_x(t->whole->type, &lb, &extent);
+    if (!code && !plain)
+        code = reach(t, t->whole, (size_t)n * part);
     if (code)
         return code;
     t->step = t->whole->count * extent;
-    if (!plain && !(t->packed = espi_array((size_t)n, (size_t)t->part)))
-        return MPI_ERR_NO_MEM;
     for (int r = 0; r < n; r++)
         if (r != root)
-            t->blocks[r - (r > root)].at =
-                plain ? user_part(t, r) : t->packed + (size_t)r * (size_t)t->part;
+            t->blocks[r - (r > root)].at = plain       ? user_part(t, r)
+                                           : t->packed ? t->packed + (size_t)r * part
+                                                       : NULL;
     return MPI_SUCCESS;
 }
 
@@ -83,10 +100,9 @@ static int lay_whole(struct task *t)
 static int lay_own(struct task *t)
 {
     int rank = t->call->rank, plain = is_plain(t->own);
-    if (!plain && !(t->packed = espi_malloc((size_t)t->part)))
-        return MPI_ERR_NO_MEM;
+    int code = plain ? MPI_SUCCESS : reach(t, t->own, (size_t)t->part);
     t->blocks[rank - (rank > t->call->root)].at = plain ? t->own->at : t->packed;
-    return MPI_SUCCESS;
+    return code;
 }
 
 static int lay_blocks(struct task *t)
@@ -94,22 +110,47 @@ static int lay_blocks(struct task *t)
     int parts = t->call->size - 1;
     t->blocks = espi_calloc((size_t)parts, sizeof *t->blocks);
     if (!t->blocks)
-        return MPI_ERR_NO_MEM;
+        espi_end_job(esp_op_name(t->call->op), "is out of memory");
     for (int k = 0; k < parts; k++)
         t->blocks[k].bytes = t->part;
     return t->call->rank == t->call->root ? lay_whole(t) : lay_own(t);
 }
 
-static int run(const struct task *t)
+/* The user's memory of a part that is reached some bytes at a time. */
+static void *sliced_part(const struct task *t, int part)
 {
-    struct espi_run_options options = {.blocks = t->blocks};
-    return espi_call_run(t->call, NULL, &options);
+    return t->call->rank == t->call->root ? user_part(t, part + (part >= t->call->root))
+                                          : t->own->at;
+}
+
+static void load(void *arg, int part, uint64_t at, void *to, size_t bytes)
+{
+    struct task *t = arg;
+    espi_slicer_load(&t->slicer, sliced_part(t, part), at, to, bytes);
+}
+
+static void keep(void *arg, int part, uint64_t at, const void *from, size_t bytes)
+{
+    struct task *t = arg;
+    espi_slicer_keep(&t->slicer, sliced_part(t, part), at, from, bytes);
+}
+
+static int run(struct task *t, int lost)
+{
+    struct espi_run_options options = {.blocks = t->blocks, .arg = t};
+    if (t->sliced) {
+        options.load = load;
+        options.keep = keep;
+    }
+    int code = espi_call_run(t->call, NULL, &options, lost);
+    return code ? code : t->slicer.error;
 }
 
 static void clear(struct task *t)
 {
     espi_free(t->packed);
     espi_free(t->blocks);
+    espi_slicer_done(&t->slicer);
 }
 
 /* Would the library refuse it? Where it looks for the root's part, gaps do not count. */
@@ -151,17 +192,16 @@ static int scatter_own(const struct task *t)
 static int scatter(struct task *t)
 {
     int is_root = t->call->rank == t->call->root;
-    int code = lay_blocks(t);
-    if (code)
-        return code;
-    int packed = is_root ? pack_whole(t) : MPI_SUCCESS; /* others wait for us */
-    code = run(t);
+    int lost = lay_blocks(t);
+    if (!lost && is_root)
+        lost = pack_whole(t);
+    int code = run(t, lost); /* others wait for us */
     if (!code && is_root)
         code = scatter_own(t);
     else if (!code && t->packed)
         code = espi_unpack(t->packed, t->own->at, t->own->count, t->own->type,
                            t->call->c->twin);
-    return packed ? packed : code;
+    return code;
 }
 
 int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
@@ -178,9 +218,7 @@ int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type,
     if (call.c && t.part && is_wrong(&t))
         call.c = NULL;
     int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
-    int code = way > 0   ? scatter(&t)
-               : way < 0 ? MPI_ERR_NO_MEM
-                         : native_scatter(&whole, &own, root, comm);
+    int code = way ? scatter(&t) : native_scatter(&whole, &own, root, comm);
     clear(&t);
     return espi_call_close(&call, way, code);
 }
@@ -207,19 +245,17 @@ static int gather_own(const struct task *t)
 
 static int gather(struct task *t)
 {
-    int is_root = t->call->rank == t->call->root, packed = MPI_SUCCESS;
-    int code = lay_blocks(t);
-    if (code)
-        return code;
-    if (!is_root && t->packed)
-        packed = espi_pack(t->own->at, t->own->count, t->own->type, t->packed,
-                           t->call->c->twin);
-    code = run(t);
+    int is_root = t->call->rank == t->call->root;
+    int lost = lay_blocks(t);
+    if (!lost && !is_root && t->packed)
+        lost = espi_pack(t->own->at, t->own->count, t->own->type, t->packed,
+                         t->call->c->twin);
+    int code = run(t, lost);
     if (!code && is_root)
         code = unpack_whole(t);
     if (!code && is_root)
         code = gather_own(t);
-    return packed ? packed : code;
+    return code;
 }
 
 int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
@@ -236,9 +272,7 @@ int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, 
     if (call.c && t.part && is_wrong(&t))
         call.c = NULL;
     int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
-    int code = way > 0   ? gather(&t)
-               : way < 0 ? MPI_ERR_NO_MEM
-                         : native_gather(&own, &whole, root, comm);
+    int code = way ? gather(&t) : native_gather(&own, &whole, root, comm);
     clear(&t);
     return espi_call_close(&call, way, code);
 }

@@ -66,6 +66,7 @@ struct espi_entry {
     struct espi_program prog;
     int *channel;
     struct espi_arena arena; /* of prog */
+    int agreed;              /* all ranks have the same */
     /* for ranks that help each other (rescue.c) */
     int *helper; /* whom each asks, or NULL: not found yet */
     int no_help; /* it is not for this plan */
@@ -105,6 +106,7 @@ struct espi_comm {
     int no_team; /* it cannot be made: all is native */
     struct espi_team team;
     uint64_t n_started;     /* non-blocking calls */
+    uint64_t n_agreed;      /* entries */
     int n_held;             /* of them under way */
     int is_gone;            /* the user has freed it */
     struct espi_help *help; /* or NULL: none yet */
@@ -146,18 +148,36 @@ void espi_comms_end(void);
 
 /* ---- decisions ---- */
 
-/* The entry for a collective, made or found; NULL: out of memory. An entry without a plan
- * says: native. bytes: of the message as plans count it; the program is compiled for
- * messages of program_bytes. */
+/* The entry for a collective, made or found. An entry without a plan says: native. bytes:
+ * of the message as plans count it; the program is compiled for messages of
+ * program_bytes. *able: 0, there was no memory for that. */
 struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_t bytes,
-                               uint64_t program_bytes);
+                               uint64_t program_bytes, int *able);
+
+/* The entry keeps to the library. */
+void espi_make_native(struct espi_entry *e);
 
 /* Compiles the plan of an entry into it for so many bytes. ESP_EUNSUPPORTED: alike on all
  * ranks. */
 esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_t bytes);
 
-/* A number that is equal on two ranks if they plan alike; 0: out of memory. */
-uint64_t espi_plan_sum(const struct espi_team *team, int root, double bytes);
+/* A number that is equal on two ranks if what they run is; of an entry without a plan,
+ * too. */
+uint64_t espi_entry_sum(const struct espi_entry *e);
+/* The same for a plan of the job, given or NULL; 0: out of memory. */
+uint64_t espi_plan_sum(const struct espi_team *team, const struct esp_plan *given,
+                       int root, uint64_t bytes);
+
+/* Do all ranks have the same for this entry? At its first use, on all of them. able: does
+ * this one have anything? Afterwards all have the same, if need be none; or the job ends.
+ */
+void espi_agree(struct espi_comm *c, struct espi_entry *e, int able);
+/* The same for a call that must not wait. */
+void espi_agree_later(struct espi_comm *c, struct espi_entry *e, int able);
+/* Goes on with those. */
+void espi_agree_progress(void);
+/* All of them are over, or it takes too long. */
+void espi_agree_end(void);
 
 /* ---- data ---- */
 
@@ -174,18 +194,44 @@ int espi_unpack(const void *from, void *buffer, MPI_Count count, MPI_Datatype ty
 int espi_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
               MPI_Count to_count, MPI_Datatype to_type, MPI_Comm twin);
 
+/* Elements with gaps, of which some bytes at a time are taken or put. */
+struct espi_slicer {
+    MPI_Datatype type;
+    MPI_Count size, extent;
+    MPI_Comm twin;
+    char *piece; /* room for one */
+    int error;   /* MPI_SUCCESS, or what went wrong first */
+};
+
+/* 0, or -1: the elements are too large for it, or there is no memory. */
+int espi_slicer_init(struct espi_slicer *s, MPI_Datatype type, MPI_Comm twin);
+void espi_slicer_done(struct espi_slicer *s);
+/* Bytes from one on, as they travel, of elements from the buffer on. */
+void espi_slicer_load(struct espi_slicer *s, const void *buffer, uint64_t at, void *to,
+                      size_t bytes);
+void espi_slicer_keep(struct espi_slicer *s, void *buffer, uint64_t at, const void *from,
+                      size_t bytes);
+
+/* From so many bytes on messages with gaps are not copied as a whole, if they need not
+ * be. */
+enum { ESPI_SLICED_BYTES = 1 << 18 };
+
 struct espi_layout {
-    void *data;   /* the message in one piece */
+    void *data;   /* the message in one piece; NULL: it is sliced, or lost */
     void *buffer; /* the user's */
     MPI_Count count, size, extent;
     MPI_Datatype type;
     int packed;   /* data is ours, to be freed */
     int own_type; /* so is the type */
+    int sliced;
+    struct espi_slicer slicer;
 };
 
-/* MPI_SUCCESS, or an error code. */
+/* MPI_SUCCESS, or an error code: the data are lost. whole: they must be in one piece. */
 int espi_layout_init(struct espi_layout *l, void *buffer, MPI_Count count,
-                     MPI_Datatype type, MPI_Count size);
+                     MPI_Datatype type, MPI_Count size, MPI_Comm twin, int whole);
+/* Tells a run how to reach the data. */
+void espi_layout_tell(struct espi_layout *l, struct espi_run_options *options);
 int espi_layout_pack(struct espi_layout *l, MPI_Comm twin);
 int espi_layout_unpack(struct espi_layout *l, MPI_Comm twin);
 void espi_layout_done(struct espi_layout *l);
@@ -214,7 +260,7 @@ void espi_wire_abandon(const struct espi_request *requests, int n);
 
 /* Is the entry's program to be run so? Every rank finds the same. */
 int espi_help_applies(struct espi_comm *c, struct espi_entry *e);
-/* Runs it; MPI_SUCCESS, or a code. */
+/* Runs it; MPI_SUCCESS, or a code. data NULL: they are lost. */
 int espi_help_run(struct espi_comm *c, const struct espi_entry *e, void *data);
 /* The communicator goes, on all its ranks. */
 void espi_help_end(struct espi_comm *c);
@@ -234,6 +280,7 @@ struct espi_call {
     uint64_t bytes;           /* of the message as plans count it; 0: the library's */
     struct espi_entry *entry; /* with a plan, or NULL */
     int decided;              /* was it weighed whose it is? */
+    int later;                /* it must not wait for others */
     double ours_s, native_s;  /* predicted; 0: not */
     double start_s;
 };
@@ -242,12 +289,23 @@ struct espi_call {
 void espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm);
 
 /* Is there a plan for a message of so many bytes, of parts none larger than so many
- * (0: it has none)? Every rank finds the same. -1: out of memory. */
+ * (0: it has none)? Every rank finds the same. */
 int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part);
 
-/* Runs this rank's part of the plan's program, to its end; MPI_SUCCESS, or a code. */
+/* Runs this rank's part of the plan's program, to its end; MPI_SUCCESS, or a code. lost:
+ * why the rank has no data, or MPI_SUCCESS; it takes part all the same, since others wait
+ * for it, with empty messages, of which they learn that something is wrong. */
 int espi_call_run(const struct espi_call *call, void *data,
-                  const struct espi_run_options *options);
+                  const struct espi_run_options *options, int lost);
+
+/* Must the data be in one piece, since others may ask for any slice? */
+int espi_call_needs_whole(const struct espi_call *call);
+
+/* Options of a run of a rank that has lost its data. */
+void espi_lose(struct espi_run_options *options);
+
+/* This rank cannot go on with a collective in which others wait for it: the job ends. */
+void espi_end_job(const char *collective, const char *why) __attribute__((noreturn));
 
 /* Notes it; ours: what goes wrong goes to the communicator's error handler. The code. */
 int espi_call_close(const struct espi_call *call, int ours, int code);

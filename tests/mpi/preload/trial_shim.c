@@ -1,10 +1,17 @@
 /* The part of the shim for tests that goes wrong on demand. It stands for
  * src/mpi/version.c; all else is the shim itself.
  *   ESPALIER_TRIAL_VERSION=TEXT: the version that it says it has
- *   ESPALIER_TRIAL_STORE=none: the launcher has no store */
+ *   ESPALIER_TRIAL_STORE=none: the launcher has no store
+ *   ESPALIER_FAIL_ALLOC=RANK:N: on that rank the Nth allocation since its first
+ * collective fails; RANK:N+: and all that follow ESPALIER_TRIAL_SKEW=RANK:N: on that rank
+ * the Nth plan that is made for a collective has other slices than elsewhere */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "mpi/greet.h"
+#include "mpi/shim.h"
 #include "mpi/store.h"
 
 const char *espi_shim_version(void)
@@ -19,4 +26,64 @@ int __wrap_espi_store_put(const char *text);
 int __wrap_espi_store_put(const char *text)
 {
     return getenv("ESPALIER_TRIAL_STORE") ? -1 : __real_espi_store_put(text);
+}
+
+static int calls_begun;
+static long allocs_left, plans_left;
+static int all_that_follow;
+
+static int should_fail(void)
+{
+    if (!calls_begun || allocs_left <= 0)
+        return calls_begun && all_that_follow && allocs_left == 0;
+    return --allocs_left == 0;
+}
+
+/* The number in "RANK:N", on that rank; else 0. */
+static long on_this_rank(const char *name, char *end)
+{
+    const char *text = getenv(name);
+    int rank;
+    long n;
+    *end = '\0';
+    return text && sscanf(text, "%d:%ld%c", &rank, &n, end) >= 2 && rank == espi_job.rank
+               ? n
+               : 0;
+}
+
+void __real_espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm);
+void __wrap_espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm);
+
+void __wrap_espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm)
+{
+    char end;
+    if (!calls_begun) {
+        plans_left = on_this_rank("ESPALIER_TRIAL_SKEW", &end);
+        allocs_left = on_this_rank("ESPALIER_FAIL_ALLOC", &end);
+        all_that_follow = allocs_left && end == '+';
+        if (allocs_left)
+            espi_alloc_should_fail = should_fail;
+        calls_begun = 1;
+    }
+    __real_espi_call_open(call, op, root, comm);
+}
+
+esp_status __real_espi_choose(const struct esp_platform *team, esp_op op, int root,
+                              double size_bytes,
+                              const struct espi_choice_options *options,
+                              struct espi_choice *out, struct esp_err *err);
+esp_status __wrap_espi_choose(const struct esp_platform *team, esp_op op, int root,
+                              double size_bytes,
+                              const struct espi_choice_options *options,
+                              struct espi_choice *out, struct esp_err *err);
+
+esp_status __wrap_espi_choose(const struct esp_platform *team, esp_op op, int root,
+                              double size_bytes,
+                              const struct espi_choice_options *options,
+                              struct espi_choice *out, struct esp_err *err)
+{
+    struct espi_choice_options other = *options;
+    if (plans_left > 0 && --plans_left == 0)
+        other.slice_bytes = size_bytes / 5;
+    return __real_espi_choose(team, op, root, size_bytes, &other, out, err);
 }
