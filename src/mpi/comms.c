@@ -8,7 +8,8 @@
  * that make them by the thousand seldom use them for long messages: from then on only the
  * first call that needs a twin makes it. MPI_COMM_WORLD has a number of those that are
  * made at once, and a communicator gets what its parent has left; all ranks of the parent
- * count alike, since all take part in what is made of it. */
+ * count alike, since all take part in what is made of it. Where communicators run short
+ * twins are given back (scarce.c). */
 #include <pthread.h>
 #include <string.h>
 
@@ -17,11 +18,12 @@
 
 /* MPI libraries run out of communicators at about two thousand: leave most to the user.
  */
-enum { TWINS_MAX = 512, AT_ONCE = 16 };
+enum { TWINS_MAX = 64, AT_ONCE = 16 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct espi_comm *all;
 static int n_twins;
+static int n_stray;
 static int ending; /* MPI_Finalize has begun: twins are left to it */
 _Thread_local int espi_making;
 
@@ -44,10 +46,14 @@ static void list_add(struct espi_comm *c)
 static void list_remove(struct espi_comm *c)
 {
     pthread_mutex_lock(&lock);
-    *c->link = c->next;
-    if (c->next)
+    if (c->link)
+        *c->link = c->next;
+    if (c->link && c->next)
         c->next->link = c->link;
+    c->link = NULL;
     n_twins -= c->whose == ESPI_OURS;
+    n_stray -= c->is_stray;
+    c->is_stray = 0;
     pthread_mutex_unlock(&lock);
 }
 
@@ -110,15 +116,34 @@ void espi_comm_release(struct espi_comm *c)
     pthread_mutex_unlock(&lock);
 }
 
+/* A twin that was given up and that nothing holds any more; NULL: there is none. */
+static struct espi_comm *find_stray(void)
+{
+    struct espi_comm *c = NULL;
+    pthread_mutex_lock(&lock);
+    if (n_stray > 0)
+        for (c = all; c && !(c->is_stray && c->n_held == 0);)
+            c = c->next;
+    if (c) {
+        c->is_stray = 0;
+        n_stray--;
+    }
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
 static void bury(void)
 {
+    struct espi_comm *c;
+    while (!ending && (c = find_stray()))
+        PMPI_Comm_free(&c->twin);
     pthread_mutex_lock(&lock);
-    struct espi_comm *c = gone;
+    c = gone;
     gone = NULL;
     pthread_mutex_unlock(&lock);
     while (c) {
         struct espi_comm *next = c->next;
-        if (!ending)
+        if (!ending && c->twin != MPI_COMM_NULL)
             PMPI_Comm_free(&c->twin);
         free_comm(c);
         c = next;
@@ -148,7 +173,7 @@ static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
     espi_help_end(c);
     if (is_held(c))
         return MPI_SUCCESS;
-    if (!ending && c->whose == ESPI_OURS)
+    if (!ending && c->twin != MPI_COMM_NULL)
         PMPI_Comm_free(&c->twin);
     free_comm(c);
     return MPI_SUCCESS;
@@ -349,6 +374,59 @@ void espi_comm_made_of_group(MPI_Comm fresh)
         c->by_group = 1;
 }
 
+/* Are all ranks of the one among those of the other? */
+static int is_within(const struct espi_comm *c, MPI_Group group)
+{
+    MPI_Group own, common;
+    int n = 0;
+    if (PMPI_Comm_group(c->twin, &own))
+        return 0;
+    if (!PMPI_Group_intersection(own, group, &common)) {
+        PMPI_Group_size(common, &n);
+        if (common != MPI_GROUP_EMPTY)
+            PMPI_Group_free(&common);
+    }
+    PMPI_Group_free(&own);
+    return n == c->size;
+}
+
+/* Takes those that are to be given up out of the list. */
+static struct espi_comm *take_out(MPI_Group group, int world)
+{
+    const struct espi_comm *job = record_of(MPI_COMM_WORLD);
+    struct espi_comm *taken = NULL, *next;
+    for (struct espi_comm *c = all; c; c = next) {
+        next = c->next;
+        if (c->whose != ESPI_OURS || (c == job && (!world || espi_mail_is_active())) ||
+            !is_within(c, group))
+            continue;
+        list_remove(c);
+        c->next = taken;
+        taken = c;
+    }
+    return taken;
+}
+
+void espi_comms_give_back(MPI_Comm comm, MPI_Group group, int world)
+{
+    struct espi_comm *taken, *next;
+    if (comm == MPI_COMM_NULL && espi_help_is_offered())
+        return;
+    taken = take_out(group, world);
+    espi_help_finish(taken, comm);
+    for (struct espi_comm *c = taken; c; c = next) {
+        next = c->next;
+        c->whose = ESPI_NATIVE;
+        c->at_once = 0;
+        list_add(c);
+        pthread_mutex_lock(&lock);
+        c->is_stray = 1; /* calls that are under way keep it for so long */
+        n_stray++;
+        pthread_mutex_unlock(&lock);
+    }
+    bury();
+}
+
 int espi_comms_begin(void)
 {
     return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &espi_job.keyval,
@@ -375,7 +453,11 @@ void espi_comms_end(void)
     if (world)
         PMPI_Comm_delete_attr(MPI_COMM_WORLD, espi_job.keyval);
     ending = 1;
-    while (all)
-        PMPI_Comm_delete_attr(all->user, espi_job.keyval);
+    while (all) {
+        struct espi_comm *c = all;
+        PMPI_Comm_delete_attr(c->user, espi_job.keyval);
+        if (all == c)
+            list_remove(c); /* it failed: the library may yet come by */
+    }
     PMPI_Comm_free_keyval(&espi_job.keyval);
 }

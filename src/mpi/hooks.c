@@ -37,34 +37,48 @@ static int made(int code, MPI_Comm parent, const MPI_Comm *fresh)
     return code;
 }
 
+/* The call, again if there is hope. */
+#define TRY(comm, group, call)                                                           \
+    ({                                                                                   \
+        struct espi_try try;                                                             \
+        int code_;                                                                       \
+        espi_try_begin(&try, comm, group);                                               \
+        do                                                                               \
+            code_ = call;                                                                \
+        while (espi_try_again(&try, code_));                                             \
+        espi_try_end(&try, code_);                                                       \
+        code_;                                                                           \
+    })
+#define MAKE(comm, fresh, call) made(TRY(comm, MPI_GROUP_NULL, call), comm, fresh)
+
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *fresh)
 {
-    return made(PMPI_Comm_dup(comm, fresh), comm, fresh);
+    return MAKE(comm, fresh, PMPI_Comm_dup(comm, fresh));
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *fresh)
 {
-    return made(PMPI_Comm_dup_with_info(comm, info, fresh), comm, fresh);
+    return MAKE(comm, fresh, PMPI_Comm_dup_with_info(comm, info, fresh));
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *fresh)
 {
-    return made(PMPI_Comm_split(comm, color, key, fresh), comm, fresh);
+    return MAKE(comm, fresh, PMPI_Comm_split(comm, color, key, fresh));
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *fresh)
 {
-    return made(PMPI_Comm_split_type(comm, type, key, info, fresh), comm, fresh);
+    return MAKE(comm, fresh, PMPI_Comm_split_type(comm, type, key, info, fresh));
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *fresh)
 {
-    return made(PMPI_Comm_create(comm, group, fresh), comm, fresh);
+    return MAKE(comm, fresh, PMPI_Comm_create(comm, group, fresh));
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *fresh)
 {
-    int code = PMPI_Comm_create_group(comm, group, tag, fresh);
+    int code = TRY(comm, group, PMPI_Comm_create_group(comm, group, tag, fresh));
     if (code == MPI_SUCCESS)
         espi_comm_made_of_group(*fresh);
     return code;
@@ -73,27 +87,27 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *fre
 int MPI_Cart_create(MPI_Comm comm, int n, const int dims[], const int periods[],
                     int reorder, MPI_Comm *fresh)
 {
-    return made(PMPI_Cart_create(comm, n, dims, periods, reorder, fresh), comm, fresh);
+    return MAKE(comm, fresh, PMPI_Cart_create(comm, n, dims, periods, reorder, fresh));
 }
 
 int MPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *fresh)
 {
-    return made(PMPI_Cart_sub(comm, remain, fresh), comm, fresh);
+    return MAKE(comm, fresh, PMPI_Cart_sub(comm, remain, fresh));
 }
 
 int MPI_Graph_create(MPI_Comm comm, int n, const int index[], const int edges[],
                      int reorder, MPI_Comm *fresh)
 {
-    return made(PMPI_Graph_create(comm, n, index, edges, reorder, fresh), comm, fresh);
+    return MAKE(comm, fresh, PMPI_Graph_create(comm, n, index, edges, reorder, fresh));
 }
 
 int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
                           const int destinations[], const int weights[], MPI_Info info,
                           int reorder, MPI_Comm *fresh)
 {
-    return made(PMPI_Dist_graph_create(comm, n, sources, degrees, destinations, weights,
-                                       info, reorder, fresh),
-                comm, fresh);
+    return MAKE(comm, fresh,
+                PMPI_Dist_graph_create(comm, n, sources, degrees, destinations, weights,
+                                       info, reorder, fresh));
 }
 
 int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int n_in, const int sources[],
@@ -101,15 +115,15 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int n_in, const int sources[],
                                    const int destinations[], const int out_weights[],
                                    MPI_Info info, int reorder, MPI_Comm *fresh)
 {
-    return made(PMPI_Dist_graph_create_adjacent(comm, n_in, sources, in_weights, n_out,
+    return MAKE(comm, fresh,
+                PMPI_Dist_graph_create_adjacent(comm, n_in, sources, in_weights, n_out,
                                                 destinations, out_weights, info, reorder,
-                                                fresh),
-                comm, fresh);
+                                                fresh));
 }
 
 int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *fresh)
 {
-    return made(PMPI_Intercomm_merge(comm, high, fresh), comm, fresh);
+    return MAKE(comm, fresh, PMPI_Intercomm_merge(comm, high, fresh));
 }
 
 #pragma GCC visibility pop

@@ -85,18 +85,39 @@ static void made_of_group(const int *code, const MPI_Fint *fresh)
         then;                                                                            \
     }
 
-#define ANY_MAKER(name, NAME, n, then)                                                   \
-    HOOK(mpi_##name##_, n, , then)                                                       \
-    HOOK(mpi_##name##_f08_, n, , then)                                                   \
+/* One that makes a communicator of its first argument, again if there is hope. */
+#define MAKER_HOOK(symbol, n, then)                                                      \
+    void symbol(T##n, int *ierror);                                                      \
+    void symbol(T##n, int *ierror)                                                       \
+    {                                                                                    \
+        static void (*next)(T##n, int *);                                                \
+        int own = MPI_SUCCESS, *code = ierror ? ierror : &own;                           \
+        struct espi_try try;                                                             \
+        if (!next)                                                                       \
+            next = (void (*)(T##n, int *))behind(#symbol);                               \
+        espi_try_begin(&try, PMPI_Comm_f2c(*(MPI_Fint *)a1), MPI_GROUP_NULL);            \
+        do {                                                                             \
+            espi_making++;                                                               \
+            next(A##n, code);                                                            \
+            espi_making--;                                                               \
+        } while (espi_try_again(&try, *code));                                           \
+        espi_try_end(&try, *code);                                                       \
+        then;                                                                            \
+    }
+
+#define MAKER(name, NAME, n)                                                             \
+    MAKER_HOOK(mpi_##name##_, n, made(code, a1, a##n))                                   \
+    MAKER_HOOK(mpi_##name##_f08_, n, made(code, a1, a##n))                               \
     SPELLINGS(name, NAME, T##n)
-#define MAKER(name, NAME, n) ANY_MAKER(name, NAME, n, made(code, a1, a##n))
 
 MAKER(comm_dup, COMM_DUP, 2)
 MAKER(comm_dup_with_info, COMM_DUP_WITH_INFO, 3)
 MAKER(comm_split, COMM_SPLIT, 4)
 MAKER(comm_split_type, COMM_SPLIT_TYPE, 5)
 MAKER(comm_create, COMM_CREATE, 3)
-ANY_MAKER(comm_create_group, COMM_CREATE_GROUP, 4, made_of_group(code, a4))
+HOOK(mpi_comm_create_group_, 4, , made_of_group(code, a4))
+HOOK(mpi_comm_create_group_f08_, 4, , made_of_group(code, a4))
+SPELLINGS(comm_create_group, COMM_CREATE_GROUP, T4)
 MAKER(cart_create, CART_CREATE, 6)
 MAKER(cart_sub, CART_SUB, 3)
 MAKER(graph_create, GRAPH_CREATE, 6)

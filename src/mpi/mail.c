@@ -314,6 +314,11 @@ void espi_mail_begin(MPI_Comm twin)
                  n_here, n, mail.near);
 }
 
+int espi_mail_is_active(void)
+{
+    return mail.active;
+}
+
 /* Nothing may be left on the twin. Collective. */
 static void drain(void)
 {

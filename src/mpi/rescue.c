@@ -58,8 +58,7 @@ static void find_helpers(const struct espi_comm *c, struct espi_entry *e)
     espi_arena_done(&arena);
 }
 
-/* Is there help in this job? Every rank finds the same. */
-static int is_offered(void)
+int espi_help_is_offered(void)
 {
     const struct espi_settings *s = &espi_job.settings;
     return espi_job.net && (s->patience > 0 || s->slow[0]);
@@ -67,7 +66,7 @@ static int is_offered(void)
 
 int espi_help_applies(struct espi_comm *c, struct espi_entry *e)
 {
-    if (!is_offered() || e->op != ESP_OP_BCAST || e->no_help ||
+    if (!espi_help_is_offered() || e->op != ESP_OP_BCAST || e->no_help ||
         !espi_rescue_applies(&e->prog))
         return 0;
     if (!e->helper)
@@ -195,7 +194,7 @@ static void drain_all(const struct espi_comm *all, MPI_Comm job)
 
 void espi_help_finish(struct espi_comm *all, MPI_Comm job)
 {
-    if (!is_offered())
+    if (!espi_help_is_offered())
         return;
     for (struct espi_comm *c = all; c; c = c->next)
         if (c->help)

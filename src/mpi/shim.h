@@ -109,6 +109,7 @@ struct espi_comm {
     uint64_t n_agreed;      /* entries */
     int n_held;             /* of them under way */
     int is_gone;            /* the user has freed it */
+    int is_stray;           /* the twin goes when nothing is under way in it */
     struct espi_help *help; /* or NULL: none yet */
     uint64_t clock;
     struct espi_entry *cache;
@@ -129,6 +130,24 @@ void espi_comm_made(MPI_Comm parent, MPI_Comm fresh);
 void espi_comm_made_of_group(MPI_Comm fresh);
 /* Calls of ours that make communicators by other calls of ours count once. */
 extern _Thread_local int espi_making;
+
+/* A call of the user's that makes a communicator, which is tried again when there are
+ * none left and twins have been given back. */
+struct espi_try {
+    int active, n_tries;
+    MPI_Comm comm;
+    MPI_Group group; /* of the ranks that take part; MPI_GROUP_NULL: all of comm */
+    MPI_Errhandler handler;
+};
+
+void espi_try_begin(struct espi_try *t, MPI_Comm comm, MPI_Group group);
+/* Is it worth another trial? All ranks find the same. */
+int espi_try_again(struct espi_try *t, int code);
+/* Tells the user, if it failed at last. */
+void espi_try_end(const struct espi_try *t, int code);
+/* Gives the twins of communicators that are within the group back, MPI_COMM_WORLD's only
+ * if asked to. Collective over the group, which is that of comm, if comm is given. */
+void espi_comms_give_back(MPI_Comm comm, MPI_Group group, int world);
 
 /* What we know of it; NULL: it cannot be ours. */
 struct espi_comm *espi_comm_of(MPI_Comm comm);
@@ -258,6 +277,8 @@ void espi_wire_abandon(const struct espi_request *requests, int n);
 
 /* ---- ranks that help each other ---- */
 
+/* Is there help in this job? Every rank finds the same. */
+int espi_help_is_offered(void);
 /* Is the entry's program to be run so? Every rank finds the same. */
 int espi_help_applies(struct espi_comm *c, struct espi_entry *e);
 /* Runs it; MPI_SUCCESS, or a code. data NULL: they are lost. */
@@ -404,6 +425,8 @@ int espi_mail_plan(char **text, size_t *length);
 void espi_mail_idle(void);
 /* Collective. */
 void espi_mail_end(void);
+/* Is the twin of MPI_COMM_WORLD needed? Alike on all ranks. */
+int espi_mail_is_active(void);
 
 /* The plan in force for broadcasts from that rank of about that size, or NULL. */
 const struct esp_plan *espi_advised_plan(const struct espi_comm *c, int root,
