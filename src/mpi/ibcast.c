@@ -32,7 +32,8 @@ struct pending {
     struct espi_wire wire;
     struct espi_transport transport;
     struct espi_layout layout;
-    int is_root, slot, code;
+    int is_root, slot;
+    atomic_int code;       /* other threads may end it, and read that */
     struct espi_call call; /* for the notes; its entry may be gone by then */
     char algo[40];
 };
@@ -56,6 +57,7 @@ static int query(void *extra, MPI_Status *status)
 static int release(void *extra)
 {
     struct pending *p = extra;
+    (void)atomic_load(&p->code); /* all that was done before is seen */
     espi_layout_done(&p->layout);
     espi_arena_done(&p->arena);
     espi_free(p);
@@ -78,8 +80,7 @@ static void finish(struct pending *p, int result)
     if (!code)
         code = p->is_root ? p->layout.slicer.error
                           : espi_layout_unpack(&p->layout, p->c->twin);
-    if (!p->code)
-        p->code = code;
+    MPI_Request request = p->request;
     if (espi_job.settings.stats[0])
         espi_stats_note("ibcast", p->c->size, p->call.bytes, p->algo,
                         espi_now_s() - p->call.start_s, p->call.native_s);
@@ -87,7 +88,8 @@ static void finish(struct pending *p, int result)
         p->heir->waits = 0;
     espi_comm_release(p->c);
     atomic_fetch_sub(&n_pending, 1);
-    PMPI_Grequest_complete(p->request);
+    atomic_store(&p->code, p->code ? p->code : code);
+    PMPI_Grequest_complete(request);
 }
 
 int espi_progress(void)

@@ -4,11 +4,14 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_btl=self,vader OMPI_MCA_mpi_yield_when_idle=1
+. "$(dirname "$0")/sanitizer.bash"
 case $mpi in
-openmpi) launch=(mpirun.openmpi --oversubscribe --bind-to none -x "LD_PRELOAD=$shim") ;;
+openmpi) launch=(mpirun.openmpi --oversubscribe --bind-to none
+    -x "LD_PRELOAD=${SANITIZER:+$SANITIZER:}$shim") ;;
 mpich)
     polite=$(dirname "$program")/libmpi_polite.so
     [ ! -e "$polite" ] || shim=$polite:$shim
+    shim=${SANITIZER:+$SANITIZER:}$shim
     launch=(mpiexec.mpich -genv LD_PRELOAD "$shim") ;;
 *) echo "no MPI named $mpi" >&2 && exit 2 ;;
 esac
