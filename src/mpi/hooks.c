@@ -38,7 +38,7 @@ static int made(int code, MPI_Comm parent, const MPI_Comm *fresh)
 }
 
 /* The call, again if there is hope. */
-#define TRY(comm, group, call)                                                           \
+#define TRY(comm, group, fresh, call)                                                    \
     ({                                                                                   \
         struct espi_try try;                                                             \
         int code_;                                                                       \
@@ -46,10 +46,10 @@ static int made(int code, MPI_Comm parent, const MPI_Comm *fresh)
         do                                                                               \
             code_ = call;                                                                \
         while (espi_try_again(&try, code_));                                             \
-        espi_try_end(&try, code_);                                                       \
+        espi_try_end(&try, code_, code_ ? MPI_COMM_NULL : *(fresh));                     \
         code_;                                                                           \
     })
-#define MAKE(comm, fresh, call) made(TRY(comm, MPI_GROUP_NULL, call), comm, fresh)
+#define MAKE(comm, fresh, call) made(TRY(comm, MPI_GROUP_NULL, fresh, call), comm, fresh)
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *fresh)
 {
@@ -78,7 +78,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *fresh)
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *fresh)
 {
-    int code = TRY(comm, group, PMPI_Comm_create_group(comm, group, tag, fresh));
+    int code = TRY(comm, group, fresh, PMPI_Comm_create_group(comm, group, tag, fresh));
     if (code == MPI_SUCCESS)
         espi_comm_made_of_group(*fresh);
     return code;

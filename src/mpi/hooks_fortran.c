@@ -101,7 +101,8 @@ static void made_of_group(const int *code, const MPI_Fint *fresh)
             next(A##n, code);                                                            \
             espi_making--;                                                               \
         } while (espi_try_again(&try, *code));                                           \
-        espi_try_end(&try, *code);                                                       \
+        espi_try_end(&try, *code,                                                        \
+                     *code ? MPI_COMM_NULL : PMPI_Comm_f2c(*(MPI_Fint *)a##n));          \
         then;                                                                            \
     }
 

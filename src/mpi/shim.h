@@ -143,8 +143,8 @@ struct espi_try {
 void espi_try_begin(struct espi_try *t, MPI_Comm comm, MPI_Group group);
 /* Is it worth another trial? All ranks find the same. */
 int espi_try_again(struct espi_try *t, int code);
-/* Tells the user, if it failed at last. */
-void espi_try_end(const struct espi_try *t, int code);
+/* Tells the user, if it failed at last; fresh: what was made, if it did not. */
+void espi_try_end(const struct espi_try *t, int code, MPI_Comm fresh);
 /* Gives the twins of communicators that are within the group back, MPI_COMM_WORLD's only
  * if asked to. Collective over the group, which is that of comm, if comm is given. */
 void espi_comms_give_back(MPI_Comm comm, MPI_Group group, int world);
