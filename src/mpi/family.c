@@ -35,9 +35,11 @@ static int is_foreign(void)
 static int is_first_rank(void)
 {
     const char *names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
-    for (int i = 0; i < 3; i++)
-        if (getenv(names[i]))
-            return strcmp(getenv(names[i]), "0") == 0;
+    for (int i = 0; i < 3; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank)
+            return strcmp(rank, "0") == 0;
+    }
     return 1;
 }
 
