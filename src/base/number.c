@@ -1,8 +1,10 @@
 #include "base/number.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/portable_math.h"
 #include "base/units.h"
 
 /* printf follows the locale: its decimal separator may be another than a point. */
@@ -34,4 +36,13 @@ int espi_number_print(char out[ESPI_NUMBER_MAX], double value)
             break;
     }
     return (int)strlen(out);
+}
+
+double espi_round_digits(double value, int digits)
+{
+    if (!isfinite(value) || value == 0)
+        return value;
+    int places = digits - 1 - espi_decade(fabs(value));
+    double unit = espi_power(10, places < 0 ? -places : places);
+    return places < 0 ? nearbyint(value / unit) * unit : nearbyint(value * unit) / unit;
 }

@@ -8,4 +8,8 @@ enum { ESPI_NUMBER_MAX = 32 };
  * Returns its length. */
 int espi_number_print(char out[ESPI_NUMBER_MAX], double value);
 
+/* To so many significant digits. For figures of which no more are meant, and to compare
+ * what rounding errors alone may tell apart. */
+double espi_round_digits(double value, int digits);
+
 #endif

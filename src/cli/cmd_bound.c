@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/plans.h"
@@ -20,6 +21,9 @@ static const char *const methods[] = {"columns", "cuts", "full", NULL};
 
 /* ---- for programs ---- */
 
+/* Bounds are found to a gap of 5e-8: more digits would say nothing. */
+enum { DIGITS = 9 };
+
 static json_t *resources_json(const struct esp_bound *b)
 {
     json_t *all = json_array();
@@ -29,7 +33,7 @@ static json_t *resources_json(const struct esp_bound *b)
         json_t *json = json_object();
         json_object_set_new(json, "resource", json_string(x->text));
         json_object_set_new(json, "kind", json_string(esp_resource_kind_name(x->kind)));
-        cli_json_real(json, "price", x->price);
+        cli_json_real(json, "price", espi_round_digits(x->price, DIGITS));
         json_array_append_new(all, json);
     }
     return all;
@@ -64,8 +68,8 @@ static int print_bound_json(const struct cli_question *q, const struct esp_bound
     json_t *json = json_object(), *bottleneck = json_object();
 
     json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
-    cli_json_real(json, "throughput_Bps", b->throughput_Bps);
-    cli_json_real(json, "slices_per_s", b->slices_per_s);
+    cli_json_real(json, "throughput_Bps", espi_round_digits(b->throughput_Bps, DIGITS));
+    cli_json_real(json, "slices_per_s", espi_round_digits(b->slices_per_s, DIGITS));
     cli_json_real(json, "slice_bytes", b->slice_bytes);
     cli_json_real(json, "solve_s", b->solve_s);
     cli_json_real(json, "reached_Bps", b->reached_Bps);
@@ -228,8 +232,9 @@ static int print_figure_json(const struct cli_question *q, const struct espi_op_
 
     json_object_set_new(json, "op", json_string(esp_op_name(q->request.op)));
     json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
-    cli_json_real(json, "throughput_Bps", b->throughput_Bps);
-    cli_json_real(json, "slices_per_s", b->throughput_Bps / q->request.slice_bytes);
+    cli_json_real(json, "throughput_Bps", espi_round_digits(b->throughput_Bps, DIGITS));
+    cli_json_real(json, "slices_per_s",
+                  espi_round_digits(b->throughput_Bps / q->request.slice_bytes, DIGITS));
     cli_json_real(json, "slice_bytes", q->request.slice_bytes);
     cli_json_real(json, "solve_s", b->solve_s);
     json_object_set_new(json, "exact", json_boolean(b->exact));

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/number.h"
 #include "cost/arcs.h"
 #include "cost/full.h"
 
@@ -127,8 +128,9 @@ static esp_status find(const struct espi_bound_task *t, struct espi_bound_found 
 static int dearer(const void *a, const void *b)
 {
     const struct esp_bottleneck *x = a, *y = b;
-    if (x->price != y->price)
-        return x->price > y->price ? -1 : 1;
+    double more = espi_round_digits(x->price, 6) - espi_round_digits(y->price, 6);
+    if (more != 0)
+        return more > 0 ? -1 : 1;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     return x->owner < y->owner ? -1 : x->owner > y->owner;

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/number.h"
 #include "cost/bound.h"
 
 static const double MORE = 1.1, WORTH_A_LOOK = 1e-6;
@@ -69,11 +70,20 @@ static int value_links(struct finder *f, const struct espi_packing *packing,
     return 0;
 }
 
+/* The larger first; what differs by rounding errors is equal. */
+static int larger(double x, double y)
+{
+    x = espi_round_digits(x, 6);
+    y = espi_round_digits(y, 6);
+    return x > y ? -1 : x < y;
+}
+
 static int by_estimate(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    if (x->estimate != y->estimate)
-        return x->estimate > y->estimate ? -1 : 1;
+    int order = larger(x->estimate, y->estimate);
+    if (order)
+        return order;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     return x->owner < y->owner ? -1 : x->owner > y->owner;
@@ -82,9 +92,8 @@ static int by_estimate(const void *a, const void *b)
 static int by_gain(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    if (x->gain != y->gain)
-        return x->gain > y->gain ? -1 : 1;
-    return by_estimate(a, b);
+    int order = larger(x->gain, y->gain);
+    return order ? order : by_estimate(a, b);
 }
 
 /* The best `most` of the values as candidates of that kind, behind those there are. */

@@ -191,8 +191,10 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
     add_loads(&ev);
     for (int r = 0; r < ev.res.n; r++)
         if (ev.load[r] > cost.period_s) {
+            /* of those that are equally busy but for rounding, the first */
+            if (ev.load[r] > cost.period_s * (1 + 1e-9))
+                cost.bottleneck = r;
             cost.period_s = ev.load[r];
-            cost.bottleneck = r;
         }
     cost.load_s = cost.period_s;
     esp_status st = run_trees(&ev, arena, &cost, err);

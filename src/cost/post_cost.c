@@ -243,8 +243,10 @@ esp_status espi_post_cost(const struct esp_platform *p, const struct esp_plan *p
         cost.makespan_s = fmax(cost.makespan_s, t.done_s[i]);
     for (int r = 0; r < t.res.n; r++)
         if (t.load[r] > cost.period_s) {
+            /* of those that are equally busy but for rounding, the first */
+            if (t.load[r] > cost.period_s * (1 + 1e-9))
+                cost.bottleneck = r;
             cost.period_s = t.load[r];
-            cost.bottleneck = r;
         }
     cost.fill_s = cost.makespan_s;
     cost.throughput_Bps = cost.period_s > 0 ? size_bytes / cost.period_s : 0;
