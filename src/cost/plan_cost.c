@@ -212,21 +212,31 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
     return st;
 }
 
-/* A message takes each resource once for all that is in it. */
+/* A message takes each resource once for all that is in it. A processor that is slower
+ * than the way to the receiver (hnow) may still be at it when its last message is there;
+ * that is left out, so that no plan is through earlier. */
 static int load_messages(struct evaluation *ev, double size_bytes,
                          struct espi_arena *arena)
 {
     const struct espi_resources *r = &ev->res;
     struct espi_messages m;
-    if (espi_messages_init(&m, ev->plan, arena))
+    double *after_s = ESPI_ARENA_ZNEW(arena, double, (size_t)r->n + 1);
+    if (!after_s || espi_messages_init(&m, ev->plan, arena))
         return -1;
     for (int i = 0; i < m.n; i++) {
         const int *hops = espi_message_hops(&m, ev->plan, i);
+        int n_hops = espi_message_edge(&m, ev->plan, i)->n_hops;
         double bytes = size_bytes * (m.start[i + 1] - m.start[i]) / ev->plan->n_trees;
-        for (int h = 0; h < espi_message_edge(&m, ev->plan, i)->n_hops; h++)
-            for (int k = r->start[hops[h]]; k < r->start[hops[h] + 1]; k++)
-                ev->load[r->resource[k]] += espi_use_time_s(r, ev->p, hops[h], k, bytes);
+        double lag_s = espi_path_time(ev->p, bytes, hops, n_hops).lag_s;
+        for (int h = 0; h < n_hops; h++)
+            for (int k = r->start[hops[h]]; k < r->start[hops[h] + 1]; k++) {
+                double use_s = espi_use_time_s(r, ev->p, hops[h], k, bytes);
+                ev->load[r->resource[k]] += use_s;
+                after_s[r->resource[k]] = fmax(after_s[r->resource[k]], use_s - lag_s);
+            }
     }
+    for (int k = 0; k < r->n; k++)
+        ev->load[k] -= after_s[k];
     return 0;
 }
 

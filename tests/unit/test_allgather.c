@@ -14,6 +14,7 @@
 
 #include "algo/allgather/agents.h"
 #include "base/rng.h"
+#include "cost/cost.h"
 #include "cost/op_bound.h"
 #include "plan/ops.h"
 #include "study/alltoall.h"
@@ -184,9 +185,41 @@ static void simulation_brackets_the_estimate_of_the_whole(void **state)
 
 /* ---- plans ---- */
 
+static double least_s(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    struct espi_arena arena;
+    double s = 0;
+    espi_arena_init(&arena);
+    assert_int_equal(
+        espi_plan_load_s(p, plan, plan->size_bytes, plan->slice_bytes, &arena, &s),
+        ESP_OK);
+    espi_arena_done(&arena);
+    return s;
+}
+
+/* By how much the estimate is off. */
+static double compare_clocks(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    double s = simulated_s(p, plan), off = fabs(plan->makespan_s / s - 1);
+    assert_true(s >= least_s(p, plan) * (1 - 1e-9));
+    assert_true(plan->makespan_s >= least_s(p, plan) * (1 - 1e-9));
+    if (off > 1e-9 && esp_platform_model(p) != ESP_MODEL_ONE_PORT &&
+        esp_platform_model(p) != ESP_MODEL_HALF_DUPLEX)
+        fail_msg("%s on %d hosts, %s: simulated %g s, estimated %g s", plan->algo,
+                 esp_platform_node_count(p), esp_model_name(esp_platform_model(p)), s,
+                 plan->makespan_s);
+    return off;
+}
+
+/* Where hosts that want to send to one receiver have to wait for each other the clocks
+ * may let one or the other come first, which makes a difference of nearly half for some
+ * plans; but for 0.02 in the mean, of those of one algorithm 0.07 at most,
+ * with a deviation of 0.015 of such means. No clock is earlier than the busiest port. */
 static void plans_are_sound_and_both_clocks_agree(void **state)
 {
     (void)state;
+    double off[N_EXCHANGES] = {0};
+    int count[N_EXCHANGES] = {0};
     for (int round = 0; round < 60; round++) {
         int n = 2 + round % 13;
         esp_model model = (esp_model)(round % ESP_MODEL_COUNT);
@@ -195,16 +228,15 @@ static void plans_are_sound_and_both_clocks_agree(void **state)
             struct esp_plan *plan = planned(p, exchanges[i], 1000.0 * n);
             if (!plan)
                 continue;
-            double s = simulated_s(p, plan);
-            int same = model == ESP_MODEL_HNOW || model == ESP_MODEL_CAPACITY;
-            double slack = same ? 1e-9 : 0.35; /* who comes first to a busy port */
-            if (fabs(s - plan->makespan_s) > slack * s)
-                fail_msg("%s on %d hosts, %s: simulated %g s, estimated %g s",
-                         exchanges[i], n, esp_model_name(model), s, plan->makespan_s);
+            off[i] += compare_clocks(p, plan);
+            count[i] += model == ESP_MODEL_ONE_PORT || model == ESP_MODEL_HALF_DUPLEX;
             esp_plan_free(plan);
         }
         esp_platform_free(p);
     }
+    for (int i = 0; i < N_EXCHANGES; i++)
+        if (!(off[i] < 0.2 * count[i]))
+            fail_msg("%s: estimates are off by %g", exchanges[i], off[i] / count[i]);
 }
 
 /* Where every host has one message to send and one to receive in each step there is
