@@ -1,7 +1,18 @@
 /* The first stage of the probe: who is near whom. */
+#include <math.h>
+
 #include "measure/probe_impl.h"
 
-enum { ALL_PAIRS_MAX = 24, RANDOM_MATCHINGS = 6, SITE_ROUNDS_MAX = 400, ALONE_MAX = 16 };
+enum {
+    ALL_PAIRS_MAX = 24,
+    RANDOM_MATCHINGS = 6,
+    SITE_ROUNDS_MAX = 400,
+    ALONE_MAX = 16,
+    ALONE_TIMES = 4,
+    FEW = 4 /* hosts of a site that may be none */
+};
+
+#define NEAR_S 1e-3 /* one way: within a site, perhaps */
 
 /* Some pairs at a time until all have met. */
 static esp_status meet_all(struct espi_probing *p, const int *a, const int *b, int n)
@@ -17,23 +28,28 @@ static esp_status meet_all(struct espi_probing *p, const int *a, const int *b, i
 
 /* ---- 1: who is near whom ---- */
 
-/* Everybody meets everybody: the circle of a tournament. */
+/* Pair k of round r of a tournament, in which n, rounded up to be even, meet each other
+ * in one round less than they are; 0 if one of the two is not there. */
+static int pair_of_circle(int n, int r, int k, int *a, int *b)
+{
+    int last = n + n % 2 - 1, x = k ? (r + k) % last : last;
+    int y = k ? (r + last - k) % last : r;
+    *a = x < y ? x : y;
+    *b = x < y ? y : x;
+    return *b < n;
+}
+
+/* Everybody meets everybody; few hosts do again, for few values tell of a site of two. */
 static esp_status meet_in_circle(struct espi_probing *p, int *a, int *b)
 {
-    int even = p->n + p->n % 2;
+    int even = p->n + p->n % 2, rounds = ALL_PAIRS_MAX / p->n * (even - 1);
     esp_status status = ESP_OK;
-    for (int r = 0; r < even - 1 && !status && !espi_probe_is_late(p); r++) {
+    for (int r = 0; r < rounds && !status && !espi_probe_is_late(p); r++) {
         int n = 0;
-        for (int k = 0; k < even / 2; k++) {
-            int x = k ? (r + k) % (even - 1) : even - 1;
-            int y = k ? (r + even - 1 - k) % (even - 1) : r;
-            if (x >= p->n || y >= p->n)
-                continue;
-            a[n] = x < y ? x : y;
-            b[n++] = x < y ? y : x;
-        }
+        for (int k = 0; k < even / 2; k++)
+            n += pair_of_circle(p->n, r % (even - 1), k, &a[n], &b[n]);
         status = meet_all(p, a, b, n);
-        espi_probe_tell(p, (double)(r + 1) / even);
+        espi_probe_tell(p, (double)(r + 1) / (rounds + 1));
     }
     return status;
 }
@@ -55,17 +71,51 @@ static esp_status meet_at_random(struct espi_probing *p, int *a, int *b)
     return status;
 }
 
-/* How often hosts of the sites have met, by from * n_sites + to, from < to. */
-static int *count_meetings(struct espi_probing *p)
+/* How well two sites know each other. */
+struct acquaintance {
+    int met;          /* how often their hosts did */
+    double latency_s; /* the least */
+};
+
+struct meetings {
+    struct acquaintance *of; /* by from * n_sites + to, from < to */
+    unsigned char *knows;    /* by host * n_sites + site: has it met anybody there? */
+    int *size;               /* of sites */
+    unsigned char *taken;    /* sites of which a host meets another in this trial */
+};
+
+static int meetings_init(struct espi_probing *p, struct meetings *m)
 {
     const struct espi_measured *net = &p->net;
-    int s = net->n_sites, *met = ESPI_ARENA_ZNEW(&p->arena, int, (size_t)s *(size_t)s);
-    for (int i = 0; met && i < net->pairs.n; i++) {
+    size_t s = (size_t)net->n_sites;
+    m->of = ESPI_ARENA_ZNEW(&p->arena, struct acquaintance, s * s);
+    m->knows = ESPI_ARENA_ZNEW(&p->arena, unsigned char, s *(size_t)p->n);
+    m->size = ESPI_ARENA_ZNEW(&p->arena, int, s);
+    m->taken = ESPI_ARENA_ZNEW(&p->arena, unsigned char, s);
+    if (!m->of || !m->knows || !m->size || !m->taken)
+        return -1;
+    for (int h = 0; h < p->n; h++)
+        m->size[net->site[h]]++;
+    for (int i = 0; i < net->pairs.n; i++) {
         const struct espi_pair *pair = &net->pairs.at[i];
-        int a = net->site[pair->low], b = net->site[pair->high];
-        met[(a < b ? a : b) * s + (a < b ? b : a)] += pair->tests;
+        size_t a = (size_t)net->site[pair->low], b = (size_t)net->site[pair->high];
+        struct acquaintance *x = &m->of[a < b ? a * s + b : b * s + a];
+        x->latency_s = x->met ? fmin(x->latency_s, pair->latency_s) : pair->latency_s;
+        x->met += pair->tests;
+        m->knows[(size_t)pair->low * s + b] = m->knows[(size_t)pair->high * s + a] = 1;
     }
-    return met;
+    return 0;
+}
+
+/* How often two sites should have met. What makes hosts of one site seem two is a rate
+ * that came out too low, there or back, again and again; latencies hardly mislead, for
+ * each is the least of several, so that those who are far are known sooner. */
+static int enough_meetings(const struct meetings *m, int a, int b,
+                           const struct acquaintance *x)
+{
+    if (x->latency_s < NEAR_S)
+        return 8;
+    return m->size[a] > 1 && m->size[b] > 1 ? 3 : 4;
 }
 
 /* A free host of the site, from a random place on; -1: none. */
@@ -83,21 +133,41 @@ static int free_host(struct espi_probing *p, int site, int not_met)
     return found;
 }
 
-/* Two of each pair of sites that have hardly met, but no two of one site, which may share
- * its uplink. Gives the number of pairs in the trial. */
-static int plan_meetings(struct espi_probing *p, const int *met, const int *size,
-                         unsigned char *taken)
+/* Lets them meet, unless others of their sites do, which may share an uplink. */
+static void add_meeting(struct espi_probing *p, struct meetings *m, int host, int site)
+{
+    int own = p->net.site[host];
+    if (m->taken[own] || m->taken[site] || p->trial.n >= p->meet_at_once)
+        return;
+    espi_probe_add(p, host, free_host(p, site, host));
+    m->taken[own] = m->taken[site] = 1;
+}
+
+/* A few hosts that seem to be a site may have nothing in common but that none has met its
+ * own site yet. So each of them meets somebody of each other one. */
+static void plan_introductions(struct espi_probing *p, struct meetings *m)
 {
     int s = p->net.n_sites;
-    for (int need = 0; need < 4; need++)
+    for (int h = 0; h < p->n; h++) {
+        int own = p->net.site[h];
+        for (int site = 0; site < s && m->size[own] <= FEW; site++)
+            if (site != own && !m->knows[(size_t)h * (size_t)s + (size_t)site])
+                add_meeting(p, m, h, site);
+    }
+}
+
+/* Two of each pair of sites that have hardly met. Gives the number of pairs in the trial.
+ */
+static int plan_meetings(struct espi_probing *p, struct meetings *m)
+{
+    int s = p->net.n_sites;
+    plan_introductions(p, m);
+    for (int need = 0; need < 8; need++)
         for (int a = 0; a < s; a++)
             for (int b = a + 1; b < s && p->trial.n < p->meet_at_once; b++) {
-                int enough = size[a] > 1 && size[b] > 1 ? 3 : 4;
-                if (met[a * s + b] != need || need >= enough || taken[a] || taken[b])
-                    continue;
-                int x = free_host(p, a, -1);
-                espi_probe_add(p, x, free_host(p, b, x));
-                taken[a] = taken[b] = 1;
+                const struct acquaintance *x = &m->of[(size_t)a * (size_t)s + (size_t)b];
+                if (x->met == need && need < enough_meetings(m, a, b, x) && !m->taken[a])
+                    add_meeting(p, m, free_host(p, a, -1), b);
             }
     return p->trial.n;
 }
@@ -106,17 +176,13 @@ static esp_status settle_sites(struct espi_probing *p)
 {
     esp_status status = ESP_OK;
     for (int r = 0; r < SITE_ROUNDS_MAX && !status && !espi_probe_is_late(p); r++) {
+        struct meetings m;
         status = espi_probe_look(p);
         if (status)
             break;
-        int *met = count_meetings(p);
-        int *size = ESPI_ARENA_ZNEW(&p->arena, int, p->net.n_sites);
-        unsigned char *taken = ESPI_ARENA_ZNEW(&p->arena, unsigned char, p->net.n_sites);
-        if (!met || !size || !taken)
+        if (meetings_init(p, &m))
             return espi_err_nomem(p->err);
-        for (int h = 0; h < p->n; h++)
-            size[p->net.site[h]]++;
-        if (!plan_meetings(p, met, size, taken))
+        if (!plan_meetings(p, &m))
             break;
         status = espi_probe_run(p, ESPI_TRIAL_MEET, 0);
         espi_probe_tell(p, 0.5 + 0.5 * r / (r + 20));
@@ -124,17 +190,26 @@ static esp_status settle_sites(struct espi_probing *p)
     return status;
 }
 
-/* Two of each pair of sites meet alone: nothing that others do makes them seem apart. */
+/* Two of each pair of sites meet while no others of theirs do, so that nothing makes them
+ * seem apart that are not. If latency does not tell sites apart either it hangs on these
+ * rates alone, any of which may be wrong: others of theirs do the same again. */
 static esp_status meet_alone(struct espi_probing *p)
 {
-    int s = p->net.n_sites;
-    esp_status status = ESP_OK;
-    for (int a = 0; a < s && s <= ALONE_MAX; a++)
-        for (int b = a + 1; b < s && !status && !espi_probe_is_late(p); b++) {
+    int s = p->net.n_sites, rounds = s + s % 2 - 1, a, b;
+    struct meetings m;
+    esp_status status = meetings_init(p, &m) ? espi_err_nomem(p->err) : ESP_OK;
+    for (int r = 0; r < rounds * ALONE_TIMES && s <= ALONE_MAX && !status; r++) {
+        for (int k = 0; k < (s + 1) / 2 && !status && !espi_probe_is_late(p); k++) {
+            if (!pair_of_circle(s, r % rounds, k, &a, &b) ||
+                (r >= rounds && m.of[a * s + b].latency_s >= NEAR_S))
+                continue;
             int x = free_host(p, a, -1);
             espi_probe_add(p, x, free_host(p, b, x));
-            status = espi_probe_run(p, ESPI_TRIAL_MEET, 0);
+            if (p->trial.n == p->meet_at_once)
+                status = espi_probe_run(p, ESPI_TRIAL_MEET, 0);
         }
+        status = status ? status : espi_probe_run(p, ESPI_TRIAL_MEET, 0);
+    }
     return status ? status : espi_probe_look(p);
 }
 
