@@ -10,7 +10,7 @@
  * harm. Then a border's rate is what left (or entered) an area in a round in which
  * transfers across were held up, all together, at the best.
  *
- * Where nearly all transfers are held up there are no areas, but one medium that all
+ * Where nearly all pairs are held up there are no areas, but one medium that all
  * share. Held-up transfers that few rounds tell of, or all of a round, are marked, for
  * the probe to try again. */
 #include <math.h>
@@ -277,6 +277,36 @@ static void place_single(struct groups *g)
     }
 }
 
+/* A host that was joined to others when little was known of them goes where it fits
+ * better: where more of its own transfers were fast. `fits` has room for n * n. */
+static int move_strays(struct groups *g, const struct evidence *at, int n, int *fits)
+{
+    int moved = 0;
+    memset(fits, 0, (size_t)g->n * (size_t)g->n * sizeof *fits);
+    for (int i = 0; i < n; i++) {
+        int a = member_of(g, at[i].low), b = member_of(g, at[i].high);
+        fits[a * g->n + g->group[b]] += at[i].fast - at[i].held_up;
+        fits[b * g->n + g->group[a]] += at[i].fast - at[i].held_up;
+    }
+    for (int i = 0; i < g->n; i++)
+        for (int y = 0; y < g->n; y++)
+            if (!g->gone[y] && fits[i * g->n + y] > fits[i * g->n + g->group[i]]) {
+                g->group[i] = y;
+                moved = 1;
+            }
+    return moved;
+}
+
+/* Are there two groups between which transfers were no more held up than fast? */
+static int is_unsure(const struct groups *g)
+{
+    for (int x = 0; x < g->n; x++)
+        for (int y = 0; y < x && !g->gone[x]; y++)
+            if (!g->gone[y] && g->score[x * g->n + y] >= 0)
+                return 1;
+    return 0;
+}
+
 /* Groups the hosts of a site by its evidence. */
 static int join_site(struct search *s, const struct evidence *at, int n)
 {
@@ -287,12 +317,17 @@ static int join_site(struct search *s, const struct evidence *at, int n)
     while (join_best(&g))
         continue;
     place_single(&g);
-    int n_groups = g.n;
+    int n_groups = g.n, *fits = ESPI_ARENA_NEW(s->arena, int, (size_t)g.n *(size_t)g.n);
+    if (!fits)
+        return -1;
+    for (int times = 0; times < 3 && move_strays(&g, at, n, fits); times++)
+        continue;
     for (int i = 0; i < g.n; i++)
         n_groups -= g.gone[i];
     /* hosts one by one are not areas: that is noise, or their ports */
     for (int i = 0; i < g.n; i++)
         s->above[g.host[i]] = g.host[2 * n_groups <= g.n ? g.group[i] : 0];
+    s->net->areas_unsure |= 2 * n_groups <= g.n && is_unsure(&g);
     espi_arena_release(s->arena, mark);
     return 0;
 }
@@ -427,13 +462,14 @@ int espi_measured_areas(struct espi_measured *net, struct espi_arena *arena)
     for (int h = 0; h < net->n_hosts; h++)
         s.above[h] = h;
     for (int i = 0, end; i < s.n; i = end) {
-        int held_up = 0, fast = 0, site = s.at[i].site;
+        int held_up = 0, held_pairs = 0, site = s.at[i].site;
         for (end = i; end < s.n && s.at[end].site == site; end++) {
             held_up += s.at[end].held_up;
-            fast += s.at[end].fast;
+            held_pairs += s.at[end].held_up > s.at[end].fast;
         }
         net->uneven[site] = held_up >= 2;
-        medium[site] = held_up > 9 * fast;
+        /* pairs, not transfers: those across a border are tried again and again */
+        medium[site] = held_pairs > 9 * (end - i - held_pairs);
         split[site] = held_up >= 2 && !medium[site] && site_size(net, site) <= SITE_MAX;
         if (split[site] && join_site(&s, &s.at[i], end - i))
             return -1;

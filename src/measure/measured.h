@@ -57,6 +57,7 @@ struct espi_measured {
     struct espi_area_pair *area_pairs;
     size_t n_area_pairs, area_pairs_room;
     unsigned char *uneven; /* sites within which some transfers were held up */
+    int areas_unsure;      /* is nothing known of the way between two areas of a site? */
     bool crossed; /* transfers between sites are slower together, and nobody knows why */
 };
 

@@ -104,16 +104,22 @@ static int list_slow(struct espi_probing *p, const int *members, const int *star
     return n;
 }
 
+/* Up to three times, for what is to correct errors may be one. */
 esp_status espi_probe_retry_ports(struct espi_probing *p)
 {
-    int *start, *members = espi_probe_members(p, &start);
-    struct port_trial *trials =
-        ESPI_ARENA_NEW(&p->arena, struct port_trial, 2 * (size_t)p->n + 1);
-    if (!members || !trials)
-        return espi_err_nomem(p->err);
-    int n = list_slow(p, members, start, trials);
-    esp_status status = n < 0 ? espi_err_nomem(p->err) : run_port_trials(p, trials, n);
-    return status ? status : espi_probe_look(p);
+    esp_status status = ESP_OK;
+    for (int times = 0, n = 1; times < 3 && n && !status; times++) {
+        int *start, *members = espi_probe_members(p, &start);
+        struct port_trial *trials =
+            ESPI_ARENA_NEW(&p->arena, struct port_trial, 2 * (size_t)p->n + 1);
+        if (!members || !trials)
+            return espi_err_nomem(p->err);
+        n = list_slow(p, members, start, trials);
+        status = n < 0 ? espi_err_nomem(p->err) : run_port_trials(p, trials, n);
+        if (!status)
+            status = espi_probe_look(p);
+    }
+    return status;
 }
 
 esp_status espi_probe_ports(struct espi_probing *p)
@@ -132,20 +138,23 @@ esp_status espi_probe_ports(struct espi_probing *p)
 
 /* ---- 3: areas ---- */
 
-/* A ring through hosts of the site in random order, in pieces that run one by one. */
-static esp_status run_ring(struct espi_probing *p, int site)
+/* Host number i of a ring through the n hosts in order; if crossed, of one that takes
+ * turns between its halves. */
+static int on_ring(const struct espi_probing *p, int n, int i, int crossed)
 {
-    int n = 0;
+    return p->order[crossed ? i / 2 + i % 2 * ((n + 1) / 2) : i];
+}
+
+/* A ring through n hosts, in pieces that run one by one. */
+static esp_status run_ring(struct espi_probing *p, int n, int crossed)
+{
     esp_status status = ESP_OK;
-    for (int h = 0; h < p->n; h++)
-        if (p->net.site[h] == site)
-            p->order[n++] = h;
-    espi_rng_shuffle(&p->rng, p->order, n);
     for (int from = 0, pieces = (n + p->at_once - 1) / p->at_once, k = 0; k < pieces;
          k++) {
         int to = (int)((long)n * (k + 1) / pieces), size = to - from;
         for (int i = 0; i < size && size >= 4; i++)
-            espi_probe_add(p, p->order[from + i], p->order[from + (i + 1) % size]);
+            espi_probe_add(p, on_ring(p, n, from + i, crossed),
+                           on_ring(p, n, from + (i + 1) % size, crossed));
         from = to;
         status = status || espi_probe_is_late(p)
                      ? status
@@ -157,16 +166,30 @@ static esp_status run_ring(struct espi_probing *p, int site)
     return status;
 }
 
-static esp_status run_rings(struct espi_probing *p, int times, int only_shared)
+/* Two rings through the site. On the first hosts are in random order; those of two areas
+ * may each lie together, so that only one transfer leaves either, and none is held up. On
+ * the second they then do not. */
+static esp_status run_two_rings(struct espi_probing *p, int site)
+{
+    int n = 0;
+    for (int h = 0; h < p->n; h++)
+        if (p->net.site[h] == site)
+            p->order[n++] = h;
+    espi_rng_shuffle(&p->rng, p->order, n);
+    esp_status status = run_ring(p, n, 0);
+    return status ? status : run_ring(p, n, 1);
+}
+
+static esp_status run_rings(struct espi_probing *p, int pairs, int only_shared)
 {
     esp_status status = ESP_OK;
-    for (int r = 0; r < times; r++)
+    for (int r = 0; r < pairs; r++)
         for (int site = 0; site < p->net.n_sites && !status && !espi_probe_is_late(p);
              site++) {
             if (!only_shared || p->net.uneven[site])
-                status = run_ring(p, site);
+                status = run_two_rings(p, site);
             espi_probe_tell(p, (only_shared ? 0.4 : 0) +
-                                   0.4 * (r + (double)site / p->net.n_sites) / times);
+                                   0.4 * (r + (double)site / p->net.n_sites) / pairs);
         }
     return status;
 }
@@ -190,18 +213,18 @@ static esp_status run_border(struct espi_probing *p, int area, int out)
     return espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_NEAR_S);
 }
 
-/* Rings through uneven sites until their areas stay the same. */
+/* Rings through uneven sites until their areas stay the same, and all have met. */
 static esp_status settle_areas(struct espi_probing *p)
 {
     esp_status status = ESP_OK;
     for (int times = 0, before = -1; times < 6 && !status && !espi_probe_is_late(p);
          times++) {
-        status = run_rings(p, 4, 1);
+        status = run_rings(p, 2, 1);
         if (!status)
             status = espi_probe_look(p);
         if (!status)
             status = espi_probe_settle_doubts(p);
-        if (p->net.n_areas == before)
+        if (p->net.n_areas == before && !p->net.areas_unsure)
             break;
         before = p->net.n_areas;
     }
@@ -210,7 +233,7 @@ static esp_status settle_areas(struct espi_probing *p)
 
 esp_status espi_probe_areas(struct espi_probing *p)
 {
-    esp_status status = run_rings(p, 2, 0);
+    esp_status status = run_rings(p, 1, 0);
     int any = 0;
     if (!status)
         status = espi_probe_look(p);
