@@ -203,13 +203,18 @@ esp_status espi_probe_cables(struct espi_probing *p)
         status = run_all(p, &r, k);
     if (!status)
         status = look_again(p, &r);
+    int closer = p->net.crossed;
     if (!status)
-        status = p->net.crossed ? look_closer(p, &r) : run_each(p, &r, 0.4, 0.7);
+        status = closer ? look_closer(p, &r) : run_each(p, &r, 0.4, 0.7);
     for (int k = 0; k < 2 && !status && p->net.n_sites == 2; k++)
         status = run_there_and_back(p, &r);
     espi_probe_tell(p, 0.75);
     if (!status)
         status = look_again(p, &r);
+    if (!status && p->net.crossed && !closer) { /* it shows only now */
+        status = look_closer(p, &r);
+        status = status ? status : look_again(p, &r);
+    }
     if (!status)
         status = try_wider(p, &r);
     espi_probe_tell(p, 1);
