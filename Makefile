@@ -29,6 +29,10 @@ soak: build ## SOAK_CALLS (100000) random broadcasts under each MPI
 seeds: build ## run the unit tests that draw with SEEDS (20) other seeds
 	@JOBS=$(JOBS) tools/seeds $(BUILD)
 
+plans: build ## compare plans of other compilers and of the other architecture (qemu)
+	@tools/setup build check cross
+	@tools/check-plans
+
 coverage: ## measure which lines the tests reach: build/coverage/report
 	@tools/setup build check coverage
 	@tools/coverage
@@ -46,4 +50,4 @@ clean: ## remove all that was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: build demo check fuzz bench soak seeds coverage format install clean help
+.PHONY: build demo check fuzz bench soak seeds plans coverage format install clean help
