@@ -150,6 +150,13 @@ const char *espi_quote(char *out, size_t out_size, const char *text)
     return out;
 }
 
+const char *espi_quote_print(char *out, size_t out_size, const char *fmt, va_list ap)
+{
+    char raw[1024];
+    vsnprintf(raw, sizeof raw, fmt, ap);
+    return espi_quote(out, out_size, raw);
+}
+
 const char *espi_quote_end(char *out, size_t out_size, const char *text)
 {
     char piece[PIECE_MAX];

@@ -3,6 +3,7 @@
 #ifndef ESPI_BASE_TEXT_H
 #define ESPI_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,7 +25,11 @@ int espi_is_printable(const char *text, size_t length);
  * "...". Returns out. */
 const char *espi_quote(char *out, size_t out_size, const char *text);
 
-/* The same; of long text the end is kept, and "..." stands before it. */
+/* The same of what printf would make of a format and its arguments, cut to 1,023 bytes.
+ */
+const char *espi_quote_print(char *out, size_t out_size, const char *fmt, va_list ap);
+
+/* The same as espi_quote; of long text the end is kept, and "..." stands before it. */
 const char *espi_quote_end(char *out, size_t out_size, const char *text);
 
 #endif

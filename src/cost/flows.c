@@ -221,7 +221,7 @@ esp_status espi_flows_try_source(struct espi_flows *f, int node, int *better,
                                  struct esp_err *err)
 {
     int flow = f->n_sources;
-    double period_s;
+    double period_s = 0;
     *better = 0;
     if (flow == ESPI_SOURCES_MAX)
         return ESP_OK;

@@ -12,6 +12,7 @@
 #include "algo/algo.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "mpi/greet.h"
 #include "mpi/shim.h"
 #include "platform/platform.h"
@@ -20,14 +21,14 @@ struct espi_job espi_job;
 
 void espi_say(int level, const char *fmt, ...)
 {
-    char raw[1024], text[1024];
+    char text[1024];
     va_list ap;
     if (espi_job.rank != 0 || level > espi_job.settings.log)
         return;
     va_start(ap, fmt);
-    vsnprintf(raw, sizeof raw, fmt, ap);
+    espi_quote_print(text, sizeof text, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "espalier: %s\n", espi_quote(text, sizeof text, raw));
+    fprintf(stderr, "espalier: %s\n", text);
 }
 
 /* ---- what rank 0 reads ---- */
