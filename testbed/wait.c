@@ -93,9 +93,9 @@ EXPORTED int poll(struct pollfd *fds, nfds_t count, int timeout)
 int MPI_Finalize(void);
 int PMPI_Finalize(void);
 
-/* Says to the launcher that the rank ends as it should, as MPI_Finalize would have (PMI 1).
- * Else a launcher that sees the connection closed before the process ended takes that for
- * a crash: about every tenth launch ended with status 1. */
+/* Says to the launcher that the rank ends as it should, as MPI_Finalize would have (PMI
+ * 1). Else a launcher that sees the connection closed before the process ended takes that
+ * for a crash: about every tenth launch ended with status 1. */
 static void sign_off(void)
 {
     static const char words[] = "cmd=finalize\n";
