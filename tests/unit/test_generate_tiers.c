@@ -425,7 +425,8 @@ static void test_bandwidths(void **state)
     o.seed = test_seed(1);
     struct esp_platform *p = make(&o);
     platform_bandwidths(p, &mean, &deviation);
-    assert_true(fabs(mean - 100e6) < 0.5e6 && fabs(deviation - 20e6) < 0.35e6);
+    /* six standard errors of some 40,000 links */
+    assert_true(fabs(mean - 100e6) < 0.6e6 && fabs(deviation - 20e6) < 0.5e6);
     assert_true(esp_platform_link_latency_s(p, 5) == 0.125);
     assert_int_equal(esp_platform_model(p), ESP_MODEL_ONE_PORT);
     esp_platform_free(p);

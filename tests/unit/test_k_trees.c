@@ -144,12 +144,14 @@ static void more_trees_are_never_worse(void **state)
     }
 }
 
-/* Means of the fraction of the optimum over Tiers platforms, from a LAN node. */
+/* Means of the fraction of the optimum over Tiers platforms, from a LAN node. Of many
+ * they are 0.87, 0.96 and 0.99; those of six deviate by 0.03, 0.015 and 0.006 from that,
+ * and by six times as much hardly ever. */
 static void few_trees_are_nearly_optimal(void **state)
 {
     (void)state;
     static const int counts[] = {1, 2, 4};
-    static const double promised[] = {0.85, 0.96, 0.99};
+    static const double promised[] = {0.7, 0.87, 0.96};
     enum { CASES = 6 };
     double sum[3] = {0};
     for (int i = 0; i < CASES; i++) {
