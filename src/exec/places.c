@@ -107,10 +107,12 @@ void espi_slice_load(const struct espi_run *run, int64_t slice, char *to, size_t
 {
     uint64_t from;
     int part = locate(run, slice, &from, bytes);
-    if (run->options.load)
+    if (run->options.load) {
         run->options.load(run->options.arg, part, from, to, *bytes);
-    else
-        memmove(to, espi_place_of(run, slice, bytes), *bytes);
+    } else {
+        const char *place = espi_place_of(run, slice, bytes);
+        memmove(to, place, *bytes);
+    }
 }
 
 void espi_slice_keep(const struct espi_run *run, int64_t slice, const char *from,
@@ -118,10 +120,12 @@ void espi_slice_keep(const struct espi_run *run, int64_t slice, const char *from
 {
     uint64_t at;
     int part = locate(run, slice, &at, bytes);
-    if (run->options.keep)
+    if (run->options.keep) {
         run->options.keep(run->options.arg, part, at, from, *bytes);
-    else
-        memmove(espi_place_of(run, slice, bytes), from, *bytes);
+    } else {
+        char *place = espi_place_of(run, slice, bytes);
+        memmove(place, from, *bytes);
+    }
 }
 
 void espi_message_load(const struct espi_run *run, int stream, int64_t slice, char *to)

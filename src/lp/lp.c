@@ -191,9 +191,10 @@ espi_lp_result espi_lp_solve(struct espi_lp *lp, espi_lp_method method)
     int status = Clp_status(lp->model);
     lp->fresh = lp->added;
     lp->added = 0;
-    lp->starved |= take_results(lp) != 0;
-    if (lp->starved)
+    if (take_results(lp)) {
+        lp->starved = 1;
         return ESPI_LP_NO_MEMORY;
+    }
     return status >= 0 && status <= 4 ? results[status] : ESPI_LP_FAILED;
 }
 

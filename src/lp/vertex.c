@@ -47,12 +47,10 @@ static double second_of(int index)
 
 static int face_init(struct face *f, Clp_Simplex *model)
 {
-    size_t n, m;
-    *f = (struct face){.model = model,
-                       .rows = Clp_numberRows(model),
-                       .columns = Clp_numberColumns(model)};
-    n = (size_t)f->columns;
-    m = (size_t)f->rows;
+    *f = (struct face){.model = model};
+    f->rows = Clp_numberRows(model);
+    f->columns = Clp_numberColumns(model);
+    size_t n = (size_t)f->columns, m = (size_t)f->rows;
     f->room = ESPI_NEW(double, 5 * n + 4 * m + 1);
     if (!f->room)
         return -1;

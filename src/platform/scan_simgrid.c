@@ -308,9 +308,9 @@ static esp_status parse(struct scan *s)
     enum XML_Error code = XML_GetErrorCode(s->parser);
     if (code == XML_ERROR_NO_MEMORY)
         return espi_err_nomem(s->err);
-    return espi_err(s->err, ESP_EINPUT, "%s:%lu:%lu: %s", s->source->where,
-                    (unsigned long)XML_GetCurrentLineNumber(s->parser),
-                    (unsigned long)XML_GetCurrentColumnNumber(s->parser) + 1,
+    unsigned long line = XML_GetCurrentLineNumber(s->parser);
+    unsigned long column = XML_GetCurrentColumnNumber(s->parser) + 1;
+    return espi_err(s->err, ESP_EINPUT, "%s:%lu:%lu: %s", s->source->where, line, column,
                     XML_ErrorString(code));
 }
 
