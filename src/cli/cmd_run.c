@@ -214,7 +214,9 @@ static int run_run(const struct cli_args *args)
         return CLI_BAD_USAGE;
     if (has_page && !cli_has(args, "adapt"))
         return cli_error(CLI_BAD_USAGE, "--http shows the advisor: it needs --adapt");
-    code = set_all(args);
+    code = cli_run_plan_check(args);
+    if (code == CLI_OK)
+        code = set_all(args);
     if (code != CLI_OK)
         return code;
     if (espi_find_part(ESPI_PART_SHIM, cli_mpi_names[mpi], shim))

@@ -162,20 +162,34 @@ static int hand_over(const struct cli_args *args, const struct esp_plan *plan,
     return code == CLI_OK && !fits ? put_into_file(args, plan, p, path) : code;
 }
 
+/* The algorithm that is to plan before the program starts, NULL when none is. */
+static const struct espi_algo *early_algorithm(const struct cli_args *args)
+{
+    const char *name = cli_text(args, "plan") ? NULL : algorithm_of(args);
+    const struct espi_algo *algo = name ? espi_algo_find(name, strcspn(name, ":")) : NULL;
+
+    return algo && espi_algo_needs_lp(algo) ? algo : NULL;
+}
+
+int cli_run_plan_check(const struct cli_args *args)
+{
+    const struct espi_algo *algo = early_algorithm(args);
+
+    return algo && !cli_text(args, "platform")
+               ? cli_error(CLI_BAD_USAGE, "--algo %s needs --platform", algo->name)
+               : CLI_OK;
+}
+
 int cli_run_plan(const struct cli_args *args, struct cli_run_plan *out)
 {
-    const char *name = algorithm_of(args), *file = cli_text(args, "platform");
-    const struct espi_algo *algo = name ? espi_algo_find(name, strcspn(name, ":")) : NULL;
+    const struct espi_algo *algo = early_algorithm(args);
     struct esp_platform *p = NULL;
     struct esp_plan *plan = NULL;
 
     out->path[0] = '\0';
-    out->made = algo && espi_algo_needs_lp(algo) && !cli_text(args, "plan");
-    if (!out->made)
+    if (!algo)
         return CLI_OK;
-    if (!file)
-        return cli_error(CLI_BAD_USAGE, "--algo %s needs --platform", algo->name);
-    int code = cli_read_platform(args, file, NULL, &p);
+    int code = cli_read_platform(args, cli_text(args, "platform"), NULL, &p);
     if (code == CLI_OK)
         code = make(args, algo, p, &plan);
     if (code == CLI_OK)
