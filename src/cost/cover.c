@@ -9,28 +9,31 @@
 #include "graph/reach.h"
 
 static const double VIOLATED = 1e-7; /* a cut below 1 by that much is one */
-static const double TIE = 1e-6;      /* weight of the total time in the objective */
 
+/* The period, and how much each link takes; where that leaves a choice, the least time in
+ * all. */
 static esp_status add_columns(struct espi_cover *c, struct esp_err *err)
 {
     const struct espi_net *net = c->net;
     int m = net->g.m;
     struct espi_arena_mark mark = espi_arena_mark(c->arena);
-    double *cost = ESPI_ARENA_NEW(c->arena, double, (size_t)m + 1);
+    double *cost = ESPI_ARENA_ZNEW(c->arena, double, (size_t)m + 1);
+    double *second = ESPI_ARENA_ZNEW(c->arena, double, (size_t)m + 1);
     double *upper = ESPI_ARENA_NEW(c->arena, double, (size_t)m + 1);
     int *start = ESPI_ARENA_ZNEW(c->arena, int, (size_t)m + 2);
-    if (!cost || !upper || !start)
+    if (!cost || !second || !upper || !start)
         return espi_err_nomem(err);
     cost[0] = 1;
     upper[0] = DBL_MAX;
     for (int e = 0; e < m; e++) {
         double t = espi_link_time_s(net->p, e, net->slice_bytes) / net->unit_s;
-        cost[e + 1] = TIE / (net->g.n + 1) * fmin(t, 1);
+        second[e + 1] = fmin(t, 1);
         upper[e + 1] = 1;
     }
     struct espi_lp_vectors columns = {.count = m + 1,
                                       .upper = upper,
                                       .cost = cost,
+                                      .second_cost = second,
                                       .start = start,
                                       .index = start,
                                       .value = cost};

@@ -7,13 +7,17 @@
 #include "base/alloc.h"
 #include "base/err.h"
 
-static const double TIE = 1e-7;      /* weight of the total time in the objective */
 static const double ROUNDING = 1e-9; /* of a period; what flows less does not flow */
+
+/* So much more counts the time of the last link than that of the first: of two ways that
+ * take as long the first is taken. */
+static const double LATER = 1e-3;
 
 /* ---- the program ---- */
 
-/* Columns of one more flow, with its links' loads. Rows of resources are 0 .. n_loads-1
- * in the order of the resources that are used. */
+/* Columns of one more flow, with its links' loads: none costs anything, but of flows with
+ * the same period those are taken that keep resources for the least time. Rows of
+ * resources are 0 .. n_loads-1 in the order of the resources that are used. */
 static esp_status add_flow_columns(struct espi_flows *f, const int *row,
                                    struct esp_err *err)
 {
@@ -24,22 +28,21 @@ static esp_status add_flow_columns(struct espi_flows *f, const int *row,
     int *start = ESPI_ARENA_NEW(f->arena, int, (size_t)m + 1);
     int *index = ESPI_ARENA_NEW(f->arena, int, r->start[m]);
     double *value = ESPI_ARENA_NEW(f->arena, double, r->start[m]);
-    double *cost = ESPI_ARENA_NEW(f->arena, double, m);
-    if (!start || !index || !value || !cost)
+    double *time = ESPI_ARENA_ZNEW(f->arena, double, m);
+    if (!start || !index || !value || !time)
         return espi_err_nomem(err);
     for (int e = 0; e < m; e++) {
         start[e] = at;
-        cost[e] = 0;
         for (int k = r->start[e]; k < r->start[e + 1]; k++)
             if (r->time_s[k] > 0) {
                 index[at] = row[r->resource[k]];
-                value[at++] = r->time_s[k] / net->unit_s;
-                cost[e] += TIE / (net->g.n + 1) * r->time_s[k] / net->unit_s;
+                value[at] = r->time_s[k] / net->unit_s;
+                time[e] += value[at++] * (1 + LATER * e / m);
             }
     }
     start[m] = at;
     struct espi_lp_vectors columns = {
-        .count = m, .cost = cost, .start = start, .index = index, .value = value};
+        .count = m, .second_cost = time, .start = start, .index = index, .value = value};
     espi_lp_add_columns(f->lp, &columns);
     espi_arena_release(f->arena, mark);
     return ESP_OK;

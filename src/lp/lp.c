@@ -17,6 +17,8 @@ struct espi_lp {
     int perturb, rounds;
     int wild;               /* a number that CLP would end the process for */
     double *values, *duals; /* of the last solve */
+    double *second;         /* costs of the columns; NULL: none were stated */
+    size_t second_room;
     int values_room, duals_room;
     int starved;      /* out of memory, from then on */
     int added, fresh; /* rows and columns since the last solve; before it */
@@ -47,6 +49,7 @@ void espi_lp_free(struct espi_lp *lp)
     Clp_deleteModel(lp->model);
     espi_free(lp->values);
     espi_free(lp->duals);
+    espi_free(lp->second);
     espi_free(lp);
 }
 
@@ -90,10 +93,41 @@ void espi_lp_add_rows(struct espi_lp *lp, const struct espi_lp_vectors *rows)
                 rows->index, rows->value);
 }
 
+/* Second costs of columns that are about to be added; those before that have none, 0. */
+static void add_second(struct espi_lp *lp, const double *cost, int count)
+{
+    size_t had = (size_t)espi_lp_columns(lp), n = had + (size_t)count;
+    void *second = lp->second;
+    if (!cost && !second)
+        return;
+    if (espi_grow(&second, &lp->second_room, n, sizeof *lp->second)) {
+        lp->starved = 1;
+        return;
+    }
+    if (!lp->second)
+        memset(second, 0, had * sizeof *lp->second);
+    lp->second = second;
+    for (int i = 0; i < count; i++)
+        lp->second[had + (size_t)i] = cost ? cost[i] : 0;
+}
+
+/* Which of them are left when columns go. */
+static void drop_second(struct espi_lp *lp, int count, const int *which)
+{
+    int n = espi_lp_columns(lp), left = 0;
+    for (int i = 0; i < count; i++)
+        lp->second[which[i]] = NAN;
+    for (int j = 0; j < n; j++)
+        if (!isnan(lp->second[j]))
+            lp->second[left++] = lp->second[j];
+}
+
 void espi_lp_add_columns(struct espi_lp *lp, const struct espi_lp_vectors *columns)
 {
     watch(lp, columns->value, columns->start[columns->count]);
     watch(lp, columns->cost, columns->count);
+    watch(lp, columns->second_cost, columns->count);
+    add_second(lp, columns->second_cost, columns->count);
     lp->added += columns->count;
     Clp_addColumns(lp->model, columns->count, columns->lower, columns->upper,
                    columns->cost, columns->start, columns->index, columns->value);
@@ -107,6 +141,8 @@ void espi_lp_drop_rows(struct espi_lp *lp, int count, const int *which)
 
 void espi_lp_drop_columns(struct espi_lp *lp, int count, const int *which)
 {
+    if (count > 0 && lp->second)
+        drop_second(lp, count, which);
     if (count > 0)
         Clp_deleteColumns(lp->model, count, which);
 }
@@ -167,7 +203,7 @@ static int take_results(struct espi_lp *lp)
     memcpy(lp->duals, Clp_dualRowSolution(lp->model), (size_t)rows * sizeof(double));
     if (Clp_status(lp->model) != 0)
         return 0;
-    int st = espi_vertex_choose(lp->model, lp->values, lp->duals);
+    int st = espi_vertex_choose(lp->model, lp->second, lp->values, lp->duals);
     if (lp->rounds) {
         round_all(lp->values, columns);
         round_all(lp->duals, rows);

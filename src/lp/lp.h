@@ -29,6 +29,9 @@ struct espi_lp_vectors {
     int count;
     const double *lower, *upper;
     const double *cost; /* columns only */
+    /* Of columns, too: among all solutions that are least by cost, one that is least by
+     * this. A small part of the cost would drown in the solver's tolerance. */
+    const double *second_cost;
     const int *start, *index;
     const double *value;
 };

@@ -2,16 +2,18 @@
  * ends in hangs on its pivots, and these on the last digits of its numbers, which differ
  * between processors. So the choice is made by a rule: among the optimal values those
  * that are least by a second cost, and among the optimal duals those that are least by a
- * second right-hand side. Both are pseudo-random, so that one vertex alone is least.
+ * second right-hand side. Both are pseudo-random, so that one vertex alone is least. Who
+ * states a second cost of his own has the values that are least by it, and only among
+ * these the pseudo-random one decides.
  *
  * Values: whatever has a reduced cost or a dual is held where it is, which leaves the
- * optimal solutions and no others; these are searched by the second cost. Duals: those
+ * optimal solutions and no others; these are searched by the next cost. Duals: those
  * that are optimal with these values are the duals of the program in which only the
  * directions count that lead out of the vertex, whose right-hand side is the second one.
  *
  * Reference: the optimal face and the cone of directions at a vertex are those of
  * A. Schrijver, Theory of linear and integer programming, 1986, sections 8 and 10.
- * Complexity: two solves, each from an optimal basis, of few iterations. */
+ * Complexity: two or three solves, each from an optimal basis, of few iterations. */
 #include "lp/vertex.h"
 
 #include <float.h>
@@ -30,9 +32,10 @@ static const double NONE = 1e-10;
 struct face {
     Clp_Simplex *model;
     int rows, columns;
-    double *lower, *upper;         /* of columns, then rows, as they were */
-    double *cost;                  /* as it was */
-    const double *value, *reduced; /* of columns, then rows, copied */
+    double *lower, *upper;   /* of columns, then rows, as they were */
+    double *cost;            /* as it was */
+    double *value, *reduced; /* of columns, then rows: the last solution */
+    double *last;            /* pseudo-random costs */
     double *room;
 };
 
@@ -45,30 +48,38 @@ static double second_of(int index)
     return 1 + (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
+static void read_solution(struct face *f)
+{
+    size_t n = (size_t)f->columns, m = (size_t)f->rows;
+    memcpy(f->value, Clp_primalColumnSolution(f->model), n * sizeof *f->value);
+    memcpy(f->value + n, Clp_primalRowSolution(f->model), m * sizeof *f->value);
+    memcpy(f->reduced, Clp_dualColumnSolution(f->model), n * sizeof *f->reduced);
+    memcpy(f->reduced + n, Clp_dualRowSolution(f->model), m * sizeof *f->reduced);
+}
+
 static int face_init(struct face *f, Clp_Simplex *model)
 {
     *f = (struct face){.model = model};
     f->rows = Clp_numberRows(model);
     f->columns = Clp_numberColumns(model);
     size_t n = (size_t)f->columns, m = (size_t)f->rows;
-    f->room = ESPI_NEW(double, 5 * n + 4 * m + 1);
+    f->room = ESPI_NEW(double, 6 * n + 4 * m + 1);
     if (!f->room)
         return -1;
     f->lower = f->room;
     f->upper = f->lower + n + m;
-    double *value = f->upper + n + m, *reduced = value + n + m;
-    f->cost = reduced + n + m;
+    f->value = f->upper + n + m;
+    f->reduced = f->value + n + m;
+    f->cost = f->reduced + n + m;
+    f->last = f->cost + n;
     memcpy(f->lower, Clp_getColLower(model), n * sizeof *f->lower);
     memcpy(f->lower + n, Clp_getRowLower(model), m * sizeof *f->lower);
     memcpy(f->upper, Clp_getColUpper(model), n * sizeof *f->upper);
     memcpy(f->upper + n, Clp_getRowUpper(model), m * sizeof *f->upper);
     memcpy(f->cost, Clp_getObjCoefficients(model), n * sizeof *f->cost);
-    memcpy(value, Clp_primalColumnSolution(model), n * sizeof *value);
-    memcpy(value + n, Clp_primalRowSolution(model), m * sizeof *value);
-    memcpy(reduced, Clp_dualColumnSolution(model), n * sizeof *reduced);
-    memcpy(reduced + n, Clp_dualRowSolution(model), m * sizeof *reduced);
-    f->value = value;
-    f->reduced = reduced;
+    for (int j = 0; j < f->columns; j++)
+        f->last[j] = second_of(j);
+    read_solution(f);
     return 0;
 }
 
@@ -109,24 +120,33 @@ static double largest_of(const double *x, int n)
     return largest;
 }
 
-/* The values that are least by the second cost among the optimal ones. 0: they stand in
- * the model now. */
-static int choose_values(struct face *f)
+/* Among the solutions that are as good by the cost as the last one, the least by the next
+ * cost. 0: it is the last solution now. */
+static int search(struct face *f, const double *cost, const double *next)
 {
-    double cost = largest_of(f->cost, f->columns);
+    double most = largest_of(cost, f->columns);
     double dual = largest_of(f->reduced + f->columns, f->rows);
     for (int i = 0; i < f->columns + f->rows; i++) {
-        double own = i < f->columns ? fabs(f->cost[i]) : dual;
-        if (fabs(f->reduced[i]) > NONE * (own > 0 ? own : cost)) {
+        double own = i < f->columns ? fabs(cost[i]) : dual;
+        if (fabs(f->reduced[i]) > NONE * (own > 0 ? own : most)) {
             double at = held_at(f, i);
             set_bounds(f, i, at, at);
         }
     }
-    double *second = Clp_objective(f->model);
-    for (int j = 0; j < f->columns; j++)
-        second[j] = second_of(j);
+    memcpy(Clp_objective(f->model), next, (size_t)f->columns * sizeof *next);
     Clp_primal(f->model, 0);
-    return Clp_status(f->model);
+    if (Clp_status(f->model))
+        return -1;
+    read_solution(f);
+    return 0;
+}
+
+/* The values that the rule chooses. 0: they are the last solution now. */
+static int choose_values(struct face *f, const double *second)
+{
+    if (!second || largest_of(second, f->columns) == 0)
+        return search(f, f->cost, f->last);
+    return search(f, f->cost, second) || search(f, second, f->last);
 }
 
 /* The duals that are least by the second right-hand side among those that are optimal
@@ -145,26 +165,24 @@ static int choose_duals(struct face *f)
     return Clp_status(f->model);
 }
 
-int espi_vertex_choose(Clp_Simplex *model, double *values, double *duals)
+int espi_vertex_choose(Clp_Simplex *model, const double *second, double *values,
+                       double *duals)
 {
     struct face f;
     if (face_init(&f, model))
         return -1;
     size_t n = (size_t)f.columns * sizeof *values, m = (size_t)f.rows * sizeof *duals;
-    double *value = f.room + 2 * (f.columns + f.rows);
     memcpy(values, f.value, n);
     memcpy(duals, f.reduced + f.columns, m);
     int st = 0;
-    if (!choose_values(&f)) {
-        memcpy(values, Clp_primalColumnSolution(model), n);
-        memcpy(value, Clp_primalColumnSolution(model), n);
-        memcpy(value + f.columns, Clp_primalRowSolution(model), m);
+    if (!choose_values(&f, second)) {
+        memcpy(values, f.value, n);
         restore(&f);
         if (!choose_duals(&f)) {
             memcpy(duals, Clp_dualRowSolution(model), m);
             for (int i = 0; i < f.columns + f.rows; i++)
-                value[i] = held_at(&f, i);
-            st = espi_basis_solve(model, value, f.cost, values, duals);
+                f.value[i] = held_at(&f, i);
+            st = espi_basis_solve(model, f.value, f.cost, values, duals);
         }
     }
     restore(&f);

@@ -5,8 +5,10 @@
 #include <coin/Clp_C_Interface.h>
 
 /* Moves an optimal model to the vertex, and to the duals, that a rule chooses among all
- * that are optimal, and copies both out. -1: out of memory. Bounds and costs of the model
- * are as before afterwards. */
-int espi_vertex_choose(Clp_Simplex *model, double *values, double *duals);
+ * that are optimal, and copies both out. Of the values those are chosen that are least by
+ * `second`, a cost of each column, if there is one. -1: out of memory. Bounds and costs
+ * of the model are as before afterwards. */
+int espi_vertex_choose(Clp_Simplex *model, const double *second, double *values,
+                       double *duals);
 
 #endif

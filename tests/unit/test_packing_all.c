@@ -79,8 +79,12 @@ static double period_by_program(const struct espi_view *v)
     struct espi_lp_vectors c = {
         .count = columns, .cost = cost, .start = none, .index = none, .value = cost};
     espi_lp_add_columns(lp, &c);
-    struct espi_lp_vectors rows = {r.n,     r.lower, r.upper, NULL,
-                                   r.start, r.index, r.value};
+    struct espi_lp_vectors rows = {.count = r.n,
+                                   .lower = r.lower,
+                                   .upper = r.upper,
+                                   .start = r.start,
+                                   .index = r.index,
+                                   .value = r.value};
     espi_lp_add_rows(lp, &rows);
     assert_int_equal(espi_lp_solve(lp, ESPI_LP_DUAL), ESPI_LP_OPTIMAL);
     double period_s = espi_lp_values(lp)[0];
