@@ -4,7 +4,7 @@
  *
  *   what <tab> "lp" or "exact" <tab> hash <tab> throughput
  *
- * usage: plan_sweep [ALGORITHM...]
+ * usage: plan_sweep [N [ALGORITHM...]]     one plan of N, by a hash of what is planned
  * Linked so that calls of the solver are counted (--wrap). */
 #include <math.h>
 #include <setjmp.h>
@@ -21,8 +21,9 @@
 #include "support/plans.h"
 #include "support/sweep.h"
 
-static int solved;  /* linear programs since the last line */
-static char **only; /* names of the algorithms asked for; none: all */
+static int solved;         /* linear programs since the last line */
+static uint64_t every = 1; /* one plan of so many */
+static char **only;        /* names of the algorithms asked for; none: all */
 
 espi_lp_result __real_espi_lp_solve(struct espi_lp *lp, espi_lp_method method);
 espi_lp_result __wrap_espi_lp_solve(struct espi_lp *lp, espi_lp_method method);
@@ -70,6 +71,14 @@ static void print_line(const struct job *job, const char *name, const char *text
     solved = 0;
 }
 
+static int is_drawn(const struct job *job, const char *algo)
+{
+    char text[256];
+    snprintf(text, sizeof text, "%s %s %s", job->what, esp_op_name(job->request.op),
+             algo);
+    return hash_of(text, strlen(text)) % every == 0;
+}
+
 static void print_plan(struct job *job, const char *algo)
 {
     struct esp_plan *plan = NULL;
@@ -99,7 +108,8 @@ static void print_algo(const struct espi_algo *algo, const char *text, void *arg
 {
     struct job *job = arg;
     if (is_wanted(algo) && espi_algo_applies(algo, job->p) && is_worth_it(job, algo) &&
-        espi_algo_serves(algo, job->request.op, job->request.targets != NULL))
+        espi_algo_serves(algo, job->request.op, job->request.targets != NULL) &&
+        is_drawn(job, text))
         print_plan(job, text);
 }
 
@@ -153,7 +163,13 @@ static void print_place(const struct esp_platform *place, const char *what)
 
 int main(int argc, char **argv)
 {
-    only = argv + (argc > 0);
+    if (argc > 1)
+        every = strtoull(argv[1], NULL, 10);
+    if (every == 0) {
+        fprintf(stderr, "plan_sweep: '%s' is no count\n", argv[1]);
+        return 2;
+    }
+    only = argv + (argc > 1 ? 2 : argc);
     const struct sweep_places *places = sweep_places();
     for (int i = 0; i < places->n; i++) {
         char what[80];
