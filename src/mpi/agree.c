@@ -17,9 +17,7 @@
 
 #include "base/alloc.h"
 #include "mpi/shim.h"
-
-/* Above the tags of blocking and non-blocking calls, below those of notes and letters. */
-enum { FIRST_TAG = 24576, TAGS = 8000 };
+#include "mpi/tags.h"
 
 #define END_S 10.0 /* that sums may be late in MPI_Finalize */
 
@@ -138,7 +136,7 @@ static int begin(struct espi_comm *c, struct espi_entry *e, int able, struct tic
 {
     e->agreed = 1;
     *own = (struct ticket){espi_entry_sum(e), able, c->rank};
-    return FIRST_TAG + (int)(c->n_agreed++ % TAGS);
+    return ESPI_TAG_SUMS + (int)(c->n_agreed++ % ESPI_SUMS);
 }
 
 void espi_agree(struct espi_comm *c, struct espi_entry *e, int able)

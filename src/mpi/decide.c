@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "mpi/shim.h"
+#include "mpi/tags.h"
 #include "plan/plan.h"
 
 /* The power of two that holds the bytes. Plans are for classes, so that messages of about

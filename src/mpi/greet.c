@@ -29,6 +29,7 @@
 #include "advise/knobs.h"
 #include "base/clock.h"
 #include "mpi/store.h"
+#include "mpi/tags.h"
 
 #ifdef OPEN_MPI
 #define FAMILY "openmpi"
@@ -37,8 +38,6 @@
 #endif
 
 #define ANSWER_S 600.0 /* that a rank may take which has greeted */
-
-enum { TAG = 32765 };
 
 enum state { HERE, ABSENT, OTHER, SETTINGS, NO_STORE };
 
@@ -97,7 +96,7 @@ static uint64_t sum_settings(void)
 
 static void say_to(int rank, const struct finding *f)
 {
-    PMPI_Send(f, (int)sizeof *f, MPI_BYTE, rank, TAG, MPI_COMM_WORLD);
+    PMPI_Send(f, (int)sizeof *f, MPI_BYTE, rank, ESPI_TAG_GREETING, MPI_COMM_WORLD);
 }
 
 /* From a rank that has greeted: it answers, or is broken. */
@@ -106,7 +105,8 @@ static void hear_from(int rank, struct finding *f)
     MPI_Request request;
     int there = 0;
     double end_s = espi_now_s() + ANSWER_S;
-    PMPI_Irecv(f, (int)sizeof *f, MPI_BYTE, rank, TAG, MPI_COMM_WORLD, &request);
+    PMPI_Irecv(f, (int)sizeof *f, MPI_BYTE, rank, ESPI_TAG_GREETING, MPI_COMM_WORLD,
+               &request);
     while (!PMPI_Test(&request, &there, MPI_STATUS_IGNORE) && !there) {
         if (espi_now_s() > end_s) {
             fprintf(stderr,

@@ -15,10 +15,7 @@
 
 #include "base/alloc.h"
 #include "mpi/shim.h"
-
-/* Tags above those of blocking calls: so many calls under way a communicator, and so many
- * streams between two ranks each. */
-enum { SLOTS = 512, STREAMS = 32 };
+#include "mpi/tags.h"
 
 struct pending {
     struct pending *next;
@@ -168,7 +165,7 @@ static int prepare(struct pending *p)
         return -1;
     p->prog = own.prog;
     for (int i = 0; i < p->prog.n_streams; i++)
-        own.channel[i] += ESPI_CHANNELS + p->slot * STREAMS;
+        own.channel[i] += ESPI_TAG_IBCAST + p->slot * ESPI_IBCAST_STREAMS;
     espi_wire_init(&p->wire, &p->transport, p->c->twin);
     espi_layout_tell(&p->layout, &options);
     if (p->code) /* it takes part without data, for the sake of the others */
@@ -201,7 +198,7 @@ static void enlist(struct pending *p)
 static int start(struct pending *p, MPI_Request *request)
 {
     p->c = p->call.c;
-    p->slot = (int)(p->c->n_started++ % SLOTS);
+    p->slot = (int)(p->c->n_started++ % ESPI_IBCAST_SLOTS);
     p->is_root = p->call.rank == p->call.root;
     snprintf(p->algo, sizeof p->algo, "%s", p->call.entry->choice.plan->algo);
     if (p->is_root && !p->code)
@@ -250,7 +247,7 @@ static int ours(const struct espi_call *call, void *buffer, MPI_Count count,
 static int has_few_streams(const struct espi_entry *e)
 {
     for (int i = 0; i < e->prog.n_streams; i++)
-        if (e->channel[i] >= STREAMS)
+        if (e->channel[i] >= ESPI_IBCAST_STREAMS)
             return 0;
     return 1;
 }

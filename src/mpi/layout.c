@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "mpi/shim.h"
+#include "mpi/tags.h"
 
 /* Is an element one piece, its bytes in the order of the type map, elements without gaps
  * between them? Types that are so in fact, but made by other means, are packed. */
@@ -129,11 +130,10 @@ static int big_type(MPI_Count bytes, MPI_Datatype *out)
     return code ? code : PMPI_Type_commit(out);
 }
 
-/* By a message to ourselves; tags of programs are small. */
+/* By a message to ourselves. */
 static int move_big(const struct espi_layout *l, MPI_Count element, int pack,
                     MPI_Comm twin)
 {
-    enum { TAG = 32767 };
     int me;
     char *user = (char *)l->buffer + element * l->extent;
     char *ours = (char *)l->data + element * l->size;
@@ -142,10 +142,10 @@ static int move_big(const struct espi_layout *l, MPI_Count element, int pack,
     if (code)
         return code;
     PMPI_Comm_rank(twin, &me);
-    code = pack ? PMPI_Sendrecv(user, 1, l->type, me, TAG, ours, 1, big, me, TAG, twin,
-                                MPI_STATUS_IGNORE)
-                : PMPI_Sendrecv(ours, 1, big, me, TAG, user, 1, l->type, me, TAG, twin,
-                                MPI_STATUS_IGNORE);
+    code = pack ? PMPI_Sendrecv(user, 1, l->type, me, ESPI_TAG_SELF, ours, 1, big, me,
+                                ESPI_TAG_SELF, twin, MPI_STATUS_IGNORE)
+                : PMPI_Sendrecv(ours, 1, big, me, ESPI_TAG_SELF, user, 1, l->type, me,
+                                ESPI_TAG_SELF, twin, MPI_STATUS_IGNORE);
     PMPI_Type_free(&big);
     return code;
 }

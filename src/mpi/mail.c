@@ -17,10 +17,9 @@
 #include "advise/report.h"
 #include "base/alloc.h"
 #include "mpi/shim.h"
+#include "mpi/tags.h"
 
-/* The tag above those of blocking and non-blocking calls; letters under way; plans that
- * wait for a broadcast. */
-enum { TAG = 32766, LETTERS = 32, PLANS = 4 };
+enum { LETTERS = 32, PLANS = 4 }; /* under way; waiting for a broadcast */
 
 #define LETTER_MAGIC UINT32_C(0x65736d31)
 #define IDLE_GAP_S   1e-3 /* while idle letters are not looked for more often */
@@ -90,8 +89,8 @@ static int send_letter(int to, enum kind kind, const void *data, size_t length)
         return 0;
     memcpy(bytes, &head, sizeof head);
     memcpy(bytes + sizeof head, data, length);
-    if (PMPI_Isend(bytes, (int)(sizeof head + length), MPI_BYTE, to, TAG, mail.twin,
-                   &mail.request[i])) {
+    if (PMPI_Isend(bytes, (int)(sizeof head + length), MPI_BYTE, to, ESPI_TAG_MAIL,
+                   mail.twin, &mail.request[i])) {
         espi_free(bytes);
         return 0;
     }
@@ -153,7 +152,9 @@ static int take_letter(void)
     MPI_Message message;
     MPI_Status status;
     int there = 0, length = 0;
-    if (PMPI_Improbe(MPI_ANY_SOURCE, TAG, mail.twin, &there, &message, &status) || !there)
+    if (PMPI_Improbe(MPI_ANY_SOURCE, ESPI_TAG_MAIL, mail.twin, &there, &message,
+                     &status) ||
+        !there)
         return 0;
     if (PMPI_Get_count(&status, MPI_BYTE, &length) || length < 0)
         length = 0;

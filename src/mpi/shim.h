@@ -53,8 +53,7 @@ void espi_say(int level, const char *fmt, ...) __attribute__((format(printf, 2, 
 
 /* ---- communicators ---- */
 
-/* Entries kept a communicator; tags that the streams between two ranks may take. */
-enum { ESPI_CACHE = 48, ESPI_CHANNELS = 8192 };
+enum { ESPI_CACHE = 48 }; /* entries kept a communicator */
 
 /* A decision, and the program that carries it out for messages of one size. */
 struct espi_entry {

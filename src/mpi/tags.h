@@ -1,0 +1,35 @@
+/* The tags of all messages that the shim sends, in one place, so that none is taken for
+ * another. MPI promises tags up to 32767. */
+#ifndef ESPI_MPI_TAGS_H
+#define ESPI_MPI_TAGS_H
+
+#include "exec/helpline.h"
+
+enum {
+    /* Streams of blocking calls: channels as they are in the program. */
+    ESPI_TAG_CALLS = 0,
+    ESPI_CHANNELS = 8192,
+    /* MPI_Ibcast: the calls under way take turns at slots of a few streams each. */
+    ESPI_TAG_IBCAST = ESPI_TAG_CALLS + ESPI_CHANNELS,
+    ESPI_IBCAST_SLOTS = 512,
+    ESPI_IBCAST_STREAMS = 32,
+    /* Sums of programs (agree.c), in turn. */
+    ESPI_TAG_SUMS = ESPI_TAG_IBCAST + ESPI_IBCAST_SLOTS * ESPI_IBCAST_STREAMS,
+    ESPI_SUMS = 8000,
+    /* One each. */
+    ESPI_TAG_GREETING = 32763,
+    ESPI_TAG_MAIL = 32764, /* advice from rank to rank */
+    ESPI_TAG_ANSWERS = ESPI_CHANNEL_ANSWERS,
+    ESPI_TAG_NOTES = ESPI_CHANNEL_NOTES,
+    ESPI_TAG_SELF = 32767, /* of a rank to itself */
+    ESPI_TAG_MAX = 32767,
+};
+
+_Static_assert((int)ESPI_TAG_SUMS + ESPI_SUMS <= ESPI_TAG_GREETING &&
+                   ESPI_TAG_GREETING < ESPI_TAG_MAIL &&
+                   ESPI_TAG_MAIL < ESPI_TAG_ANSWERS &&
+                   ESPI_TAG_ANSWERS < ESPI_TAG_NOTES && ESPI_TAG_NOTES < ESPI_TAG_SELF &&
+                   (int)ESPI_TAG_SELF <= ESPI_TAG_MAX,
+               "each kind of message has tags of its own");
+
+#endif
