@@ -9,4 +9,8 @@
  * that expects given bytes or a given example writes its seed as a number instead. */
 uint64_t test_seed(uint64_t n);
 
+/* How often to draw where each draw is judged by itself: n times, and a quarter of that
+ * under a sanitizer, which looks for errors of memory and is several times slower. */
+int test_draws(int n);
+
 #endif

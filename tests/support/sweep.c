@@ -138,7 +138,7 @@ const struct sweep_places *sweep_places(void)
 {
     if (places.n > 0)
         return &places;
-    for (uint64_t seed = 1; seed <= 2; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)test_draws(2); seed++) {
         add_random(seed);
         add_hub(seed);
         add_complete(seed);

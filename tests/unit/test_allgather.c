@@ -381,7 +381,7 @@ static void auto_is_never_worse_than_the_classical_ones(void **state)
     (void)state;
     static const int hosts[] = {8, 11, 16, 8, 23, 32, 9, 16, 12, 64};
     static const double ratios[] = {1.2, 1.5, 2, 3, 4, 8, 16};
-    for (int round = 0; round < 70; round++) {
+    for (int round = 0; round < test_draws(70); round++) {
         int n = hosts[round % 10];
         double part = 16 * pow(4, (round * 5) % 7);
         struct esp_platform *p = NULL;
@@ -406,7 +406,7 @@ static void auto_is_never_worse_than_the_classical_ones(void **state)
 static void auto_is_never_worse_in_any_model(void **state)
 {
     (void)state;
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < test_draws(40); round++) {
         esp_model model = (esp_model)(round % ESP_MODEL_COUNT);
         struct esp_platform *p =
             unequal((uint64_t)round + 100, 4 + round % 9, model, round % 3 == 2);

@@ -66,7 +66,7 @@ static int hosts_of(int seed, esp_model model)
 static void check_kind(int kind, esp_model model)
 {
     struct worst w = {0, 0, INFINITY, 0};
-    for (int seed = 1; seed <= scope.platforms; seed++) {
+    for (int seed = 1; seed <= test_draws(scope.platforms); seed++) {
         struct esp_platform *p =
             kind_platform(kind, hosts_of(seed, model), test_seed((uint64_t)seed), model);
         check(p, kind, (uint64_t)seed, (seed + (int)model + kind) % CASES, &w);

@@ -392,7 +392,7 @@ static double best_broadcast_s(const struct esp_platform *p, int root, double sl
 static void the_best_reduce_is_the_best_broadcast_reversed(void **state)
 {
     (void)state;
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < test_draws(12); round++) {
         struct esp_platform *p = platform((uint64_t)round + 9, 6, ESP_MODEL_ONE_PORT);
         struct esp_platform *reversed = NULL;
         int root = round % 6;

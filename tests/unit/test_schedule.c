@@ -71,7 +71,7 @@ static void colourings_are_exact(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(1));
-    for (int round = 0; round < 1000; round++) {
+    for (int round = 0; round < test_draws(1000); round++) {
         int n = 1 + (int)espi_rng_below(&rng, 12), left[80], right[80];
         int m = (int)espi_rng_below(&rng, 81);
         int64_t weight[80];
@@ -228,7 +228,7 @@ static void random_schedules_pass_the_checker(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(7));
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < test_draws(2000); round++) {
         struct small_options o = {.n = 2 + (int)espi_rng_below(&rng, 14),
                                   .density = 0.3,
                                   .whole = round % 2 ? 5 : 0,
@@ -269,7 +269,7 @@ static void programs_run_to_their_end(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(11));
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < test_draws(1500); round++) {
         struct small_options o = {.n = 2 + (int)espi_rng_below(&rng, 10),
                                   .density = 0.4,
                                   .whole = round % 2 ? 3 : 0,
@@ -293,7 +293,7 @@ static void long_messages_reach_the_loads(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(13));
-    for (int round = 0; round < 120; round++) {
+    for (int round = 0; round < test_draws(120); round++) {
         struct small_options o = {.n = 3 + (int)espi_rng_below(&rng, 15),
                                   .density = 0.4,
                                   .model = port_models[round % 3 == 2]};
