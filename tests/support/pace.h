@@ -7,7 +7,8 @@
 struct pace {
     double slices; /* of a message of n slices and as many more as make the round full */
     double makespan_s;
-    double steady_Bps; /* of what half as many slices more take longer */
+    double steady_Bps; /* of what half as many slices more take longer, to all hosts that
+                          the plan sends to */
 };
 
 /* Simulates messages of at least n slices of the plan's; everything must arrive. */

@@ -401,7 +401,7 @@ static void the_best_reduce_is_the_best_broadcast_reversed(void **state)
         double there_s = best_broadcast_s(reversed, root, 1e4);
         assert_true(fabs(best_s - there_s) < 1e-6 * best_s);
         struct esp_plan *plan = planned(p, ESP_OP_REDUCE, "mc-broadcast", root, 0, NULL);
-        double period_s = plan->slice_bytes / plan->throughput_Bps;
+        double period_s = plan->slice_bytes / load_Bps(p, plan);
         assert_true(fabs(period_s - best_s) < 1e-6 * best_s);
         esp_plan_free(plan);
         esp_platform_free(p);
