@@ -1,6 +1,7 @@
 # A thin face over CMake and tools/. `make help` lists what there is.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
+FAULTS ?= 2000
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
@@ -26,6 +27,9 @@ bench: build ## run the benchmarks
 soak: build ## SOAK_CALLS (100000) random broadcasts under each MPI
 	@tools/soak $(BUILD)
 
+faults: build ## FAULTS (2000) faults under each MPI while random collectives run
+	@tests/faults/campaign $(BUILD) --faults $(FAULTS)
+
 seeds: build ## run the unit tests that draw with SEEDS (20) other seeds
 	@JOBS=$(JOBS) tools/seeds $(BUILD)
 
@@ -50,4 +54,4 @@ clean: ## remove all that was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: build demo check fuzz bench soak seeds plans coverage format install clean help
+.PHONY: build demo check fuzz bench soak faults seeds plans coverage format install clean help

@@ -1,9 +1,17 @@
 /* Random collectives, all that the shim takes: communicators that come and go, roots,
  * sizes from nothing to SOAK_MAX bytes, datatypes that differ between ranks, SOAK_THREADS
  * threads at once; each byte is looked at. SOAK_CALLS calls in all, from the seed
- * SOAK_SEED. All ranks draw the same lots, but for how each describes its data. */
+ * SOAK_SEED. All ranks draw the same lots, but for how each describes its data.
+ *
+ * For those who let things go wrong meanwhile: rank 0 makes the file SOAK_BEGUN before the
+ * first call and, if SOAK_STOP names a file, all stop soon after that is there (SOAK_CALLS
+ * is then the most); now and then all pause for up to SOAK_PAUSE_MS. What is wrong is told
+ * at once, since others may end the job. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -16,7 +24,8 @@ struct soaker {
     long calls, bad;
 };
 
-static long most_bytes;
+static long most_bytes, pause_ms;
+static const char *stop_file; /* NULL: none */
 
 static uint64_t draw(uint64_t *state)
 {
@@ -363,6 +372,9 @@ static void one_call(struct soaker *s, MPI_Comm comm)
     c.root = (int)below(&s->lots, c.size);
     long way = below(&s->lots, sizeof ways / sizeof *ways);
     long bad = ways[way](s, &c);
+    if (bad && !s->bad)
+        fprintf(stderr, "soak: rank %d: not so: call way %ld, %ld bytes, root %d of %d\n",
+                check_rank, way, c.n, c.root, c.size);
     s->bad += bad;
 }
 
@@ -382,10 +394,30 @@ static void renew(struct soaker *s)
                        &s->comm[at]);
 }
 
+/* Rank 0 looks, so that all stop before the same call. */
+static int is_over(struct soaker *s)
+{
+    int over = check_rank == 0 && access(stop_file, F_OK) == 0;
+    s->bad += MPI_Bcast(&over, 1, MPI_INT, 0, s->comm[0]) != MPI_SUCCESS;
+    return over;
+}
+
+/* A program that computes: then links are probed. */
+static void rest(struct soaker *s)
+{
+    long ms = below(&s->lots, pause_ms + 1);
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
 static void *soak(void *arg)
 {
     struct soaker *s = arg;
     for (long i = 0; i < s->calls; i++) {
+        if (stop_file && i % 8 == 7 && is_over(s))
+            break;
+        if (pause_ms > 0 && below(&s->lots, 30) == 0)
+            rest(s);
         if (below(&s->lots, 40) == 0)
             renew(s);
         MPI_Comm comm = s->comm[below(&s->lots, COMMS)];
@@ -403,6 +435,14 @@ static long setting(const char *name, long standard)
     return text && *text ? atol(text) : standard;
 }
 
+static void say_begun(void)
+{
+    const char *path = getenv("SOAK_BEGUN");
+    int fd = check_rank || !path ? -1 : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     enum { THREADS_MAX = 8 };
@@ -415,6 +455,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &check_size);
     most_bytes = setting("SOAK_MAX", 1 << 18);
+    pause_ms = setting("SOAK_PAUSE_MS", 0);
+    stop_file = getenv("SOAK_STOP");
+    say_begun();
     n = provided < MPI_THREAD_MULTIPLE ? 1 : n > THREADS_MAX ? THREADS_MAX : n;
     for (long t = 0; t < n; t++) {
         struct soaker *s = &soakers[t];

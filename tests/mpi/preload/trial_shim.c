@@ -3,11 +3,15 @@
  *   ESPALIER_TRIAL_VERSION=TEXT: the version that it says it has
  *   ESPALIER_TRIAL_STORE=none: the launcher has no store
  *   ESPALIER_FAIL_ALLOC=RANK:N: on that rank the Nth allocation since its first
- * collective fails; RANK:N+: and all that follow ESPALIER_TRIAL_SKEW=RANK:N: on that rank
- * the Nth plan that is made for a collective has other slices than elsewhere */
+ * collective fails; RANK:N+: and all that follow; RANK:N*: and every Nth that follows
+ *   ESPALIER_TRIAL_TALLY=FILE: gets a byte for each of the first thousand that failed
+ *   ESPALIER_TRIAL_SKEW=RANK:N: on that rank the Nth plan that is made for a collective
+ * has other slices than elsewhere */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "mpi/greet.h"
@@ -30,13 +34,23 @@ int __wrap_espi_store_put(const char *text)
 
 static int calls_begun;
 static long allocs_left, plans_left;
-static int all_that_follow;
+static long every; /* Nth that follows; 0: none */
+static int tally = -1;
+
+static void note_failure(void)
+{
+    static int noted;
+    if (tally >= 0 && noted++ < 1000 && write(tally, ".", 1) < 0)
+        tally = -1;
+}
 
 static int should_fail(void)
 {
-    if (!calls_begun || allocs_left <= 0)
-        return calls_begun && all_that_follow && allocs_left == 0;
-    return --allocs_left == 0;
+    if (!calls_begun || allocs_left <= 0 || --allocs_left > 0)
+        return 0;
+    allocs_left = every;
+    note_failure();
+    return 1;
 }
 
 /* The number in "RANK:N", on that rank; else 0. */
@@ -51,6 +65,13 @@ static long on_this_rank(const char *name, char *end)
                : 0;
 }
 
+static void begin_tally(long wanted)
+{
+    const char *path = getenv("ESPALIER_TRIAL_TALLY");
+    if (path && wanted)
+        tally = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
 void __real_espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm);
 void __wrap_espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm);
 
@@ -60,7 +81,8 @@ void __wrap_espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm
     if (!calls_begun) {
         plans_left = on_this_rank("ESPALIER_TRIAL_SKEW", &end);
         allocs_left = on_this_rank("ESPALIER_FAIL_ALLOC", &end);
-        all_that_follow = allocs_left && end == '+';
+        every = end == '+' ? 1 : end == '*' ? allocs_left : 0;
+        begin_tally(allocs_left);
         if (allocs_left)
             espi_alloc_should_fail = should_fail;
         calls_begun = 1;
