@@ -365,7 +365,8 @@ void espi_advice_clean(const char *folder)
             strcmp(entry->d_name, SOCKET_NAME) == 0 ||
             strcmp(entry->d_name, MACHINE_NAME) == 0 ||
             strcmp(entry->d_name, ESPI_LIVE_NAME) == 0)
-            unlinkat(dirfd(dir), entry->d_name, 0);
+            if (unlinkat(dirfd(dir), entry->d_name, 0))
+                unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
     if (dir)
         closedir(dir);
     rmdir(folder);

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/parts.h"
 #include "cli/command.h"
+#include "cli/guard.h"
 #include "cli/launcher.h"
 #include "cli/live.h"
 #include "cli/run_line.h"
@@ -80,10 +81,9 @@ static int set_all(const struct cli_args *args)
 
 /* ---- the advisor ---- */
 
-enum { ADVICE_FOLDER_MAX = 90 }; /* the name of a socket in it has 108 bytes */
-
 struct advice {
-    char self[PATH_MAX], folder[ADVICE_FOLDER_MAX], share[32];
+    char self[PATH_MAX], share[32];
+    char *folder; /* ours to make and to take away; of CLI_FOLDER_MAX bytes */
     const char *words[20];
     struct cli_companion advisor; /* its command line is words, if there is one */
 };
@@ -113,10 +113,10 @@ static int make_folder(struct advice *a)
     struct esp_err err = {.status = ESP_OK, .text = ""};
     const char *tmp = getenv("TMPDIR");
 
-    if (!tmp || !*tmp || strlen(tmp) + sizeof "/espalier-XXXXXX" > sizeof a->folder)
+    if (!tmp || !*tmp || strlen(tmp) + sizeof "/espalier-XXXXXX" > CLI_FOLDER_MAX)
         tmp = "/tmp";
     cli_hold_signals();
-    snprintf(a->folder, sizeof a->folder, "%s/espalier-XXXXXX", tmp);
+    snprintf(a->folder, CLI_FOLDER_MAX, "%s/espalier-XXXXXX", tmp);
     if (!mkdtemp(a->folder)) {
         a->folder[0] = '\0';
         return cli_error(CLI_FAILED, "cannot make a folder for the advisor: %s",
@@ -172,6 +172,7 @@ static int start(const char *const *line, const struct cli_run_plan *plan,
 
     if (plan->path[0] || advice->folder[0])
         return cli_supervise(line, &advice->advisor);
+    cli_guard_end();
     execvp(line[0], (char *const *)line);
     return cli_error(CLI_FAILED, "cannot start %s: %s",
                      espi_quote(quoted, sizeof quoted, line[0]), strerror(errno));
@@ -180,23 +181,21 @@ static int start(const char *const *line, const struct cli_run_plan *plan,
 /* Plan, advisor and program, when all else is known to be right. */
 static int run_all(const struct cli_args *args, int mpi, const char *shim)
 {
-    struct cli_run_plan plan;
-    struct advice advice = {.folder = ""};
+    bool may_leave = cli_has(args, "adapt") || cli_text(args, "algo");
+    struct cli_kept *kept = cli_guard_begin(may_leave);
+    struct advice advice = {.folder = kept->folder};
     struct espi_arena arena;
-    int code = cli_run_plan(args, &plan);
+    int code = cli_run_plan(args, &kept->plan);
 
-    if (code != CLI_OK)
-        return code;
     espi_arena_init(&arena);
-    code = set_advice(args, &advice);
+    if (code == CLI_OK)
+        code = set_advice(args, &advice);
     if (code == CLI_OK) {
         const char **line = cli_run_line(args, mpi, shim, &arena);
-        code = line ? start(line, &plan, &advice) : CLI_FAILED;
+        code = line ? start(line, &kept->plan, &advice) : CLI_FAILED;
     }
-    if (plan.path[0])
-        unlink(plan.path);
-    if (advice.folder[0])
-        espi_advice_clean(advice.folder);
+    cli_kept_clean(kept);
+    cli_guard_end();
     espi_arena_done(&arena);
     return code;
 }

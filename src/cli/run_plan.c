@@ -1,6 +1,7 @@
 #include "cli/run_plan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static const char *find_folder(const struct cli_args *args, char *room, size_t s
     return tmp && *tmp ? tmp : "/tmp";
 }
 
-static int open_file(const struct cli_args *args, char path[PATH_MAX])
+static int open_file(const struct cli_args *args, char path[PATH_MAX], FILE **out)
 {
     char room[PATH_MAX], whole[PATH_MAX], quoted[160];
     bool seen;
@@ -115,13 +116,17 @@ static int open_file(const struct cli_args *args, char path[PATH_MAX])
                 : -1;
 
     cli_hold_signals(); /* the file must not be left behind */
-    int fd = n > 0 && n < PATH_MAX ? mkstemp(path) : -1;
+    int fd = n > 0 && n < PATH_MAX ? mkostemp(path, O_CLOEXEC) : -1;
     if (fd < 0) {
         path[0] = '\0';
         return cli_error(CLI_FAILED, "cannot make a file for the plan in %s: %s",
                          espi_quote(quoted, sizeof quoted, folder), strerror(errno));
     }
-    close(fd);
+    *out = fdopen(fd, "w");
+    if (!*out) {
+        close(fd);
+        return cli_error(CLI_FAILED, "out of memory");
+    }
     if (!seen)
         cli_error(CLI_OK,
                   "the plan is in %s: if rank 0 runs on another machine, give a folder "
@@ -130,14 +135,21 @@ static int open_file(const struct cli_args *args, char path[PATH_MAX])
     return CLI_OK;
 }
 
+/* Into the file itself, which nobody reads yet: another one beside it could be left. */
 static int put_into_file(const struct cli_args *args, const struct esp_plan *plan,
                          const struct esp_platform *p, char path[PATH_MAX])
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    int code = open_file(args, path);
+    char quoted[160];
+    FILE *out = NULL;
+    int code = open_file(args, path, &out);
 
-    if (code == CLI_OK)
-        code = cli_fail(esp_plan_write(plan, p, path, &err), &err);
+    if (code != CLI_OK)
+        return code;
+    code = cli_fail(esp_plan_write_stream(plan, p, out, &err), &err);
+    if (fclose(out) && code == CLI_OK)
+        code = cli_error(CLI_FAILED, "%s: %s", espi_quote(quoted, sizeof quoted, path),
+                         strerror(errno));
     return code == CLI_OK ? set("ESPALIER_PLAN", path) : code;
 }
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/command.h"
+#include "cli/guard.h"
 
 /* ---- signals ---- */
 
@@ -60,17 +61,19 @@ static void pass_on(pid_t pid, int signal, const siginfo_t *info)
 
 /* ---- processes ---- */
 
-/* It does not outlive us, whatever ends us. */
-static pid_t start_process(const char *const *words)
+/* It does not outlive us, whatever ends us: it gets that signal then. */
+static pid_t start_process(const char *const *words, int at_our_end)
 {
     char quoted[80];
     pid_t parent = getpid(), pid = fork();
 
     if (pid != 0)
         return pid;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, at_our_end);
     if (getppid() != parent)
         _exit(1);
+    if (at_our_end == SIGKILL)
+        cli_guard_join();
     sigprocmask(SIG_SETMASK, &before, NULL);
     execvp(words[0], (char *const *)words);
     int code = cli_error(CLI_FAILED, "cannot start %s: %s",
@@ -78,6 +81,8 @@ static pid_t start_process(const char *const *words)
     fflush(NULL);
     _exit(code);
 }
+
+#define END_S 5.0 /* that a companion has to end in when it is asked to */
 
 struct beside {
     struct cli_companion *who; /* NULL: none */
@@ -92,7 +97,7 @@ static void start_beside(struct beside *b)
 
     c->words[c->n] = b->retry.failures > 0 ? c->again : NULL;
     c->words[c->n + 1] = NULL;
-    b->pid = start_process(c->words);
+    b->pid = start_process(c->words, SIGKILL);
     b->started_s = espi_now_s();
     b->next_s = 0;
     if (b->pid < 0) {
@@ -128,13 +133,21 @@ static void tend(struct beside *b)
         start_beside(b);
 }
 
+/* It is asked first. One that was stopped, or waits for a file that never comes, does not
+ * hear that. */
 static void end_beside(struct beside *b)
 {
+    struct timespec t = {0, 10000000};
+    double end_s = espi_now_s() + END_S;
+
     if (b->pid <= 0)
         return;
     kill(b->pid, SIGTERM);
-    while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    while (waitpid(b->pid, NULL, WNOHANG) == 0) {
+        if (espi_now_s() > end_s)
+            kill(b->pid, SIGKILL);
+        nanosleep(&t, NULL);
+    }
 }
 
 /* Until a signal comes, of the end of a child or from outside, or something is due. */
@@ -188,7 +201,7 @@ int cli_supervise(const char *const *words, struct cli_companion *companion)
     cli_hold_signals();
     if (b.who)
         start_beside(&b);
-    pid_t pid = start_process(words);
+    pid_t pid = start_process(words, SIGTERM); /* launchers end their ranks then */
     int why = errno, status = pid > 0 ? run(pid, &b) : 0;
     if (b.who)
         end_beside(&b);

@@ -164,8 +164,11 @@ class Job:
         run = self.process.pid
         roles = {"run": [run], "launcher": [], "advisor": [], "rank": [], "prober": []}
         for p in world.below_us().values():
-            if p.parent == run:
-                roles["advisor" if p.words[1:2] == ["advise"] else "launcher"].append(p.pid)
+            if p.parent == run and p.exe == self.setup.espalier:
+                if p.words[1:2] == ["advise"]:
+                    roles["advisor"].append(p.pid)
+            elif p.parent == run:
+                roles["launcher"].append(p.pid)
             elif os.path.basename(p.exe) == "espalier-prober":
                 roles["prober"].append(p.pid)
             elif p.exe == self.setup.soak:

@@ -145,6 +145,7 @@ class Links(Kind):
             job.setup.bed = f"faults_{job.setup.mpi}_{os.getpid()}"
             job.run_quietly(job.setup.espalier, "testbed", "up", "--name", job.setup.bed,
                             job.platform)
+            world.spared.update(world.below_us())
 
     def bed(self, job, *words):
         return subprocess.run([job.setup.espalier, "testbed", words[0], "--name",
