@@ -31,6 +31,8 @@ esp_status espi_plan_copy(const struct esp_plan *plan, const struct esp_platform
     copy->slice_bytes = plan->slice_bytes;
     copy->throughput_Bps = plan->throughput_Bps;
     copy->makespan_s = plan->makespan_s;
+    copy->redundant = plan->redundant; /* else each tree would carry its part only */
+    copy->patience = plan->patience;
     *out = copy;
     return ESP_OK;
 }

@@ -11,6 +11,7 @@
 #include <espalier/espalier.h>
 
 #include "base/rng.h"
+#include "plan/plan.h"
 #include "platform/platform.h"
 #include "platform/readers.h"
 #include "support/alloc_fail.h"
@@ -169,6 +170,31 @@ static void what_is_written_reads_back(void **state)
     esp_platform_free(p);
 }
 
+/* All that is written of a plan, but for its bound, is in a copy. */
+static void a_copy_is_the_same_plan(void **state)
+{
+    (void)state;
+    struct esp_platform *p = toy();
+    struct espi_arena arena;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !texts[i].why; i++) {
+        struct esp_plan *plan = NULL, *copy = NULL;
+        size_t n;
+        assert_int_equal(
+            esp_plan_parse(texts[i].text, strlen(texts[i].text), "f", p, &plan, NULL),
+            ESP_OK);
+        espi_arena_init(&arena);
+        assert_int_equal(espi_plan_copy(plan, p, &arena, &copy, NULL), ESP_OK);
+        espi_arena_done(&arena);
+        char *text = written(plan, p, &n), *text2 = written(copy, p, &n);
+        assert_string_equal(text, text2);
+        free(text);
+        free(text2);
+        esp_plan_free(plan);
+        esp_plan_free(copy);
+    }
+    esp_platform_free(p);
+}
+
 static esp_status parse_one(void *arg)
 {
     struct esp_plan *plan = NULL;
@@ -204,6 +230,7 @@ int main(void)
         cmocka_unit_test(the_checker_tells_good_from_bad),
         cmocka_unit_test(structs_from_outside_are_checked_too),
         cmocka_unit_test(what_is_written_reads_back),
+        cmocka_unit_test(a_copy_is_the_same_plan),
         cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
