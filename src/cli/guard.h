@@ -1,6 +1,6 @@
-/* What must not be left behind even if this program is killed by force: names of files and
- * folders in memory that a second process shares, which waits for our end and takes away
- * what is still there. */
+/* What must not be left behind even if this program is killed by force: names of files
+ * and folders in memory that a second process shares, which waits for our end and takes
+ * away what is still there. */
 #ifndef ESPI_CLI_GUARD_H
 #define ESPI_CLI_GUARD_H
 
@@ -18,8 +18,8 @@ struct cli_kept {
  * one alone. */
 struct cli_kept *cli_guard_begin(bool wanted);
 
-/* In a child that uses what is kept, before it becomes another program: what is kept stays
- * until the child, too, has ended. */
+/* In a child that uses what is kept, before it becomes another program: what is kept
+ * stays until the child, too, has ended. */
 void cli_guard_join(void);
 
 /* Takes it all away, now. */

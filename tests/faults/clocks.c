@@ -1,7 +1,7 @@
-/* Clocks that jump: a preload that shows a process other times than the kernel's. The file
- * CLOCKS_FILE holds two numbers, which others may change at any moment: how many jumps
- * there were, and a seed. With each jump the wall clock of a process goes up to a day
- * forwards or back, and the one that must not go back up to CLOCKS_STEADY_S seconds
+/* Clocks that jump: a preload that shows a process other times than the kernel's. The
+ * file CLOCKS_FILE holds two numbers, which others may change at any moment: how many
+ * jumps there were, and a seed. With each jump the wall clock of a process goes up to a
+ * day forwards or back, and the one that must not go back up to CLOCKS_STEADY_S seconds
  * forwards, as after a machine has slept. Every process draws its own. */
 #include <dlfcn.h>
 #include <fcntl.h>

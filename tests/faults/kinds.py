@@ -185,6 +185,10 @@ class Disk(Kind):
             job.err_path = "/dev/full"
         elif rng.random() < 0.5:
             job.err_path = f"{job.tmp}/err"
+        # mpiexec of MPICH ends at once when it cannot pass on a line of a rank's:
+        # mpiexec.mpich -n 1 sh -c 'echo x >&2; sleep 1; echo y >&2' 2>/dev/full
+        if job.setup.mpi == "mpich" and os.path.dirname(job.err_path) != job.folder:
+            job.native_codes.add(255)
 
     def inject(self, job):
         if not job.small_disk:

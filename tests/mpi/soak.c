@@ -3,10 +3,10 @@
  * threads at once; each byte is looked at. SOAK_CALLS calls in all, from the seed
  * SOAK_SEED. All ranks draw the same lots, but for how each describes its data.
  *
- * For those who let things go wrong meanwhile: rank 0 makes the file SOAK_BEGUN before the
- * first call and, if SOAK_STOP names a file, all stop soon after that is there (SOAK_CALLS
- * is then the most); now and then all pause for up to SOAK_PAUSE_MS. What is wrong is told
- * at once, since others may end the job. */
+ * For those who let things go wrong meanwhile: rank 0 makes the file SOAK_BEGUN before
+ * the first call and, if SOAK_STOP names a file, all stop soon after that is there
+ * (SOAK_CALLS is then the most); now and then all pause for up to SOAK_PAUSE_MS. What is
+ * wrong is told at once, since others may end the job. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
