@@ -200,7 +200,8 @@ esp_status espi_advice_write(const char *folder, const struct esp_platform *net,
     if (name_file(path, sizeof path, folder, advice->root, advice->size_class, ".json") ||
         name_file(fresh, sizeof fresh, folder, advice->root, advice->size_class, ".new"))
         return espi_err(err, ESP_EUSAGE, "the name of the folder is too long");
-    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    unlink(fresh); /* of one before us, or what would keep us waiting */
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return say("cannot write", fresh, err);
     FILE *out = fdopen(fd, "w");
@@ -253,7 +254,8 @@ esp_status espi_advice_mark(const char *folder, struct esp_err *err)
     if (n < 0 || (size_t)n >= sizeof path)
         return espi_err(err, ESP_EUSAGE, "the name of the folder is too long");
     size_t length = read_machine(own, sizeof own);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open(
+        path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd < 0)
         return say("cannot write", path, err);
     int bad = write(fd, own, length) != (ssize_t)length;

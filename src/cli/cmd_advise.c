@@ -153,7 +153,7 @@ static void renew(struct service *s)
     struct stat now;
     struct esp_platform *fresh = NULL;
 
-    if (!s->path || stat(s->path, &now) ||
+    if (!s->path || stat(s->path, &now) || !S_ISREG(now.st_mode) ||
         (now.st_ino == s->look.st_ino && now.st_mtim.tv_sec == s->look.st_mtim.tv_sec &&
          now.st_mtim.tv_nsec == s->look.st_mtim.tv_nsec))
         return;

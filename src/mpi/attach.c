@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "advise/given_plan.h"
@@ -84,6 +85,17 @@ static esp_status read_plan(const struct esp_platform *p, struct files *files,
     return st;
 }
 
+/* All ranks wait meanwhile: not for a pipe whose other end nobody opens. */
+static esp_status check_kind(const char *path, struct esp_err *err)
+{
+    struct stat s;
+    char quoted[160];
+    return stat(path, &s) || S_ISREG(s.st_mode)
+               ? ESP_OK
+               : espi_err(err, ESP_EINPUT, "%s: is no regular file",
+                          espi_quote_end(quoted, sizeof quoted, path));
+}
+
 static esp_status read_files(struct head *head, struct files *files, struct esp_err *err)
 {
     struct esp_platform *p;
@@ -91,7 +103,11 @@ static esp_status read_files(struct head *head, struct files *files, struct esp_
         return head->settings.plan[0]
                    ? espi_err(err, ESP_EUSAGE, "ESPALIER_PLAN needs ESPALIER_PLATFORM")
                    : ESP_OK;
-    esp_status st = esp_platform_read(head->settings.platform, NULL, &p, err);
+    esp_status st = check_kind(head->settings.platform, err);
+    if (!st)
+        st = check_kind(head->settings.plan, err);
+    if (!st)
+        st = esp_platform_read(head->settings.platform, NULL, &p, err);
     if (st)
         return st;
     st = platform_to_text(p, files, head, err);

@@ -21,6 +21,14 @@ TOLD = re.compile(r"^espalier: rank \d+ .* in an? [a-z]+ in which others wait fo
                   r"the job ends", re.M)
 
 
+def read_text(path):
+    """What a file holds, if it is one: /dev/full has no end."""
+    if not os.path.isfile(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read(1 << 26)
+
+
 class Setup:
     """What all jobs of a campaign share."""
 
@@ -200,10 +208,7 @@ class Job:
 
     def judge(self):
         status = self.process.returncode
-        with open(f"{self.folder}/out", encoding="utf-8", errors="replace") as f:
-            out = f.read()
-        with open(self.err_path, encoding="utf-8", errors="replace") as f:
-            err = f.read()
+        out, err = read_text(f"{self.folder}/out"), read_text(self.err_path)
         if "not so" in err:
             return "wrong", "wrong bytes"
         if status == -signal.SIGKILL and self.expect_killed:

@@ -392,6 +392,33 @@ static void folders_of_others_are_not_used(void **state)
     esp_platform_free(p);
 }
 
+/* What somebody puts in the place of our files keeps nobody waiting and is gone in the
+ * end. */
+static void odd_files_do_no_harm(void **state)
+{
+    char folder[] = "/tmp/espalier-test-XXXXXX", path[128];
+    struct stat look;
+    (void)state;
+    struct esp_platform *p = small_grid();
+    struct espi_advice advice = {0, 21, made(p, "binomial"), 1};
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/plan-0-21.new", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    snprintf(path, sizeof path, "%s/plan-1-3.json", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/machine", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(20);
+    assert_int_equal(espi_advice_write(folder, p, &advice, NULL), ESP_OK);
+    assert_int_equal(espi_advice_mark(folder, NULL), ESP_EIO);
+    assert_int_equal(espi_advice_is_here(folder), 0);
+    alarm(0);
+    espi_advice_clean(folder);
+    assert_int_equal(stat(folder, &look), -1);
+    esp_plan_free(advice.plan);
+    esp_platform_free(p);
+}
+
 static esp_status advise_once(void *arg)
 {
     struct espi_advisor *a;
@@ -424,6 +451,7 @@ int main(void)
         cmocka_unit_test(reports_of_several_calls_may_mix),
         cmocka_unit_test(machines_are_told_apart),
         cmocka_unit_test(folders_of_others_are_not_used),
+        cmocka_unit_test(odd_files_do_no_harm),
         cmocka_unit_test(the_next_call_is_predicted),
         cmocka_unit_test(nonsense_is_passed_over),
         cmocka_unit_test(while_idle_all_sizes_take_turns),
