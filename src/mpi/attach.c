@@ -318,6 +318,19 @@ static int is_one_machine(void)
     return 1;
 }
 
+/* Open MPI lets the threads of a rank make communicators one after the other, first those
+ * made of the oldest. Where the program makes none, or of others, a twin may so wait for
+ * a thread that waits for ranks that wait for the twin. */
+static int is_orderly(void)
+{
+#ifdef OPEN_MPI
+    int level;
+    return !PMPI_Query_thread(&level) && level == MPI_THREAD_MULTIPLE;
+#else
+    return 0;
+#endif
+}
+
 static void begin_plans(const struct head *head, struct files *files)
 {
     struct esp_err err = {.text = ""};
@@ -334,6 +347,7 @@ static void begin_plans(const struct head *head, struct files *files)
     PMPI_Comm_group(MPI_COMM_WORLD, &espi_job.world);
     espi_job.plans = 1;
     espi_job.nonblocking = vote(espi_progress_begin() == 0);
+    espi_job.orderly = !vote(!is_orderly());
     espi_comms_take_world();
     espi_prober_begin();
     espi_say(ESPI_LOG_INFO, "%d ranks, mode %s, network: %s", espi_job.n,

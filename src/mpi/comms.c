@@ -9,7 +9,8 @@
  * first call that needs a twin makes it. MPI_COMM_WORLD has a number of those that are
  * made at once, and a communicator gets what its parent has left; all ranks of the parent
  * count alike, since all take part in what is made of it. Where communicators run short
- * twins are given back (scarce.c). */
+ * twins are given back (scarce.c). Under Open MPI with MPI_THREAD_MULTIPLE only those get
+ * one that are made at once and of all ranks of their parent (espi_job.orderly). */
 #include <pthread.h>
 #include <string.h>
 
@@ -330,17 +331,23 @@ static int take(struct espi_comm *c, MPI_Comm comm)
     return taken;
 }
 
-int espi_comm_ask(struct espi_comm *c, MPI_Comm comm)
+/* wanted: 0: it is left to the library, on all ranks. */
+static int ask(struct espi_comm *c, MPI_Comm comm, int wanted)
 {
     if (c->whose != ESPI_UNASKED)
         return c->whose == ESPI_OURS;
     bury();
-    int taken = take(c, comm);
+    int taken = wanted && take(c, comm);
     if (c == &poor)
         PMPI_Comm_set_attr(comm, espi_job.keyval, &lost);
     else
         c->whose = taken ? ESPI_OURS : ESPI_NATIVE;
     return taken;
+}
+
+int espi_comm_ask(struct espi_comm *c, MPI_Comm comm)
+{
+    return ask(c, comm, !espi_job.orderly);
 }
 
 /* ---- communicators come and go ---- */
@@ -359,7 +366,7 @@ void espi_comm_made(MPI_Comm parent, MPI_Comm fresh)
     if (fresh == MPI_COMM_NULL || !is_candidate(fresh, &size) || record_of(fresh))
         return;
     c = note(fresh, size);
-    if (espi_comm_ask(c, fresh))
+    if (ask(c, fresh, !espi_job.orderly || size == from->size))
         c->at_once = from->at_once;
 }
 
@@ -436,7 +443,7 @@ int espi_comms_begin(void)
 void espi_comms_take_world(void)
 {
     struct espi_comm *c = espi_comm_of(MPI_COMM_WORLD);
-    if (!espi_comm_ask(c, MPI_COMM_WORLD))
+    if (!ask(c, MPI_COMM_WORLD, 1))
         return;
     c->at_once = AT_ONCE;
     espi_mail_begin(c->twin);

@@ -32,6 +32,7 @@ struct espi_job {
     MPI_Group world;
     int keyval;
     int nonblocking; /* may calls go on while the program does something else? */
+    int orderly;     /* must twins be made where the program makes communicators? */
 };
 
 extern struct espi_job espi_job;
