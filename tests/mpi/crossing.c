@@ -1,5 +1,5 @@
-/* Two threads of each rank make communicators while a part of the ranks uses one. Open MPI
- * makes those of two threads one after the other, the one that is made of the oldest
+/* Two threads of each rank make communicators while a part of the ranks uses one. Open
+ * MPI makes those of two threads one after the other, the one that is made of the oldest
  * first; a library that made one more, of a part of the ranks, where the program makes
  * none, would let all wait for ever. The pauses bring that order about; in any other the
  * program passes as well. Needs an even number of ranks, four at least. */
