@@ -64,6 +64,7 @@ class Job:
         self.events = []
         self.process = None
         self.expect_killed = False  # espalier run itself
+        self.may_tell = False       # a rank is to run out of memory
         self.native_codes = set()   # by which the launcher itself ends at such a fault
         self.injected = {}          # by kind
         self.draw()
@@ -215,7 +216,7 @@ class Job:
             return "ended", ""
         if status == 0 and out == "ok\n":
             return "right", ""
-        if status in self.native_codes or (status > 0 and TOLD.search(err)):
+        if status in self.native_codes or (self.may_tell and TOLD.search(err)):
             return "error", ""
         return "odd", f"exit status {status}, standard output {out[:80]!r}"
 

@@ -314,6 +314,7 @@ class Alloc(Kind):
 
     def prepare(self, job):
         rng = job.rng
+        job.may_tell = True
         self.file = f"{job.folder}/tally"
         how = rng.choice(["", "+", "*", "*", "*"])
         n = rng.choice([rng.randrange(1, 300), rng.randrange(100, 5000)])
