@@ -11,6 +11,7 @@
 
 #include <espalier/espalier.h>
 
+#include "base/number.h"
 #include "platform/platform.h"
 #include "support/alloc_fail.h"
 #include "support/pace.h"
@@ -231,7 +232,9 @@ static void answers_are_those_by_hand(void **state)
         assert_true(b->what_if[i].estimate > 0 && b->what_if[i].estimate < 0.1);
         double by_hand = gain_by_hand(p, &b->what_if[i], b->slices_per_s);
         assert_true(fabs(b->what_if[i].gain - by_hand) < 1e-6);
-        assert_true(i == 0 || b->what_if[i].gain <= b->what_if[i - 1].gain);
+        /* in order to the digits that are meant */
+        assert_true(i == 0 || espi_round_digits(b->what_if[i].gain, 6) <=
+                                  espi_round_digits(b->what_if[i - 1].gain, 6));
     }
     esp_bound_free(b);
     esp_platform_free(p);
