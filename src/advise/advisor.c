@@ -369,14 +369,16 @@ static esp_status finish_in(struct contest *c, const struct esp_platform *scene,
 /* The mean finish over the scenes: what stays good within the error wins. It is the
  * geometric one, by which no scene counts more than others: else a scene in which a link
  * hardly works at all decides alone, and plans go out of their way to avoid links of
- * which next to nothing is known. */
-static esp_status mean_finish(struct contest *c, const struct esp_plan *plan, double *out)
+ * which next to nothing is known. first_s: that in the first scene, if it is known. */
+static esp_status mean_finish(struct contest *c, const struct esp_plan *plan,
+                              const double *first_s, double *out)
 {
     double sum = 0;
     esp_status st = ESP_OK;
     for (int i = 0; i < c->n_scenes && !st; i++) {
-        double finish_s = 0;
-        st = finish_in(c, c->scene[i], plan, &finish_s);
+        double finish_s = first_s ? *first_s : 0;
+        if (i > 0 || !first_s)
+            st = finish_in(c, c->scene[i], plan, &finish_s);
         sum += espi_log(fmax(finish_s, 1e-12));
     }
     if (!st)
@@ -399,12 +401,36 @@ static esp_status keep_plain(struct contest *c, const struct esp_plan *plan,
     return ESP_OK;
 }
 
+/* Is there no place for the plan, whatever a judge says of it? So where its busiest
+ * resource alone takes longer than the last of the finalists does. */
+static esp_status is_hopeless(struct contest *c, const struct esp_plan *plan,
+                              int is_plain, int *out)
+{
+    double worst_s =
+        c->n_finalists == FINALISTS ? c->finalist_s[FINALISTS - 1] : INFINITY;
+    double load_s = 0;
+    esp_status st = ESP_OK;
+    if (is_plain)
+        worst_s = c->plain ? fmax(worst_s, c->plain_s) : INFINITY;
+    if (isfinite(worst_s) && plan->n_trees == 1)
+        st = espi_plan_load_s(c->scene[0], plan, c->bytes, plan->slice_bytes, &c->arena,
+                              &load_s);
+    *out = load_s > worst_s * (1 + 1e-9);
+    return st ? espi_err_nomem(c->err) : ESP_OK;
+}
+
 /* A place among the best on the network as believed, or nothing. */
 static esp_status enter(struct contest *c, struct esp_plan *plan, int is_plain)
 {
     double finish_s;
+    int hopeless;
     plan->size_bytes = c->bytes;
-    esp_status st = finish_in(c, c->scene[0], plan, &finish_s);
+    esp_status st = is_hopeless(c, plan, is_plain, &hopeless);
+    if (st || hopeless) {
+        esp_plan_free(plan);
+        return st;
+    }
+    st = finish_in(c, c->scene[0], plan, &finish_s);
     int at = c->n_finalists;
     if (!st && is_plain)
         st = keep_plain(c, plan, finish_s);
@@ -478,12 +504,12 @@ static esp_status hold(struct contest *c, double budget_s)
 }
 
 /* Is it better over all scenes than the best so far? Takes the plan. */
-static esp_status challenge(struct contest *c, struct esp_plan *plan)
+static esp_status challenge(struct contest *c, struct esp_plan *plan, double first_s)
 {
     double finish_s;
     if (!plan)
         return ESP_OK;
-    esp_status st = mean_finish(c, plan, &finish_s);
+    esp_status st = mean_finish(c, plan, &first_s, &finish_s);
     if (st || !(finish_s < c->best_s)) {
         esp_plan_free(plan);
         return st;
@@ -499,9 +525,9 @@ static esp_status decide(struct contest *c)
 {
     for (int i = 0; i < c->n_finalists && c->a->quiet; i++)
         espi_quiet_mark(c->a->quiet, c->finalist[i], ESPI_QUIET_RIVAL, c->a->turn);
-    esp_status st = challenge(c, c->plain);
+    esp_status st = challenge(c, c->plain, c->plain_s);
     for (int i = 0; i < c->n_finalists; i++) {
-        esp_status challenged = challenge(c, c->finalist[i]);
+        esp_status challenged = challenge(c, c->finalist[i], c->finalist_s[i]);
         st = st ? st : challenged;
     }
     return st;
@@ -546,7 +572,7 @@ static esp_status settle(struct contest *c, int size_class, struct espi_advice *
         st = espi_plan_copy(t->plan, c->scene[0], &c->arena, &old, c->err);
     if (!st && old) {
         old->size_bytes = c->bytes;
-        st = mean_finish(c, old, &old_s);
+        st = mean_finish(c, old, NULL, &old_s);
     }
     out->is_new = !old;
     if (!st && old && !(c->best_s < WORTH_IT * old_s)) {

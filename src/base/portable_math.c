@@ -1,6 +1,7 @@
 #include "base/portable_math.h"
 
 #include <math.h>
+#include <stdint.h>
 
 /* ln 2 in two parts: the first has so many zeroes at its end that its product with an
  * exponent is exact. */
@@ -41,6 +42,16 @@ static double exp_near_zero(double x)
     return sum;
 }
 
+/* x * 2^k, of x near 1: a product where ldexp() has nothing to round. */
+static double scale(double x, int k)
+{
+    union {
+        uint64_t bits;
+        double value;
+    } power = {.bits = (uint64_t)(1023 + k) << 52};
+    return k > -1000 && k < 1000 ? x * power.value : ldexp(x, k);
+}
+
 double espi_exp(double x)
 {
     if (!(x < 710)) /* or not a number */
@@ -48,7 +59,7 @@ double espi_exp(double x)
     if (x < -746)
         return 0;
     double k = floor(x * LN2_INVERSE + 0.5);
-    return ldexp(exp_near_zero((x - k * LN2_HIGH) - k * LN2_LOW), (int)k);
+    return scale(exp_near_zero((x - k * LN2_HIGH) - k * LN2_LOW), (int)k);
 }
 
 double espi_exp2(double x)
@@ -58,7 +69,7 @@ double espi_exp2(double x)
     if (x < -1080)
         return 0;
     double k = floor(x + 0.5);
-    return ldexp(exp_near_zero((x - k) * (LN2_HIGH + LN2_LOW)), (int)k);
+    return scale(exp_near_zero((x - k) * (LN2_HIGH + LN2_LOW)), (int)k);
 }
 
 double espi_log(double x)

@@ -125,8 +125,10 @@ static size_t show_one(char piece[PIECE_MAX], const char *text)
         snprintf(piece, PIECE_MAX, "\\x%02x", (unsigned)(unsigned char)text[0]);
     else if (!espi_is_harmless(c))
         snprintf(piece, PIECE_MAX, c > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)c);
-    else
-        snprintf(piece, PIECE_MAX, "%.*s", (int)n, text);
+    else {
+        memcpy(piece, text, n);
+        piece[n] = '\0';
+    }
     return n ? n : 1;
 }
 

@@ -213,12 +213,15 @@ static const char *builder_node(const struct esp_builder *b, int node, char *sho
     return espi_quote(shown, size, espi_names_text(&b->nodes, node));
 }
 
-esp_status esp_builder_add_link(struct esp_builder *b, int from, int to, double latency_s,
-                                double bandwidth_Bps, int *link, struct esp_err *err)
+/* Names are made fit to be shown only where there is something to be said of them:
+ * networks have many links. */
+static esp_status check_link(const struct esp_builder *b, int from, int to,
+                             double latency_s, double bandwidth_Bps, struct esp_err *err)
 {
     char u[64], v[64];
-    if (from < 0 || to < 0 || (size_t)from >= b->nodes.n || (size_t)to >= b->nodes.n)
-        return espi_err(err, ESP_EINPUT, "link %d -> %d: no such node", from, to);
+    if (from != to && latency_s >= 0 && isfinite(latency_s) && bandwidth_Bps > 0 &&
+        isfinite(bandwidth_Bps))
+        return ESP_OK;
     builder_node(b, from, u, sizeof u);
     builder_node(b, to, v, sizeof v);
     if (from == to)
@@ -227,10 +230,19 @@ esp_status esp_builder_add_link(struct esp_builder *b, int from, int to, double 
         return espi_err(err, ESP_EINPUT,
                         "link %s -> %s: latency %g s must be finite and not negative", u,
                         v, latency_s);
-    if (!(bandwidth_Bps > 0 && isfinite(bandwidth_Bps)))
-        return espi_err(err, ESP_EINPUT,
-                        "link %s -> %s: bandwidth %g B/s must be finite and positive", u,
-                        v, bandwidth_Bps);
+    return espi_err(err, ESP_EINPUT,
+                    "link %s -> %s: bandwidth %g B/s must be finite and positive", u, v,
+                    bandwidth_Bps);
+}
+
+esp_status esp_builder_add_link(struct esp_builder *b, int from, int to, double latency_s,
+                                double bandwidth_Bps, int *link, struct esp_err *err)
+{
+    if (from < 0 || to < 0 || (size_t)from >= b->nodes.n || (size_t)to >= b->nodes.n)
+        return espi_err(err, ESP_EINPUT, "link %d -> %d: no such node", from, to);
+    esp_status st = check_link(b, from, to, latency_s, bandwidth_Bps, err);
+    if (st)
+        return st;
     size_t n = b->tail.n;
     if (n >= INT32_MAX / 2)
         return espi_err(err, ESP_EINPUT, "too many links");

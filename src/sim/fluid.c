@@ -9,29 +9,31 @@
  * half-duplex models a rank has one transfer under way, in the others one a stream; each
  * rank starts its transfers in the order of its list.
  *
- * An event costs O(active flows * their uses) for each level of the filling: right for
- * the hundreds of flows of a real network, not for 10,000 ranks. */
+ * An event costs O(log streams), and what it takes to change the rates of those flows
+ * that share resources with one that begins or ends (fair_rates.h): a message that flows
+ * steadily through a tree changes none. */
 #include <math.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/events.h"
+#include "base/heap.h"
+#include "sim/fair_rates.h"
 #include "sim/sim.h"
 
 enum { IDLE, LATENCY, FLOWING };
 
 struct flow {
     int phase;
-    double start_s, begin_s; /* of the transfer, of the flow */
+    double start_s, since_s; /* of the transfer; of what is left and of the rate */
     double left_bytes, rate_Bps;
     int64_t slice;
     int state;
 };
 
-/* What has left its sender and is on its way. */
 struct landing {
-    int stream;
     struct flow flow;
-    double at_s;
+    int next_spare;
 };
 
 struct engine {
@@ -41,20 +43,41 @@ struct engine {
     int blocking;       /* one transfer a rank at a time */
     int pipelined;      /* latency comes last, and the stream is free meanwhile */
     struct flow *flows; /* by stream */
-    int *active, n_active;
+    struct espi_fair_rates rates;
+    unsigned char *has_parts; /* by stream: were its parts set? */
+    /* What happens next by itself: streams that begin to flow or have ended, then ranks
+     * that are ready to send, then ranks that stop, then a change of rates. */
+    struct espi_heap due;
+    /* What has left its sender and is on its way: landings[about] arrives. */
+    struct espi_events under_way;
     struct landing *landings;
-    int n_landings, max_landings;
-    double *part;    /* by use of a stream: share of the resource for 1 B/s */
-    int *busy;       /* rank -> transfers under way (blocking only) */
+    size_t n_landings, room;
+    int spare;           /* the first that is free; -1: none */
+    int *awake, n_awake; /* ranks that may have something to send */
+    unsigned char *is_awake;
+    int *begun, n_begun; /* streams that began to flow and have no rate yet */
+    int *busy;           /* rank -> transfers under way (blocking only) */
     double *ready_s; /* rank -> when it may start the next send (multi-port overhead) */
     int64_t *round;
     int *at;
     int64_t *arrived;
-    /* filling */
-    double *room, *weight; /* by resource */
-    int *touched, n_touched;
-    unsigned char *fixed; /* by stream */
+    int out_of_memory;
 };
+
+static int ready_of(const struct engine *g, int rank)
+{
+    return g->prog->n_streams + rank;
+}
+
+static int stop_event_of(const struct engine *g, int rank)
+{
+    return g->prog->n_streams + g->prog->n_ranks + rank;
+}
+
+static int change_event(const struct engine *g)
+{
+    return g->prog->n_streams + 2 * g->prog->n_ranks;
+}
 
 /* ---- parts of resources ---- */
 
@@ -92,108 +115,77 @@ static void set_parts(struct engine *g, int stream)
 {
     const struct espi_scene *s = g->scene;
     const struct espi_stream *st = &g->prog->streams[stream];
+    if (g->has_parts[stream])
+        return;
+    g->has_parts[stream] = 1;
     for (int k = s->use_start[stream]; k < s->use_start[stream + 1]; k++) {
-        g->part[k] = 0;
+        g->rates.part[k] = 0;
         for (int h = 0; h < st->n_hops; h++) {
             int link = s->hops[st->first_hop + h];
             for (int u = s->links.start[link]; u < s->links.start[link + 1]; u++)
                 if (s->links.resource[u] == s->use_resource[k])
-                    g->part[k] += part_of(g, link, s->use_resource[k]);
+                    g->rates.part[k] += part_of(g, link, s->use_resource[k]);
         }
     }
 }
 
-/* ---- rates ---- */
+/* ---- flows ---- */
 
-static void touch(struct engine *g, int resource)
+/* What has flowed since the rate was set. */
+static void count_flow(struct engine *g, int stream)
 {
-    if (g->weight[resource] < 0) {
-        g->weight[resource] = 0;
-        g->room[resource] = 1;
-        g->touched[g->n_touched++] = resource;
-    }
-}
-
-static void gather(struct engine *g)
-{
-    const struct espi_scene *s = g->scene;
-    g->n_touched = 0;
-    for (int i = 0; i < g->n_active; i++) {
-        int stream = g->active[i];
-        struct flow *f = &g->flows[stream];
-        g->fixed[stream] = f->phase != FLOWING;
-        f->rate_Bps = 0;
-        if (f->phase != FLOWING)
-            continue;
-        for (int k = s->use_start[stream]; k < s->use_start[stream + 1]; k++)
-            if (g->part[k] > 0) {
-                touch(g, s->use_resource[k]);
-                g->weight[s->use_resource[k]] += g->part[k];
-            }
-    }
-}
-
-/* The lowest fair rate of a resource among flows not fixed; -1: none is left. */
-static int tightest(const struct engine *g, double *rate)
-{
-    int best = -1;
-    for (int i = 0; i < g->n_touched; i++) {
-        int r = g->touched[i];
-        if (!(g->weight[r] > 0))
-            continue;
-        double fair = isfinite(g->weight[r]) ? fmax(g->room[r], 0) / g->weight[r] : 0;
-        if (best < 0 || fair < *rate || (fair == *rate && r < best)) {
-            best = r;
-            *rate = fair;
-        }
-    }
-    return best;
-}
-
-static void fix_flow(struct engine *g, int stream, double rate)
-{
-    const struct espi_scene *s = g->scene;
-    g->fixed[stream] = 1;
-    g->flows[stream].rate_Bps = rate;
-    for (int k = s->use_start[stream]; k < s->use_start[stream + 1]; k++) {
-        int r = s->use_resource[k];
-        if (!(g->part[k] > 0))
-            continue;
-        if (isfinite(g->part[k])) {
-            g->room[r] -= rate * g->part[k];
-            g->weight[r] -= g->part[k];
-        }
-        /* What is left of a sum of a few terms after its terms were taken away. */
-        if (g->weight[r] < 1e-12 * g->part[k])
-            g->weight[r] = 0;
-    }
-}
-
-static int uses(const struct engine *g, int stream, int resource)
-{
-    const struct espi_scene *s = g->scene;
+    struct espi_scene *s = g->scene;
+    struct flow *f = &g->flows[stream];
+    double passed_s = g->now_s - f->since_s;
+    f->since_s = g->now_s;
+    if (!(passed_s > 0 && f->rate_Bps > 0))
+        return;
+    f->left_bytes -= f->rate_Bps * passed_s;
     for (int k = s->use_start[stream]; k < s->use_start[stream + 1]; k++)
-        if (s->use_resource[k] == resource && g->part[k] > 0)
-            return 1;
-    return 0;
+        if (isfinite(g->rates.part[k]))
+            s->busy_s[s->use_resource[k]] += f->rate_Bps * g->rates.part[k] * passed_s;
 }
 
+static void set_rate(struct engine *g, int stream)
+{
+    struct flow *f = &g->flows[stream];
+    if (f->phase != FLOWING ||
+        (f->rate_Bps == g->rates.rate[stream] && espi_heap_has(&g->due, stream)))
+        return;
+    count_flow(g, stream);
+    f->rate_Bps = g->rates.rate[stream];
+    if (f->rate_Bps > 0)
+        espi_heap_set(&g->due, stream, g->now_s + fmax(f->left_bytes, 0) / f->rate_Bps);
+    else
+        espi_heap_remove(&g->due, stream);
+}
+
+/* The rates of flows that others than before share resources with. A stream that ended
+ * and began anew has its old rate. */
 static void set_rates(struct engine *g)
 {
-    double rate = 0;
-    int resource;
-    gather(g);
-    while ((resource = tightest(g, &rate)) >= 0) {
-        for (int i = 0; i < g->n_active; i++)
-            if (!g->fixed[g->active[i]] && uses(g, g->active[i], resource))
-                fix_flow(g, g->active[i], rate);
-        g->weight[resource] = 0;
-    }
-    for (int i = 0; i < g->n_touched; i++)
-        g->weight[g->touched[i]] = -1;
+    espi_fair_rates_update(&g->rates);
+    for (int i = 0; i < g->rates.n_updated; i++)
+        set_rate(g, g->rates.updated[i]);
+    for (int i = 0; i < g->n_begun; i++)
+        set_rate(g, g->begun[i]);
+    g->n_begun = 0;
 }
 
 /* ---- ranks ---- */
+
+static void wake(struct engine *g, int rank)
+{
+    if (!g->is_awake[rank])
+        g->awake[g->n_awake++] = rank;
+    g->is_awake[rank] = 1;
+}
+
+static double stop_of(const struct engine *g, int stream)
+{
+    const struct espi_stream *s = &g->prog->streams[stream];
+    return fmin(g->scene->stop_s[s->from], g->scene->stop_s[s->to]);
+}
 
 static const struct espi_step *current_step(struct engine *g, int rank)
 {
@@ -218,30 +210,20 @@ static void start(struct engine *g, int rank, const struct espi_step *step)
     g->flows[stream] = (struct flow){
         .phase = LATENCY,
         .start_s = g->now_s,
-        .begin_s = g->now_s + (g->pipelined ? 0 : s->latency_s[stream]),
         .left_bytes = s->bytes[stream],
         .slice = espi_step_slice(g->prog, step, g->round[rank]),
         .state = step->state,
     };
-    g->active[g->n_active++] = stream;
+    espi_heap_set(&g->due, stream, g->now_s + (g->pipelined ? 0 : s->latency_s[stream]));
     g->busy[rank]++;
     g->at[rank]++;
     s->transfers++;
-    if (s->reality->model == ESP_MODEL_MULTI_PORT)
-        g->ready_s[rank] =
-            g->now_s + espi_send_overhead_s(s->reality, s->node[rank], s->bytes[stream]);
-}
-
-/* Starts everything that can start now. */
-static void start_all(struct engine *g)
-{
-    for (int rank = 0; rank < g->prog->n_ranks; rank++) {
-        const struct espi_step *step;
-        if (g->scene->stop_s[rank] <= g->now_s)
-            continue;
-        while ((step = current_step(g, rank)) && can_start(g, rank, step))
-            start(g, rank, step);
-    }
+    if (s->reality->model != ESP_MODEL_MULTI_PORT)
+        return;
+    g->ready_s[rank] =
+        g->now_s + espi_send_overhead_s(s->reality, s->node[rank], s->bytes[stream]);
+    if (g->ready_s[rank] > g->now_s)
+        espi_heap_set(&g->due, ready_of(g, rank), g->ready_s[rank]);
 }
 
 /* ---- events ---- */
@@ -270,162 +252,204 @@ static void arrive(struct engine *g, int stream, const struct flow *f, int lost)
     if (lost)
         return;
     g->arrived[f->state]++;
+    wake(g, g->prog->streams[stream].to);
     if (g->prog->streams[stream].keeps)
         espi_scene_keep(g->scene, stream, g->now_s);
 }
 
-/* All has left; it arrives now, or after the latency. -1 when out of memory. */
-static int end_flow(struct engine *g, int at, int lost)
+/* What has left its sender arrives after the latency. */
+static void take_off(struct engine *g, int stream)
 {
-    int stream = g->active[at];
-    struct flow *f = &g->flows[stream];
-    f->phase = IDLE;
-    g->busy[g->prog->streams[stream].from]--;
-    g->active[at] = g->active[--g->n_active];
-    if (lost || !g->pipelined || !(g->scene->latency_s[stream] > 0)) {
-        arrive(g, stream, f, lost);
-        return 0;
+    int at = g->spare;
+    if (at >= 0) {
+        g->spare = g->landings[at].next_spare;
+    } else if (espi_grow((void **)&g->landings, &g->room, g->n_landings + 1,
+                         sizeof *g->landings)) {
+        g->out_of_memory = 1;
+        return;
+    } else {
+        at = (int)g->n_landings++;
     }
-    if (g->n_landings == g->max_landings) {
-        int most = 2 * g->max_landings;
-        struct landing *more = ESPI_ARENA_NEW(g->scene->arena, struct landing, most);
-        if (!more)
-            return -1;
-        memcpy(more, g->landings, (size_t)g->n_landings * sizeof *more);
-        g->landings = more;
-        g->max_landings = most;
-    }
-    g->landings[g->n_landings++] =
-        (struct landing){stream, *f, g->now_s + g->scene->latency_s[stream]};
-    return 0;
-}
-
-static double stop_of(const struct engine *g, int stream)
-{
-    const struct espi_stream *s = &g->prog->streams[stream];
-    return fmin(g->scene->stop_s[s->from], g->scene->stop_s[s->to]);
+    g->landings[at].flow = g->flows[stream];
+    double at_s = g->now_s + g->scene->latency_s[stream];
+    if (espi_events_push(&g->under_way, (struct espi_event){at_s, 0, stream, at}))
+        g->out_of_memory = 1;
 }
 
 static void land(struct engine *g)
 {
-    int kept = 0;
-    for (int i = 0; i < g->n_landings; i++) {
-        struct landing *l = &g->landings[i];
-        if (l->at_s <= g->now_s)
-            arrive(g, l->stream, &l->flow, 0);
-        else if (stop_of(g, l->stream) <= g->now_s)
-            arrive(g, l->stream, &l->flow, 1);
-        else
-            g->landings[kept++] = *l;
-    }
-    g->n_landings = kept;
+    struct espi_event e = espi_events_pop(&g->under_way);
+    struct flow flow = g->landings[e.about].flow;
+    g->landings[e.about].next_spare = g->spare;
+    g->spare = e.about;
+    arrive(g, e.id, &flow, stop_of(g, e.id) < e.at_s);
 }
 
-/* Changes that are due: flows begin, end, or lose an end. */
-static int settle(struct engine *g)
+/* All has left, or one of the ends is gone. */
+static void end_flow(struct engine *g, int stream, int lost)
 {
-    land(g);
-    double tiny = 1e-9 * g->scene->slice_bytes;
-    for (int i = g->n_active - 1; i >= 0; i--) {
-        int stream = g->active[i], lost = stop_of(g, g->active[i]) <= g->now_s;
-        struct flow *f = &g->flows[stream];
-        if (f->phase == LATENCY && f->begin_s <= g->now_s) {
-            f->phase = FLOWING;
-            set_parts(g, stream);
-        }
-        int ends = f->phase == FLOWING && f->left_bytes <= tiny;
-        if ((ends || lost) && end_flow(g, i, !ends))
-            return -1;
+    struct flow *f = &g->flows[stream];
+    if (f->phase == FLOWING) {
+        count_flow(g, stream);
+        espi_fair_rates_set(&g->rates, stream, 0);
     }
-    return 0;
+    f->phase = IDLE;
+    espi_heap_remove(&g->due, stream);
+    g->busy[g->prog->streams[stream].from]--;
+    wake(g, g->prog->streams[stream].from);
+    if (lost || !g->pipelined || !(g->scene->latency_s[stream] > 0))
+        arrive(g, stream, f, lost);
+    else
+        take_off(g, stream);
 }
 
-/* When a rate, a node or a sender's readiness changes next by itself. */
-static double next_outside_s(const struct engine *g)
+static void begin_flow(struct engine *g, int stream)
 {
-    const struct espi_scene *s = g->scene;
+    struct flow *f = &g->flows[stream];
+    espi_heap_remove(&g->due, stream);
+    f->phase = FLOWING;
+    f->since_s = g->now_s;
+    set_parts(g, stream);
+    espi_fair_rates_set(&g->rates, stream, 1);
+    g->begun[g->n_begun++] = stream;
+}
+
+/* A rank stops: what it sends or receives is lost. */
+static void stop(struct engine *g, int rank)
+{
+    espi_heap_remove(&g->due, stop_event_of(g, rank));
+    for (int i = 0; i < g->prog->n_streams; i++)
+        if (g->flows[i].phase != IDLE && stop_of(g, i) <= g->now_s)
+            end_flow(g, i, 1);
+}
+
+static void expect_change(struct engine *g)
+{
+    const struct esp_sim_options *o = g->scene->options;
     double next_s = INFINITY;
-    for (int i = 0; i < s->options->n_changes; i++)
-        if (s->options->changes[i].at_s > g->now_s)
-            next_s = fmin(next_s, s->options->changes[i].at_s);
-    for (int r = 0; r < g->prog->n_ranks; r++) {
-        if (s->stop_s[r] > g->now_s)
-            next_s = fmin(next_s, s->stop_s[r]);
-        if (g->ready_s[r] > g->now_s)
-            next_s = fmin(next_s, g->ready_s[r]);
+    for (int i = 0; i < o->n_changes; i++)
+        if (o->changes[i].at_s > g->now_s)
+            next_s = fmin(next_s, o->changes[i].at_s);
+    if (isfinite(next_s))
+        espi_heap_set(&g->due, change_event(g), next_s);
+    else
+        espi_heap_remove(&g->due, change_event(g));
+}
+
+/* Links and cables have other rates from now on. */
+static void change_parts(struct engine *g)
+{
+    for (int i = 0; i < g->prog->n_streams; i++) {
+        if (!g->scene->varies[i])
+            continue;
+        if (g->flows[i].phase == FLOWING)
+            count_flow(g, i);
+        /* also one that has just ended, which may be back at once */
+        espi_fair_rates_drop(&g->rates, i);
+        g->has_parts[i] = 0;
+        set_parts(g, i);
     }
-    return next_s;
+    expect_change(g);
+}
+
+static void happen(struct engine *g, int event)
+{
+    int n = g->prog->n_streams;
+    if (event == change_event(g))
+        change_parts(g);
+    else if (event >= stop_event_of(g, 0))
+        stop(g, event - stop_event_of(g, 0));
+    else if (event < n && g->flows[event].phase == FLOWING)
+        end_flow(g, event, 0);
+    else if (event < n)
+        begin_flow(g, event);
+    else {
+        espi_heap_remove(&g->due, event);
+        wake(g, event - n);
+    }
+}
+
+/* Is the event due now? Flows end together that do so but for rounding. */
+static int is_due(const struct engine *g, int event)
+{
+    double ahead_s = g->due.key[event] - g->now_s;
+    return ahead_s <= 0 ||
+           (event < g->prog->n_streams && g->flows[event].phase == FLOWING &&
+            ahead_s * g->flows[event].rate_Bps <= 1e-9 * g->scene->slice_bytes);
+}
+
+static void happen_all(struct engine *g)
+{
+    while (g->under_way.size > 0 && g->under_way.item[0].at_s <= g->now_s)
+        land(g);
+    while (g->due.size > 0 && is_due(g, espi_heap_top(&g->due)))
+        happen(g, espi_heap_top(&g->due));
+}
+
+/* Starts everything that can start now. */
+static void start_all(struct engine *g)
+{
+    for (int i = 0; i < g->n_awake; i++) {
+        int rank = g->awake[i];
+        const struct espi_step *step;
+        while (g->scene->stop_s[rank] > g->now_s && (step = current_step(g, rank)) &&
+               can_start(g, rank, step)) {
+            start(g, rank, step);
+            if (stop_of(g, step->stream) <= g->now_s)
+                end_flow(g, step->stream, 1);
+        }
+        g->is_awake[rank] = 0;
+    }
+    g->n_awake = 0;
 }
 
 static double next_event_s(const struct engine *g)
 {
     double next_s = INFINITY;
-    for (int i = 0; i < g->n_landings; i++)
-        next_s = fmin(next_s, g->landings[i].at_s);
-    for (int i = 0; i < g->n_active; i++) {
-        const struct flow *f = &g->flows[g->active[i]];
-        if (f->phase == LATENCY)
-            next_s = fmin(next_s, f->begin_s);
-        else if (f->rate_Bps > 0)
-            next_s = fmin(next_s, g->now_s + f->left_bytes / f->rate_Bps);
-    }
-    return fmin(next_s, next_outside_s(g));
+    if (g->under_way.size > 0)
+        next_s = g->under_way.item[0].at_s;
+    if (g->due.size > 0)
+        next_s = fmin(next_s, g->due.key[espi_heap_top(&g->due)]);
+    return next_s;
 }
 
-static void advance(struct engine *g, double to_s)
+static int engine_alloc(struct engine *g, struct espi_arena *a)
 {
-    struct espi_scene *s = g->scene;
-    double passed_s = to_s - g->now_s;
-    for (int i = 0; i < g->n_active; i++) {
-        int stream = g->active[i];
-        struct flow *f = &g->flows[stream];
-        if (f->phase != FLOWING)
-            continue;
-        f->left_bytes -= f->rate_Bps * passed_s;
-        if (g->now_s + (f->left_bytes + f->rate_Bps * passed_s) / f->rate_Bps <= to_s)
-            f->left_bytes = 0;
-        for (int k = s->use_start[stream]; k < s->use_start[stream + 1]; k++)
-            if (isfinite(g->part[k]))
-                s->busy_s[s->use_resource[k]] += f->rate_Bps * g->part[k] * passed_s;
-    }
-    g->now_s = to_s;
-}
-
-static void refresh_parts(struct engine *g)
-{
-    if (g->scene->options->n_changes)
-        for (int i = 0; i < g->n_active; i++)
-            set_parts(g, g->active[i]);
-}
-
-static int engine_init(struct engine *g, struct espi_scene *scene)
-{
-    const struct espi_program *prog = scene->prog;
-    struct espi_arena *a = scene->arena;
-    esp_model model = scene->reality->model;
-    *g = (struct engine){.scene = scene, .prog = prog};
-    g->blocking = model == ESP_MODEL_ONE_PORT || model == ESP_MODEL_HALF_DUPLEX;
-    g->pipelined = model == ESP_MODEL_CAPACITY;
-    g->max_landings = prog->n_streams + 1;
-    g->landings = ESPI_ARENA_NEW(a, struct landing, g->max_landings);
+    const struct espi_program *prog = g->prog;
     g->flows = ESPI_ARENA_ZNEW(a, struct flow, prog->n_streams);
-    g->active = ESPI_ARENA_NEW(a, int, prog->n_streams);
-    g->part = ESPI_ARENA_ZNEW(a, double, scene->use_start[prog->n_streams]);
+    g->has_parts = ESPI_ARENA_ZNEW(a, unsigned char, prog->n_streams);
+    g->begun = ESPI_ARENA_NEW(a, int, prog->n_streams);
+    g->awake = ESPI_ARENA_NEW(a, int, prog->n_ranks);
+    g->is_awake = ESPI_ARENA_ZNEW(a, unsigned char, prog->n_ranks);
     g->busy = ESPI_ARENA_ZNEW(a, int, prog->n_ranks);
     g->ready_s = ESPI_ARENA_ZNEW(a, double, prog->n_ranks);
     g->round = ESPI_ARENA_ZNEW(a, int64_t, prog->n_ranks);
     g->at = ESPI_ARENA_ZNEW(a, int, prog->n_ranks);
     g->arrived = ESPI_ARENA_ZNEW(a, int64_t, prog->n_states);
-    g->room = ESPI_ARENA_NEW(a, double, scene->links.n);
-    g->weight = ESPI_ARENA_NEW(a, double, scene->links.n);
-    g->touched = ESPI_ARENA_NEW(a, int, scene->links.n);
-    g->fixed = ESPI_ARENA_NEW(a, unsigned char, prog->n_streams);
-    if (!g->landings || !g->flows || !g->active || !g->part || !g->busy || !g->ready_s ||
-        !g->round || !g->at || !g->arrived || !g->room || !g->weight || !g->touched ||
-        !g->fixed)
+    return g->flows && g->has_parts && g->begun && g->awake && g->is_awake && g->busy &&
+                   g->ready_s && g->round && g->at && g->arrived
+               ? 0
+               : -1;
+}
+
+static int engine_init(struct engine *g, struct espi_scene *scene)
+{
+    const struct espi_program *prog = scene->prog;
+    esp_model model = scene->reality->model;
+    *g = (struct engine){.scene = scene, .prog = prog, .spare = -1};
+    g->blocking = model == ESP_MODEL_ONE_PORT || model == ESP_MODEL_HALF_DUPLEX;
+    g->pipelined = model == ESP_MODEL_CAPACITY;
+    if (engine_alloc(g, scene->arena) ||
+        espi_heap_init(&g->due, scene->arena, change_event(g) + 1) ||
+        espi_fair_rates_init(&g->rates, prog->n_streams, scene->links.n, scene->use_start,
+                             scene->use_resource, scene->arena))
         return -1;
-    for (int r = 0; r < scene->links.n; r++)
-        g->weight[r] = -1;
+    for (int r = 0; r < prog->n_ranks; r++) {
+        wake(g, r);
+        if (isfinite(scene->stop_s[r]))
+            espi_heap_set(&g->due, stop_event_of(g, r), scene->stop_s[r]);
+    }
+    expect_change(g);
     return 0;
 }
 
@@ -434,18 +458,17 @@ esp_status espi_run_fluid(struct espi_scene *scene, struct esp_err *err)
     struct engine g;
     if (engine_init(&g, scene))
         return espi_err_nomem(err);
-    for (;;) {
-        if (settle(&g))
-            return espi_err_nomem(err);
+    for (double next_s = 0; isfinite(next_s) && !g.out_of_memory;) {
+        g.now_s = next_s;
+        happen_all(&g);
         start_all(&g);
-        if (settle(&g)) /* transfers without latency flow at once */
-            return espi_err_nomem(err);
-        refresh_parts(&g);
-        set_rates(&g);
-        double next_s = next_event_s(&g);
-        if (!isfinite(next_s))
-            return ESP_OK;
-        advance(&g, next_s);
-        scene->events++;
+        if (next_event_s(&g) > g.now_s) { /* nothing more happens now */
+            set_rates(&g);
+            scene->events++;
+        }
+        next_s = next_event_s(&g);
     }
+    espi_free(g.under_way.item);
+    espi_free(g.landings);
+    return g.out_of_memory ? espi_err_nomem(err) : ESP_OK;
 }
