@@ -21,6 +21,15 @@ struct espi_algo_option {
     const char *meaning;
 };
 
+/* What the optimal steady state sends over each arc of a view, kept by who runs several
+ * algorithms that follow it. */
+struct espi_shares_memo {
+    double slice_bytes; /* of the view */
+    int n;              /* arcs; 0: nothing is kept */
+    long *share;        /* espi_free() */
+    double bound_Bps;
+};
+
 /* What an algorithm gets to work with. */
 struct espi_task {
     const struct esp_platform *p;
@@ -30,6 +39,7 @@ struct espi_task {
     struct espi_slices slices;            /* how the message is cut */
     double option[ESPI_ALGO_OPTIONS_MAX]; /* in the order of the table */
     struct espi_arena *arena;             /* scratch memory, freed by the caller */
+    struct espi_shares_memo *shares;      /* for the same platform and root, or NULL */
 };
 
 #define ESPI_MODEL_BIT(model) (1u << (model))

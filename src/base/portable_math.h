@@ -27,4 +27,10 @@ double espi_hypot(double x, double y);
 /* For angles of some thousand turns at most. */
 void espi_sin_cos(double angle, double *sine, double *cosine);
 
+/* The larger of two numbers, neither of which is NaN: fmax() without a call. */
+static inline double espi_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 #endif

@@ -64,7 +64,7 @@ esp_status espi_cover_init(struct espi_cover *c, const struct espi_net *net,
     if (!st)
         st = add_columns(c, err);
     if (!st)
-        espi_lp_round(c->lp);
+        espi_lp_round_values(c->lp);
     if (!st && espi_net_add_loads(net, 1, c->lp, arena))
         st = espi_err_nomem(err);
     if (st) {

@@ -14,7 +14,7 @@ enum { PERTURB_ON = 50, PERTURB_OFF = 102 };
 
 struct espi_lp {
     Clp_Simplex *model;
-    int perturb, rounds;
+    int perturb, rounds, values_only;
     int wild;               /* a number that CLP would end the process for */
     double *values, *duals; /* of the last solve */
     double *second;         /* costs of the columns; NULL: none were stated */
@@ -71,6 +71,11 @@ void espi_lp_iteration_limit(struct espi_lp *lp, double iterations)
 void espi_lp_round(struct espi_lp *lp)
 {
     lp->rounds = 1;
+}
+
+void espi_lp_round_values(struct espi_lp *lp)
+{
+    lp->rounds = lp->values_only = 1;
 }
 
 void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual)
@@ -203,7 +208,9 @@ static int take_results(struct espi_lp *lp)
     memcpy(lp->duals, Clp_dualRowSolution(lp->model), (size_t)rows * sizeof(double));
     if (Clp_status(lp->model) != 0)
         return 0;
-    int st = espi_vertex_choose(lp->model, lp->second, lp->values, lp->duals);
+    int st = lp->values_only
+                 ? espi_vertex_choose_values(lp->model, lp->second, lp->values, lp->duals)
+                 : espi_vertex_choose(lp->model, lp->second, lp->values, lp->duals);
     if (lp->rounds) {
         round_all(lp->values, columns);
         round_all(lp->duals, rows);

@@ -46,6 +46,8 @@ void espi_lp_iteration_limit(struct espi_lp *lp, double iterations);
 /* Results are rounded to nine digits, for who decides by them and needs no more: two
  * bases of one vertex, and so two machines, may differ in the last. */
 void espi_lp_round(struct espi_lp *lp);
+/* The same, and nobody asks for duals, which are then not chosen and mean nothing. */
+void espi_lp_round_values(struct espi_lp *lp);
 void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual);
 
 void espi_lp_add_rows(struct espi_lp *lp, const struct espi_lp_vectors *rows);

@@ -165,6 +165,38 @@ static int choose_duals(struct face *f)
     return Clp_status(f->model);
 }
 
+/* The numbers of the values that were chosen, anew from the basis; *duals is scratch. */
+static int compute_values(struct face *f, double *values, double *duals)
+{
+    memcpy(values, f->value, (size_t)f->columns * sizeof *values);
+    for (int i = 0; i < f->columns + f->rows; i++)
+        f->value[i] = held_at(f, i);
+    return espi_basis_solve(f->model, f->value, f->cost, values, duals);
+}
+
+int espi_vertex_choose_values(Clp_Simplex *model, const double *second, double *values,
+                              double *duals)
+{
+    struct face f;
+    size_t size = (size_t)(Clp_numberColumns(model) + Clp_numberRows(model));
+    unsigned char *basis = ESPI_NEW(unsigned char, size + 1);
+    int st = 0;
+    if (!basis || face_init(&f, model)) {
+        espi_free(basis);
+        return -1;
+    }
+    memcpy(basis, Clp_statusArray(model), size);
+    memcpy(values, f.value, (size_t)f.columns * sizeof *values);
+    if (!choose_values(&f, second))
+        st = compute_values(&f, values, duals);
+    restore(&f);
+    /* the next solve starts from the basis that is best by the first cost */
+    Clp_copyinStatus(model, basis);
+    espi_free(f.room);
+    espi_free(basis);
+    return st < 0 ? -1 : 0;
+}
+
 int espi_vertex_choose(Clp_Simplex *model, const double *second, double *values,
                        double *duals)
 {

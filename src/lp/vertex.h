@@ -11,4 +11,9 @@
 int espi_vertex_choose(Clp_Simplex *model, const double *second, double *values,
                        double *duals);
 
+/* The same for the values alone, which takes half the time or less. Their last digits may
+ * differ where a vertex has several bases: for who rounds them. duals is scratch. */
+int espi_vertex_choose_values(Clp_Simplex *model, const double *second, double *values,
+                              double *duals);
+
 #endif

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/portable_math.h"
+
 struct player {
     const struct espi_replay *r;
     double *free_s; /* by resource */
@@ -39,9 +41,9 @@ static double play(struct player *p, const struct espi_op *op, int64_t round)
     const int *first = p->r->first;
     double *arrivals = p->arrival_s + (round % p->depth) * p->r->order->n, start_s = 0;
     for (int s = leg->source; s >= 0; s = p->r->legs->leg[s].also)
-        start_s = fmax(start_s, arrivals[first[s] + op->slice]);
+        start_s = espi_max(start_s, arrivals[first[s] + op->slice]);
     for (int k = u->start[leg->arc]; k < u->start[leg->arc + 1]; k++)
-        start_s = fmax(start_s, p->free_s[u->resource[k]]);
+        start_s = espi_max(start_s, p->free_s[u->resource[k]]);
     for (int k = u->start[leg->arc]; k < u->start[leg->arc + 1]; k++)
         p->free_s[u->resource[k]] = start_s + u->time_s[k];
     return arrivals[first[op->leg] + op->slice] = start_s + u->lag_s[leg->arc];
@@ -55,7 +57,7 @@ static double play_round(struct player *p, int64_t j)
         const struct espi_op *op = &p->r->order->op[k];
         int64_t round = espi_replay_round(p->r, op, j);
         if (round >= 0)
-            last_s = fmax(last_s, play(p, op, round));
+            last_s = espi_max(last_s, play(p, op, round));
     }
     return last_s;
 }

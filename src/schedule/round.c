@@ -76,7 +76,7 @@ static double max_load(const struct espi_rounds *c)
 {
     double most = 0;
     for (int r = 0; r < c->res.n; r++)
-        most = fmax(most, c->load[r]);
+        most = espi_max(most, c->load[r]);
     return most;
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/portable_math.h"
 #include "graph/csr.h"
 
 struct candidate {
@@ -102,19 +103,40 @@ static void join_line(struct weaver *w, int arc)
     const struct espi_arc_uses *u = w->u;
     double most = -INFINITY;
     for (int k = u->start[arc]; k < u->start[arc + 1]; k++)
-        most = fmax(most, w->rest_s[u->resource[k]]);
+        most = espi_max(most, w->rest_s[u->resource[k]]);
     w->line[w->n_line++] =
         (struct candidate){most, (double)(w->left[arc] - 1) / w->b->arc_count[arc], arc};
 }
 
-static int more_urgent(const void *a, const void *b)
+static int is_more_urgent(const struct candidate *x, const struct candidate *y)
 {
-    const struct candidate *x = a, *y = b;
     if (x->first != y->first)
-        return x->first > y->first ? -1 : 1;
+        return x->first > y->first;
     if (x->second != y->second)
-        return x->second > y->second ? -1 : 1;
-    return x->arc < y->arc ? -1 : x->arc > y->arc;
+        return x->second > y->second;
+    return x->arc < y->arc;
+}
+
+static int by_urgency(const void *a, const void *b)
+{
+    return is_more_urgent(b, a) - is_more_urgent(a, b);
+}
+
+/* Most lines are short. */
+static void sort_line(struct weaver *w)
+{
+    enum { SHORT = 12 };
+    if (w->n_line > SHORT) {
+        qsort(w->line, (size_t)w->n_line, sizeof *w->line, by_urgency);
+        return;
+    }
+    for (int i = 1; i < w->n_line; i++) {
+        struct candidate x = w->line[i];
+        int k = i;
+        for (; k > 0 && is_more_urgent(&x, &w->line[k - 1]); k--)
+            w->line[k] = w->line[k - 1];
+        w->line[k] = x;
+    }
 }
 
 /* Slices that the sender of the leg has. */
@@ -239,7 +261,7 @@ static void next_moment(struct weaver *w, int moment)
         else
             line_up(w, r, moment, now_s);
     }
-    qsort(w->line, (size_t)w->n_line, sizeof *w->line, more_urgent);
+    sort_line(w);
     for (int i = 0; i < w->n_line; i++)
         if (is_free(w, w->line[i].arc, now_s))
             send(w, w->line[i].arc, now_s);
@@ -281,10 +303,10 @@ static double replay(const struct espi_weave *w, const struct espi_batch *b,
             end = u->start[arc + 1];
         double start_s = least_s ? base_s + least_s[i] : 0;
         for (int k = first; k < end; k++)
-            start_s = fmax(start_s, free_s[u->resource[k]]);
+            start_s = espi_max(start_s, free_s[u->resource[k]]);
         for (int k = first; k < end; k++)
             free_s[u->resource[k]] = start_s + u->time_s[k];
-        last_s = fmax(last_s, start_s + u->slice_s[arc]);
+        last_s = espi_max(last_s, start_s + u->slice_s[arc]);
         if (starts)
             starts[i] = start_s - base_s;
     }

@@ -1,7 +1,9 @@
 #include "algo/pipelined/lp_shares.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "cost/arcs.h"
 #include "cost/packing.h"
@@ -44,8 +46,33 @@ static int passes_for(int hosts)
     return hosts > FEW_HOSTS ? FEW_PASSES : PASSES;
 }
 
-long *espi_lp_shares(const struct espi_task *task, struct esp_plan *plan, esp_status *st,
-                     struct esp_err *err)
+/* What was found for the same view before; NULL: nothing. */
+static long *recall(const struct espi_task *task, struct esp_plan *plan)
+{
+    const struct espi_shares_memo *memo = task->shares;
+    if (!memo || memo->n != task->view->g.m ||
+        memo->slice_bytes != task->view->slice_bytes)
+        return NULL;
+    plan->bound_Bps = memo->bound_Bps;
+    return memo->share;
+}
+
+/* Keeps the shares for the next algorithm, if there is memory for them. */
+static void remember(const struct espi_task *task, const struct esp_plan *plan,
+                     const long *share)
+{
+    struct espi_shares_memo *memo = task->shares;
+    int m = task->view->g.m;
+    long *copy = memo ? ESPI_NEW(long, m) : NULL;
+    if (!copy)
+        return;
+    memcpy(copy, share, (size_t)m * sizeof *copy);
+    espi_free(memo->share);
+    *memo = (struct espi_shares_memo){task->view->slice_bytes, m, copy, plan->bound_Bps};
+}
+
+static esp_status find_shares(const struct espi_task *task, struct esp_plan *plan,
+                              long *share, struct esp_err *err)
 {
     const struct espi_view *v = task->view;
     struct espi_arcs arcs;
@@ -55,17 +82,25 @@ long *espi_lp_shares(const struct espi_task *task, struct esp_plan *plan, esp_st
                                 .max_passes = passes_for(v->g.n),
                                 .patience = &endless,
                                 .least_time = 1};
-    *st = warm_up(task, &at, plan, err);
-    if (!*st)
-        *st = espi_arcs_solve(&at, task->arena, &arcs, err);
+    esp_status st = warm_up(task, &at, plan, err);
+    if (!st)
+        st = espi_arcs_solve(&at, task->arena, &arcs, err);
+    for (int e = 0; e < v->g.m && !st; e++)
+        share[e] = (long)floor(1e7 * arcs.y[e] + 0.5);
+    return st;
+}
+
+long *espi_lp_shares(const struct espi_task *task, struct esp_plan *plan, esp_status *st,
+                     struct esp_err *err)
+{
+    long *share = recall(task, plan);
+    *st = ESP_OK;
+    if (share)
+        return share;
+    share = ESPI_ARENA_NEW(task->arena, long, task->view->g.m);
+    *st = share ? find_shares(task, plan, share, err) : espi_err_nomem(err);
     if (*st)
         return NULL;
-    long *share = ESPI_ARENA_NEW(task->arena, long, v->g.m);
-    if (!share) {
-        *st = espi_err_nomem(err);
-        return NULL;
-    }
-    for (int e = 0; e < v->g.m; e++)
-        share[e] = (long)floor(1e7 * arcs.y[e] + 0.5);
+    remember(task, plan, share);
     return share;
 }

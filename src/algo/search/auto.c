@@ -13,13 +13,15 @@
  * with its options at their standard, for the slices of the request (64 KiB where these
  * are left open). Complexity: that of all of them, a few times. */
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "algo/algo.h"
+#include "base/alloc.h"
 #include "base/err.h"
 
-enum { MAX_SLICES = 64, MAX_ROUNDS = 2, FEW_HOSTS = 200 };
+enum { MAX_SLICES = 64, MAX_ROUNDS = 2, FEW_HOSTS = 200, MAX_SEEN = 256 };
 
 enum { OPTION_WORK };
 
@@ -39,6 +41,11 @@ struct contest {
     int n_slices;
     struct esp_plan *best;
     double finish_s, best_bytes; /* of the best */
+    /* What was judged is not judged again: algorithms often agree, and so do runs of one
+     * for several slices. Kept are hashes of the trees, while there is room. */
+    uint64_t seen[MAX_SEEN];
+    int n_seen;
+    struct espi_shares_memo shares;
 };
 
 static void list_slices(struct contest *c)
@@ -71,6 +78,41 @@ static double least_finish_s(const struct contest *c, const struct esp_plan *pla
     return plan->n_trees > 1 && espi_plan_is_short(c->task->p, plan, slices)
                ? slices * cost->load_s
                : cost->makespan_s;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
+    hash *= 0xff51afd7ed558ccdu;
+    return hash ^ (hash >> 32);
+}
+
+static uint64_t hash_of(const struct esp_plan *plan)
+{
+    uint64_t hash = (uint64_t)plan->n_trees;
+    for (int t = 0; t < plan->n_trees; t++) {
+        const struct esp_tree *tree = &plan->trees[t];
+        /* weights found for slices of two sizes differ in their last digits */
+        hash = mix(mix(hash, (uint64_t)(tree->weight * 0x1p30 + 0.5)),
+                   (uint64_t)tree->n_edges);
+        for (int i = 0; i < tree->n_edges; i++)
+            hash = mix(hash, (uint64_t)tree->edges[i].n_hops);
+        for (int h = 0; h < tree->n_hops; h++)
+            hash = mix(hash, (uint64_t)tree->hops[h]);
+    }
+    return hash;
+}
+
+/* Was a plan of the same trees judged before? */
+static int is_known(struct contest *c, const struct esp_plan *plan)
+{
+    uint64_t hash = hash_of(plan);
+    for (int i = 0; i < c->n_seen; i++)
+        if (c->seen[i] == hash)
+            return 1;
+    if (c->n_seen < MAX_SEEN)
+        c->seen[c->n_seen++] = hash;
+    return 0;
 }
 
 /* Takes the plan if it is better than the best with slices of some size, or frees it.
@@ -116,6 +158,7 @@ static esp_status enter(struct contest *c, const struct espi_algo *algo,
     if (!espi_algo_applies(algo, own.p))
         return ESP_OK;
     own.request = &c->request;
+    own.shares = &c->shares;
     memcpy(own.option, options, sizeof own.option);
     esp_status st =
         esp_plan_create(own.request->op, own.request->root, algo->name, &plan, err);
@@ -124,7 +167,7 @@ static esp_status enter(struct contest *c, const struct espi_algo *algo,
     struct espi_arena_mark mark = espi_arena_mark(own.arena);
     st = espi_algo_run(algo, &own, slice_bytes, plan, err);
     espi_arena_release(own.arena, mark);
-    if (!st)
+    if (!st && !is_known(c, plan))
         return judge(c, plan, err);
     esp_plan_free(plan);
     return st == ESP_EUNSUPPORTED ? ESP_OK : st;
@@ -223,6 +266,7 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
         c.best->trees = old.trees;
     }
     esp_plan_free(c.best);
+    espi_free(c.shares.share);
     return st;
 }
 

@@ -1,0 +1,352 @@
+/* Where the time of planning goes: processor seconds of each study of `espalier reproduce
+ * --quick`, and of `espalier plan` of 64 MB for 24 to 1,000 hosts, with the share of each
+ * part of the work in percent.
+ *   bench_speed [--json] [plans|studies] [HOSTS]     (plans of up to so many; all)
+ * Linked so that calls of the parts are counted (--wrap). What one part calls of another
+ * counts for the other only. */
+#include <string.h>
+
+#include "bench.h"
+#include "cost/arcs.h"
+#include "cost/cost.h"
+#include "cost/packing.h"
+#include "lp/lp.h"
+#include "schedule/order.h"
+#include "schedule/round.h"
+#include "study/study.h"
+
+/* ---- parts of the work ---- */
+
+enum part { REST, PROGRAMS, PACKING, CUTS, ROUNDS, ARRANGING, PLAYING, COSTING, PARTS };
+
+static const char *const part_names[PARTS] = {
+    "rest", "programs", "packing", "cuts", "rounds", "arranging", "playing", "costing"};
+
+static _Thread_local double part_s[PARTS], since_s;
+static _Thread_local enum part now;
+
+/* Begins a part, and gives the one that it interrupts. */
+static enum part begin(enum part part)
+{
+    enum part before = now;
+    double at_s = espi_cpu_s();
+    part_s[before] += at_s - since_s;
+    since_s = at_s;
+    now = part;
+    return before;
+}
+
+/* Names that start with __ are the linker's. */
+/* NOLINTBEGIN(bugprone-reserved-identifier) */
+espi_lp_result __real_espi_lp_solve(struct espi_lp *lp, espi_lp_method method);
+espi_lp_result __wrap_espi_lp_solve(struct espi_lp *lp, espi_lp_method method);
+esp_status __real_espi_packing_solve(const struct espi_view *v, int root,
+                                     const struct espi_packing_options *options,
+                                     struct espi_arena *arena, struct espi_packing *out,
+                                     struct esp_err *err);
+esp_status __wrap_espi_packing_solve(const struct espi_view *v, int root,
+                                     const struct espi_packing_options *options,
+                                     struct espi_arena *arena, struct espi_packing *out,
+                                     struct esp_err *err);
+esp_status __real_espi_arcs_solve(const struct espi_arcs_task *task,
+                                  struct espi_arena *arena, struct espi_arcs *out,
+                                  struct esp_err *err);
+esp_status __wrap_espi_arcs_solve(const struct espi_arcs_task *task,
+                                  struct espi_arena *arena, struct espi_arcs *out,
+                                  struct esp_err *err);
+double __real_espi_rounds_pick(struct espi_rounds *rounds, int low, int high,
+                               struct espi_round *best);
+double __wrap_espi_rounds_pick(struct espi_rounds *rounds, int low, int high,
+                               struct espi_round *best);
+int __real_espi_order_init(struct espi_order *o, const struct espi_legs *legs,
+                           const struct espi_arc_uses *uses,
+                           const struct espi_order_options *options,
+                           struct espi_arena *arena);
+int __wrap_espi_order_init(struct espi_order *o, const struct espi_legs *legs,
+                           const struct espi_arc_uses *uses,
+                           const struct espi_order_options *options,
+                           struct espi_arena *arena);
+int __real_espi_order_play(struct espi_order *o, const struct espi_legs *legs,
+                           const struct espi_arc_uses *uses,
+                           const struct espi_order_options *options, int64_t sends,
+                           struct espi_arena *arena);
+int __wrap_espi_order_play(struct espi_order *o, const struct espi_legs *legs,
+                           const struct espi_arc_uses *uses,
+                           const struct espi_order_options *options, int64_t sends,
+                           struct espi_arena *arena);
+int __real_espi_order_settle(struct espi_order *o, const struct espi_legs *legs,
+                             const struct espi_arc_uses *uses,
+                             const struct espi_order_options *options,
+                             struct espi_arena *arena);
+int __wrap_espi_order_settle(struct espi_order *o, const struct espi_legs *legs,
+                             const struct espi_arc_uses *uses,
+                             const struct espi_order_options *options,
+                             struct espi_arena *arena);
+esp_status __real_espi_plan_cost(const struct esp_platform *p,
+                                 const struct esp_plan *plan, double size_bytes,
+                                 double slice_bytes, struct espi_arena *arena,
+                                 struct espi_cost *out, struct esp_err *err);
+esp_status __wrap_espi_plan_cost(const struct esp_platform *p,
+                                 const struct esp_plan *plan, double size_bytes,
+                                 double slice_bytes, struct espi_arena *arena,
+                                 struct espi_cost *out, struct esp_err *err);
+
+espi_lp_result __wrap_espi_lp_solve(struct espi_lp *lp, espi_lp_method method)
+{
+    enum part before = begin(PROGRAMS);
+    espi_lp_result result = __real_espi_lp_solve(lp, method);
+    begin(before);
+    return result;
+}
+
+esp_status __wrap_espi_packing_solve(const struct espi_view *v, int root,
+                                     const struct espi_packing_options *options,
+                                     struct espi_arena *arena, struct espi_packing *out,
+                                     struct esp_err *err)
+{
+    enum part before = begin(PACKING);
+    esp_status st = __real_espi_packing_solve(v, root, options, arena, out, err);
+    begin(before);
+    return st;
+}
+
+esp_status __wrap_espi_arcs_solve(const struct espi_arcs_task *task,
+                                  struct espi_arena *arena, struct espi_arcs *out,
+                                  struct esp_err *err)
+{
+    enum part before = begin(CUTS);
+    esp_status st = __real_espi_arcs_solve(task, arena, out, err);
+    begin(before);
+    return st;
+}
+
+double __wrap_espi_rounds_pick(struct espi_rounds *rounds, int low, int high,
+                               struct espi_round *best)
+{
+    enum part before = begin(ROUNDS);
+    double picked_s = __real_espi_rounds_pick(rounds, low, high, best);
+    begin(before);
+    return picked_s;
+}
+
+int __wrap_espi_order_init(struct espi_order *o, const struct espi_legs *legs,
+                           const struct espi_arc_uses *uses,
+                           const struct espi_order_options *options,
+                           struct espi_arena *arena)
+{
+    enum part before = begin(ARRANGING);
+    int failed = __real_espi_order_init(o, legs, uses, options, arena);
+    begin(before);
+    return failed;
+}
+
+int __wrap_espi_order_play(struct espi_order *o, const struct espi_legs *legs,
+                           const struct espi_arc_uses *uses,
+                           const struct espi_order_options *options, int64_t sends,
+                           struct espi_arena *arena)
+{
+    enum part before = begin(PLAYING);
+    int failed = __real_espi_order_play(o, legs, uses, options, sends, arena);
+    begin(before);
+    return failed;
+}
+
+int __wrap_espi_order_settle(struct espi_order *o, const struct espi_legs *legs,
+                             const struct espi_arc_uses *uses,
+                             const struct espi_order_options *options,
+                             struct espi_arena *arena)
+{
+    enum part before = begin(PLAYING);
+    int failed = __real_espi_order_settle(o, legs, uses, options, arena);
+    begin(before);
+    return failed;
+}
+
+esp_status __wrap_espi_plan_cost(const struct esp_platform *p,
+                                 const struct esp_plan *plan, double size_bytes,
+                                 double slice_bytes, struct espi_arena *arena,
+                                 struct espi_cost *out, struct esp_err *err)
+{
+    enum part before = begin(COSTING);
+    esp_status st =
+        __real_espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, out, err);
+    begin(before);
+    return st;
+}
+
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* ---- platforms ---- */
+
+enum kind { SITES, SWITCHES, CAPACITY, RANDOM, TIERS, KINDS };
+
+static const char *const kind_names[KINDS] = {"sites", "switches", "capacity", "random",
+                                              "tiers"};
+
+static esp_status make_sites(enum kind kind, int hosts, struct esp_platform **out,
+                             struct esp_err *err)
+{
+    struct esp_sites_options o;
+    struct esp_platform *p = NULL;
+    esp_sites_options_defaults(&o);
+    o.sites = hosts < 64 ? 3 : hosts < 256 ? 4 : hosts < 1000 ? 8 : 10;
+    o.clusters = 2;
+    o.hosts = hosts / o.sites / o.clusters;
+    o.spread = 3;
+    o.switches = kind == SWITCHES;
+    esp_status st = esp_generate_sites(&o, &p, err);
+    if (st || kind != CAPACITY) {
+        *out = p;
+        return st;
+    }
+    st = esp_platform_with_model(p, ESP_MODEL_CAPACITY, out, err);
+    esp_platform_free(p);
+    return st;
+}
+
+static esp_status make_platform(enum kind kind, int hosts, struct esp_platform **out,
+                                struct esp_err *err)
+{
+    struct esp_random_options random;
+    struct esp_tiers_options tiers;
+    if (kind == RANDOM) {
+        esp_random_options_defaults(&random);
+        random.nodes = hosts;
+        return esp_generate_random(&random, out, err);
+    }
+    if (kind == TIERS) {
+        esp_tiers_options_defaults(&tiers);
+        tiers.nodes = hosts;
+        return esp_generate_tiers(&tiers, out, err);
+    }
+    return make_sites(kind, hosts, out, err);
+}
+
+/* ---- plans ---- */
+
+static void print_plan(int json, int first, const struct esp_platform *p, enum kind kind,
+                       const struct esp_plan *plan, double took_s)
+{
+    int hosts = esp_platform_host_count(p);
+    double slices = plan->size_bytes / plan->slice_bytes;
+    if (json)
+        printf("%s{\"platform\": \"%s\", \"hosts\": %d, \"cpu_s\": %.3f, "
+               "\"makespan_s\": %.6g, \"throughput_Bps\": %.6g, \"trees\": %d, "
+               "\"slices\": %.0f",
+               first ? "" : ",\n", kind_names[kind], hosts, took_s, plan->makespan_s,
+               plan->throughput_Bps, plan->n_trees, slices);
+    else
+        printf("%-9s %5d %8.3f %9.4f %6d %7.0f ", kind_names[kind], hosts, took_s,
+               plan->makespan_s, plan->n_trees, slices);
+    for (int i = 0; i < PARTS; i++)
+        if (json)
+            printf(", \"%s\": %.3f", part_names[i], part_s[i]);
+        else
+            printf(" %9.0f", 100 * part_s[i] / took_s);
+    printf(json ? "}" : "\n");
+    fflush(stdout);
+}
+
+static void bench_plan(int json, int first, enum kind kind, int hosts)
+{
+    struct esp_platform *p = NULL;
+    struct esp_plan *plan = NULL;
+    struct esp_request request;
+    struct esp_err err;
+    bench_stop_if(make_platform(kind, hosts, &p, &err), &err);
+    esp_request_init(&request, 0);
+    while (esp_platform_node_kind(p, request.root) != ESP_NODE_HOST)
+        request.root++;
+    memset(part_s, 0, sizeof part_s);
+    double began_s = since_s = espi_cpu_s();
+    bench_stop_if(esp_plan_make(p, &request, &plan, &err), &err);
+    double took_s = espi_cpu_s() - began_s;
+    begin(REST);
+    print_plan(json, first, p, kind, plan, took_s);
+    esp_plan_free(plan);
+    esp_platform_free(p);
+}
+
+static void bench_plans(int json, int most)
+{
+    static const int hosts[] = {24, 64, 256, 1000};
+    int first = 1;
+    if (!json) {
+        printf("%-9s %5s %8s %9s %6s %7s ", "platform", "hosts", "cpu s", "finish s",
+               "trees", "slices");
+        for (int i = 0; i < PARTS; i++)
+            printf(" %9s", part_names[i]);
+        printf("\n");
+    }
+    for (int i = 0; i < 4 && hosts[i] <= most; i++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            /* a million links, one for each pair, are no network that anyone has */
+            if (hosts[i] == 1000 && (kind == SITES || kind == CAPACITY))
+                continue;
+            bench_plan(json, first, (enum kind)kind, hosts[i]);
+            first = 0;
+        }
+}
+
+/* ---- studies ---- */
+
+static double process_cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double bench_study(const struct espi_study *study)
+{
+    static struct espi_findings findings;
+    struct espi_arena arena;
+    struct esp_err err;
+    espi_arena_init(&arena);
+    findings = (struct espi_findings){.arena = &arena};
+    struct espi_study_run run = {.quick = 1, .findings = &findings};
+    double began_s = process_cpu_s();
+    bench_stop_if(study->run(&run, &err), &err);
+    espi_arena_done(&arena);
+    return process_cpu_s() - began_s;
+}
+
+static void bench_studies(int json)
+{
+    int n;
+    const struct espi_study *const *studies = espi_studies(&n);
+    double sum_s = 0;
+    if (!json)
+        printf("%-14s %8s\n", "study, quick", "cpu s");
+    for (int i = 0; i < n; i++) {
+        double took_s = bench_study(studies[i]);
+        sum_s += took_s;
+        printf(json ? "{\"study\": \"%s\", \"cpu_s\": %.2f},\n" : "%-14s %8.2f\n",
+               studies[i]->name, took_s);
+        fflush(stdout);
+    }
+    printf(json ? "{\"study\": \"%s\", \"cpu_s\": %.2f}" : "%-14s %8.2f\n", "all", sum_s);
+}
+
+int main(int argc, char **argv)
+{
+    int json = 0, plans = 1, studies = 1, most = 1000;
+    for (int i = 1; i < argc; i++) {
+        json |= !strcmp(argv[i], "--json");
+        plans &= strcmp(argv[i], "studies") != 0;
+        studies &= strcmp(argv[i], "plans") != 0;
+        if (argv[i][0] >= '0' && argv[i][0] <= '9')
+            most = atoi(argv[i]);
+    }
+    if (json)
+        printf("[");
+    if (plans)
+        bench_plans(json, most);
+    if (plans && studies)
+        printf(json ? ",\n" : "\n");
+    if (studies)
+        bench_studies(json);
+    if (json)
+        printf("]\n");
+    return 0;
+}
