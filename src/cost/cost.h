@@ -87,6 +87,13 @@ esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan 
                             double size_bytes, double slice_bytes,
                             struct espi_arena *arena, double *out, struct esp_err *err);
 
+/* The same in a tenth of the time, by the first order that comes to mind: what a better
+ * one finds is mostly some hundredths earlier, at most some tenths. It tells which slices
+ * of a plan are worth a closer look. */
+esp_status espi_plan_rank(const struct esp_platform *p, const struct esp_plan *plan,
+                          double size_bytes, double slice_bytes, struct espi_arena *arena,
+                          double *out, struct esp_err *err);
+
 /* Are messages of so many slices played to their end, to time them? */
 int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan,
                        double slices);

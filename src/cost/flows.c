@@ -167,7 +167,7 @@ esp_status espi_flows_init(struct espi_flows *f, const struct espi_net *net,
     esp_status st = espi_lp_create(&f->lp, err);
     if (st)
         return st;
-    espi_lp_round_values(f->lp);
+    espi_lp_round(f->lp);
     espi_lp_add_columns(f->lp, &period);
     if (espi_net_add_loads(net, 0, f->lp, arena))
         st = espi_err_nomem(err);

@@ -300,22 +300,23 @@ int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan
 }
 
 static int time_pace(const struct esp_platform *p, const struct esp_plan *plan,
-                     struct espi_slices slices, int roughly, struct espi_arena *arena,
-                     struct espi_played *t)
+                     struct espi_slices slices, espi_timing timing,
+                     struct espi_arena *arena, struct espi_played *t)
 {
     double parts = fmax(1, espi_plan_parts(plan, p->n_hosts));
     return slices.count >= fmax(MANY_SLICES, MANY_OF_PART * parts)
-               ? espi_long_pace(p, plan, slices.bytes, roughly, arena, &t->pace_s)
+               ? espi_long_pace(p, plan, slices.bytes, timing, arena, &t->pace_s)
                : 0;
 }
 
 static int time_finish(const struct esp_platform *p, const struct esp_plan *plan,
-                       struct espi_slices slices, int roughly, struct espi_arena *arena,
-                       struct espi_played *t)
+                       struct espi_slices slices, espi_timing timing,
+                       struct espi_arena *arena, struct espi_played *t)
 {
-    return is_played(p, plan, slices.count, roughly ? &TO_WEIGH : &TO_CLAIM)
-               ? espi_played_finish(p, plan, (int64_t)slices.count, slices.bytes, arena,
-                                    t)
+    const struct patience *most = timing == ESPI_TIME_CLAIM ? &TO_CLAIM : &TO_WEIGH;
+    return is_played(p, plan, slices.count, most)
+               ? espi_played_finish(p, plan, (int64_t)slices.count, slices.bytes, timing,
+                                    arena, t)
                : 0;
 }
 
@@ -331,10 +332,9 @@ static void correct(struct espi_cost *cost, const struct espi_played *t,
         cost->makespan_s = t->finish_s;
 }
 
-/* paced: the pace is asked for, and not only, and roughly, as far as the finish depends
- * on it. */
+/* The pace is timed for claims; else only as far as the finish depends on it. */
 static esp_status time_plan(const struct esp_platform *p, const struct esp_plan *plan,
-                            double size_bytes, double slice_bytes, int paced,
+                            double size_bytes, double slice_bytes, espi_timing timing,
                             struct espi_arena *arena, struct espi_cost *out,
                             struct esp_err *err)
 {
@@ -344,10 +344,10 @@ static esp_status time_plan(const struct esp_platform *p, const struct esp_plan 
     struct espi_slices slices = espi_slices(size_bytes, slice_bytes);
     struct espi_arena_mark mark = espi_arena_mark(arena);
     esp_status st = espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, &cost, err);
-    if (!st && time_finish(p, &plain, slices, !paced, arena, &t))
+    if (!st && time_finish(p, &plain, slices, timing, arena, &t))
         st = espi_err_nomem(err);
-    if (!st && (paced || !(t.finish_s > 0)) && !(t.pace_s > 0) &&
-        time_pace(p, &plain, slices, !paced, arena, &t))
+    if (!st && (timing == ESPI_TIME_CLAIM || !(t.finish_s > 0)) && !(t.pace_s > 0) &&
+        time_pace(p, &plain, slices, timing, arena, &t))
         st = espi_err_nomem(err);
     espi_arena_release(arena, mark);
     if (st)
@@ -362,16 +362,33 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err)
 {
-    return time_plan(p, plan, size_bytes, slice_bytes, 1, arena, out, err);
+    return time_plan(p, plan, size_bytes, slice_bytes, ESPI_TIME_CLAIM, arena, out, err);
+}
+
+static esp_status time_message(const struct esp_platform *p, const struct esp_plan *plan,
+                               double size_bytes, double slice_bytes, espi_timing timing,
+                               struct espi_arena *arena, double *out, struct esp_err *err)
+{
+    struct espi_cost cost;
+    esp_status st =
+        time_plan(p, plan, size_bytes, slice_bytes, timing, arena, &cost, err);
+    if (!st)
+        *out = cost.makespan_s;
+    return st;
 }
 
 esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan *plan,
                             double size_bytes, double slice_bytes,
                             struct espi_arena *arena, double *out, struct esp_err *err)
 {
-    struct espi_cost cost;
-    esp_status st = time_plan(p, plan, size_bytes, slice_bytes, 0, arena, &cost, err);
-    if (!st)
-        *out = cost.makespan_s;
-    return st;
+    return time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_WEIGH, arena, out,
+                        err);
+}
+
+esp_status espi_plan_rank(const struct esp_platform *p, const struct esp_plan *plan,
+                          double size_bytes, double slice_bytes, struct espi_arena *arena,
+                          double *out, struct esp_err *err)
+{
+    return time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_RANK, arena, out,
+                        err);
 }

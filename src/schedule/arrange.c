@@ -13,7 +13,13 @@ enum { MAX_SENDS = 1 << 14, MAX_WORK = 1 << 15, FIRST_SENDS = 1 << 11 };
 /* Rounds of many trees on many hosts begin longer, so that each tree gets its share: two
  * slices a tree, as long as there are not more sends than these. There one rule has to
  * do, and the first round that is no better ends the search. */
-enum { TREE_SLICES = 2, MOST_SENDS = 1 << 19, GOOD_RULE = 2 };
+enum {
+    TREE_SLICES = 2,
+    MOST_SENDS = 1 << 19,
+    GOOD_RULE = 2,
+    GOOD_FLOW = 6,
+    ONE_ROUND = 128
+};
 static const double GOOD = 3e-3;
 
 /* One tree needs no order when every node receives each slice once: whoever is served in
@@ -129,6 +135,7 @@ struct search {
     int unit;               /* slots: a round has a multiple of it */
     int64_t work, max_work; /* sends of all rounds tried */
     int patience;           /* so many rounds that are no better end the search */
+    int quick;              /* one rule and one round have to do */
     double ratio;           /* of the lengths of rounds, from one to the next */
 };
 
@@ -186,8 +193,9 @@ static int try_others(struct search *s, int first, int most, int longer)
  * time. */
 static int try_rounds(struct search *s, int first, int most)
 {
-    return try_round(s, (int)(first / s->ratio) + 1, first) < 0 ||
-                   try_others(s, first, most, 1) || try_others(s, first, most, 0)
+    if (try_round(s, (int)(first / s->ratio) + 1, first) < 0)
+        return -1;
+    return !s->quick && (try_others(s, first, most, 1) || try_others(s, first, most, 0))
                ? -1
                : 0;
 }
@@ -256,6 +264,11 @@ static int arrange(struct search *s, const struct esp_platform *p,
         .model = p->model,
         .rule = many ? GOOD_RULE : -1,
     };
+    if (s->quick && !many && plan->n_trees > 1) {
+        /* what is short is best sent in one round */
+        first = sized.n_slices <= ONE_ROUND ? most : first;
+        s->wanted.rule = sized.n_slices <= ONE_ROUND ? GOOD_FLOW : GOOD_RULE;
+    }
     /* what goes on for long is judged by its pace */
     if (sized.n_slices == ESPI_LONG_MESSAGE && !many)
         s->wanted.n_slices *= 4;
@@ -333,15 +346,15 @@ static int pace_of_tree(struct search *s, const struct esp_platform *p,
 }
 
 int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
-                   double slice_bytes, int roughly, struct espi_arena *arena,
+                   double slice_bytes, espi_timing timing, struct espi_arena *arena,
                    double *pace_s)
 {
     struct espi_arrangement a;
-    struct search s = {.a = &a, .arena = arena};
+    struct search s = {.a = &a, .arena = arena, .quick = timing == ESPI_TIME_RANK};
     struct espi_round_options o = {ESPI_LONG_MESSAGE, ESPI_MAX_SLOTS, slice_bytes,
                                    ESPI_ROUND_TOLERANCE};
     *pace_s = 0;
-    if (loads_tell_pace(p, plan, roughly))
+    if (loads_tell_pace(p, plan, timing != ESPI_TIME_CLAIM))
         return 0;
     if (!espi_needs_order(p, plan))
         return pace_of_tree(&s, p, plan, &o, pace_s);
@@ -387,11 +400,11 @@ static int play(struct search *s, const struct esp_platform *p,
 }
 
 int espi_played_finish(const struct esp_platform *p, const struct esp_plan *plan,
-                       int64_t n_slices, double slice_bytes, struct espi_arena *arena,
-                       struct espi_played *out)
+                       int64_t n_slices, double slice_bytes, espi_timing timing,
+                       struct espi_arena *arena, struct espi_played *out)
 {
     struct espi_arrangement a;
-    struct search s = {.a = &a, .arena = arena};
+    struct search s = {.a = &a, .arena = arena, .quick = timing == ESPI_TIME_RANK};
     struct espi_round_options o = {n_slices, ESPI_MAX_SLOTS, slice_bytes,
                                    ESPI_ROUND_TOLERANCE};
     int one, has = has_order(p, plan);

@@ -25,12 +25,20 @@ int espi_arrange(struct espi_arrangement *a, const struct esp_platform *p,
                  const struct esp_plan *plan, const struct espi_round_options *o,
                  struct espi_arena *arena);
 
+/* How much of an effort is made to time a plan. */
+typedef enum espi_timing {
+    ESPI_TIME_CLAIM, /* as programs will run */
+    ESPI_TIME_WEIGH, /* the same, but that plans of many trees on many hosts are taken to
+                        keep the pace of their busiest resource, since to time them takes
+                        longer than to make them (and of thousands in any case) */
+    ESPI_TIME_RANK,  /* by one order of one round: some hundredths too late as a rule, and
+                        some tenths at most. Of many, it tells which to weigh */
+} espi_timing;
+
 /* How long a slice takes in the midst of a long message, in the order of programs. 0:
- * as long as its busiest resource, which needs no timing. Roughly: that is taken to be so
- * of plans of many trees on many hosts, too, where to time them takes longer than to make
- * them (and of thousands in any case). -1 when out of memory. */
+ * as long as its busiest resource, which needs no timing. -1 when out of memory. */
 int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
-                   double slice_bytes, int roughly, struct espi_arena *arena,
+                   double slice_bytes, espi_timing timing, struct espi_arena *arena,
                    double *pace_s);
 
 /* What came of playing the sends of a message one by one; 0: nothing, then it is as the
@@ -45,7 +53,7 @@ struct espi_played {
  * to 1 << 18 sends. Of more, where each host serves its ports in order, so many are
  * played, and the others follow at their pace; elsewhere none. -1 when out of memory. */
 int espi_played_finish(const struct esp_platform *p, const struct esp_plan *plan,
-                       int64_t n_slices, double slice_bytes, struct espi_arena *arena,
-                       struct espi_played *out);
+                       int64_t n_slices, double slice_bytes, espi_timing timing,
+                       struct espi_arena *arena, struct espi_played *out);
 
 #endif

@@ -105,13 +105,10 @@ static double price_of(const struct espi_rounds *c, int t)
     return sum;
 }
 
-/* Busy resources are dear, the busiest of the round costs 1. What would be lost in
- * rounding beside that costs nothing, and takes no time. */
+/* Busy resources are dear, the busiest of the round costs 1. */
 static double price_of_load(const struct espi_rounds *c, double load_s)
 {
-    static const double LOST = -40; /* exp(-40) is 4e-18 */
-    double x = c->sharpness * (load_s - c->busiest_s) / c->ideal_s;
-    return x > LOST ? espi_exp(x) : 0;
+    return espi_exp(c->sharpness * (load_s - c->busiest_s) / c->ideal_s);
 }
 
 static double unevenness(const struct espi_rounds *c)

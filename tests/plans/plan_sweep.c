@@ -1,8 +1,9 @@
 /* Prints a line for each plan of the sweep: what was planned, a hash of the plan, its
- * throughput, and whether a linear program was solved on the way. Two builds whose plans
- * do not depend on the machine print the same; tools/check-plans compares them.
+ * throughput and makespan, and whether a linear program was solved on the way. Two builds
+ * whose plans do not depend on the machine print the same; tools/check-plans compares
+ * them.
  *
- *   what <tab> "lp" or "exact" <tab> hash <tab> throughput
+ *   what <tab> "lp" or "exact" <tab> hash <tab> throughput <tab> makespan
  *
  * usage: plan_sweep [N [ALGORITHM...]]     one plan of N, by a hash of what is planned
  * Linked so that calls of the solver are counted (--wrap). */
@@ -63,11 +64,11 @@ static int is_worth_it(struct job *job, const struct espi_algo *algo)
 }
 
 static void print_line(const struct job *job, const char *name, const char *text,
-                       size_t n, double throughput_Bps)
+                       size_t n, double throughput_Bps, double makespan_s)
 {
-    printf("%s %s %s\t%s\t%016llx\t%.17g\n", job->what, esp_op_name(job->request.op),
-           name, solved ? "lp" : "exact", (unsigned long long)hash_of(text, n),
-           throughput_Bps);
+    printf("%s %s %s\t%s\t%016llx\t%.17g\t%.17g\n", job->what,
+           esp_op_name(job->request.op), name, solved ? "lp" : "exact",
+           (unsigned long long)hash_of(text, n), throughput_Bps, makespan_s);
     solved = 0;
 }
 
@@ -86,12 +87,12 @@ static void print_plan(struct job *job, const char *algo)
     solved = 0;
     job->request.algo = algo;
     if (esp_plan_make(job->p, &job->request, &plan, &err)) {
-        print_line(job, algo, err.text, strlen(err.text), 0);
+        print_line(job, algo, err.text, strlen(err.text), 0, 0);
         return;
     }
     size_t n;
     char *text = plan_json(plan, job->p, &n);
-    print_line(job, algo, text, n, plan->throughput_Bps);
+    print_line(job, algo, text, n, plan->throughput_Bps, plan->makespan_s);
     free(text);
     esp_plan_free(plan);
 }

@@ -39,11 +39,17 @@ static esp_status warm_up(const struct espi_task *task, struct espi_arcs_task *a
 }
 
 /* The shares are a guide only. The last of many cuts takes seconds on a thousand hosts
- * and the trees are as good without it, so that there the number of passes is small. */
-static int passes_for(int hosts)
+ * and the trees are as good without it, so that there the number of passes is small; in a
+ * contest, where the trees are two of many, it is the smaller the more arcs there are, of
+ * which each pass looks at all. */
+static int passes_for(const struct espi_task *task)
 {
-    enum { FEW_HOSTS = 200, PASSES = 300, FEW_PASSES = 40 };
-    return hosts > FEW_HOSTS ? FEW_PASSES : PASSES;
+    enum { FEW_HOSTS = 200, PASSES = 300, FEW_PASSES = 40, LEAST = 12, ARCS = 1 << 16 };
+    int most = task->view->g.n > FEW_HOSTS ? FEW_PASSES : PASSES;
+    int fair = ARCS / task->view->g.m;
+    if (!task->shares || fair > most)
+        return most;
+    return fair > LEAST ? fair : LEAST;
 }
 
 /* What was found for the same view before; NULL: nothing. */
@@ -79,7 +85,7 @@ static esp_status find_shares(const struct espi_task *task, struct esp_plan *pla
     struct espi_patience endless = espi_patience_of(0, 0);
     struct espi_arcs_task at = {.v = v,
                                 .root = task->root,
-                                .max_passes = passes_for(v->g.n),
+                                .max_passes = passes_for(task),
                                 .patience = &endless,
                                 .least_time = 1};
     esp_status st = warm_up(task, &at, plan, err);
