@@ -111,11 +111,14 @@ static double price_of_load(const struct espi_rounds *c, double load_s)
     return espi_exp(c->sharpness * (load_s - c->busiest_s) / c->ideal_s);
 }
 
+/* The sum of the prices. Most resources are so little busy that theirs would leave no
+ * trace in it: exp(-60) is 9e-27. */
 static double unevenness(const struct espi_rounds *c)
 {
-    double sum = 0;
+    double sum = 0, least_s = c->busiest_s - 60 / c->sharpness * c->ideal_s;
     for (int r = 0; r < c->res.n; r++)
-        sum += price_of_load(c, c->load[r]);
+        if (c->load[r] > least_s)
+            sum += price_of_load(c, c->load[r]);
     return sum;
 }
 

@@ -44,7 +44,7 @@ static esp_status warm_up(const struct espi_task *task, struct espi_arcs_task *a
  * which each pass looks at all. */
 static int passes_for(const struct espi_task *task)
 {
-    enum { FEW_HOSTS = 200, PASSES = 300, FEW_PASSES = 40, LEAST = 12, ARCS = 1 << 16 };
+    enum { FEW_HOSTS = 200, PASSES = 300, FEW_PASSES = 40, LEAST = 3, ARCS = 1 << 16 };
     int most = task->view->g.n > FEW_HOSTS ? FEW_PASSES : PASSES;
     int fair = ARCS / task->view->g.m;
     if (!task->shares || fair > most)
