@@ -116,7 +116,12 @@ static void measure_one(const struct kind *kind, const struct esp_platform *p,
     int root = kind->last_node ? esp_platform_node_count(p) - 1 : 0;
     esp_request_init(&request, root);
     struct espi_slices slices = espi_slices(request.size_bytes, 65536);
-    struct espi_task task = {p, &request, &view, root, slices, {0}, &arena};
+    struct espi_task task = {.p = p,
+                             .request = &request,
+                             .view = &view,
+                             .root = root,
+                             .slices = slices,
+                             .arena = &arena};
     espi_arena_init(&arena);
     bench_stop_if(espi_view_init(&view, p, slices.bytes, &arena, &err), &err);
     bench_stop_if(espi_packing_solve(&view, root, &any, &arena, &packing, &err), &err);
