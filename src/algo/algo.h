@@ -40,6 +40,9 @@ struct espi_task {
     double option[ESPI_ALGO_OPTIONS_MAX]; /* in the order of the table */
     struct espi_arena *arena;             /* scratch memory, freed by the caller */
     struct espi_shares_memo *shares;      /* for the same platform and root, or NULL */
+    /* what may go into an optimum that is one of many candidates, as the option of
+     * espi_packing_solve(); 0: no limit */
+    double work_limit;
 };
 
 #define ESPI_MODEL_BIT(model) (1u << (model))

@@ -125,7 +125,8 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                       struct esp_err *err)
 {
     struct espi_packing packing;
-    struct espi_packing_options options = {.time_limit_s = task->request->budget_s};
+    struct espi_packing_options options = {.time_limit_s = task->request->budget_s,
+                                           .work_limit = task->work_limit};
     int most = (int)task->option[0];
     esp_status st =
         espi_packing_solve(task->view, task->root, &options, task->arena, &packing, err);

@@ -14,11 +14,13 @@ static esp_status warm_up(const struct espi_task *task, struct espi_arcs_task *a
 {
     const struct espi_view *v = task->view;
     struct espi_packing packing;
+    struct espi_packing_options options = {.work_limit = task->work_limit};
     double *inner = ESPI_ARENA_ZNEW(task->arena, double, v->g.m);
     double *load = ESPI_ARENA_ZNEW(task->arena, double, v->links.n);
     if (!inner || !load)
         return espi_err_nomem(err);
-    esp_status st = espi_packing_solve(v, task->root, NULL, task->arena, &packing, err);
+    esp_status st =
+        espi_packing_solve(v, task->root, &options, task->arena, &packing, err);
     if (st)
         return st;
     plan->bound_Bps = packing.bound * v->slice_bytes;
@@ -51,6 +53,10 @@ static int passes_for(const struct espi_task *task)
         return most;
     return fair > LEAST ? fair : LEAST;
 }
+
+/* Of more arcs no guide is made where its trees are two of many: not one pass over them
+ * takes less than all the rest. */
+enum { CONTEST_ARCS = 1 << 17 };
 
 /* What was found for the same view before; NULL: nothing. */
 static long *recall(const struct espi_task *task, struct esp_plan *plan)
@@ -103,6 +109,11 @@ long *espi_lp_shares(const struct espi_task *task, struct esp_plan *plan, esp_st
     *st = ESP_OK;
     if (share)
         return share;
+    if (task->shares && task->view->g.m > CONTEST_ARCS) {
+        *st = espi_err(err, ESP_EUNSUPPORTED, "more than %d arcs take too long here",
+                       CONTEST_ARCS);
+        return NULL;
+    }
     share = ESPI_ARENA_NEW(task->arena, long, task->view->g.m);
     *st = share ? find_shares(task, plan, share, err) : espi_err_nomem(err);
     if (*st)
