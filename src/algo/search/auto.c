@@ -9,9 +9,12 @@
  * longer changes. A slice size that the request gives is kept.
  *
  * Reference: none. Model: any.
- * Guarantee: the predicted finish is no later than that of any algorithm it runs, each
- * with its options at their standard, for the slices of the request (64 KiB where these
- * are left open). Complexity: that of all of them, a few times. */
+ * Guarantee: with a slice size that is given, and up to 200 hosts, the predicted finish
+ * is no later than that of any algorithm it runs with its options at their standard, but
+ * for lp-prune and lp-grow on views of many arcs, whose guide is left early
+ * (lp_shares.c). Where slices are left open, few sizes of a plan of several trees are
+ * looked at closely, and the best may be missed. Complexity: that of all of them, a few
+ * times. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
