@@ -269,8 +269,8 @@ double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,
     return espi_belief_factor(&a->belief, a->belief.group[link], now_s, error);
 }
 
-int espi_advisor_rates(const struct espi_advisor *a, double now_s, struct espi_rate *out,
-                       int max)
+int espi_advisor_rates(const struct espi_advisor *a, double now_s,
+                       struct espi_believed_rate *out, int max)
 {
     int n = 0;
     for (int g = 0; g < a->belief.n_groups; g++) {
@@ -278,13 +278,13 @@ int espi_advisor_rates(const struct espi_advisor *a, double now_s, struct espi_r
         struct espi_forecast f;
         if (!fate->series || espi_series_next(fate->series, &f) || n++ >= max)
             continue;
-        struct espi_rate *rate = &out[n - 1];
-        *rate = (struct espi_rate){.group = g,
-                                   .first_link = fate->first_link,
-                                   .n_links = fate->n_links,
-                                   .heard_s = fate->heard_s,
-                                   .samples = f.samples,
-                                   .method = f.method};
+        struct espi_believed_rate *rate = &out[n - 1];
+        *rate = (struct espi_believed_rate){.group = g,
+                                            .first_link = fate->first_link,
+                                            .n_links = fate->n_links,
+                                            .heard_s = fate->heard_s,
+                                            .samples = f.samples,
+                                            .method = f.method};
         rate->factor = espi_belief_factor(&a->belief, g, now_s, &rate->error);
     }
     return n;

@@ -119,7 +119,7 @@ double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,
                            double *error);
 
 /* What is believed of a group of links of which something was heard. */
-struct espi_rate {
+struct espi_believed_rate {
     int group, first_link, n_links;
     double factor, error; /* of the bandwidth that the platform says */
     double heard_s;
@@ -128,8 +128,8 @@ struct espi_rate {
 };
 
 /* Those groups, up to max of them; gives how many there are. */
-int espi_advisor_rates(const struct espi_advisor *a, double now_s, struct espi_rate *out,
-                       int max);
+int espi_advisor_rates(const struct espi_advisor *a, double now_s,
+                       struct espi_believed_rate *out, int max);
 
 /* ---- probes in quiet times (quiet.h); without probe_share there are none ---- */
 

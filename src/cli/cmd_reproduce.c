@@ -156,7 +156,7 @@ static json_t *claims_json(const struct espi_findings *f)
     return all;
 }
 
-static json_t *series_json(const struct espi_series *s)
+static json_t *series_json(const struct espi_chart_series *s)
 {
     json_t *json = json_object(), *x = json_array(), *y = json_array();
 

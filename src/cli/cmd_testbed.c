@@ -221,7 +221,7 @@ static int status_json(const struct espi_bed *bed)
         json_array_append_new(hosts, json_string(g->boxes[g->host_box[h]].name));
     for (int i = 0; i < g->n_wires; i++)
         for (int dir = 0; dir < 2; dir++) {
-            const struct espi_wire *w = &g->wires[i];
+            const struct espi_testbed_wire *w = &g->wires[i];
             json_t *link = json_object();
             json_object_set_new(
                 link, "name",
@@ -248,7 +248,7 @@ static int print_wires(const struct espi_grid *g)
     cli_table_init(&t, columns, 3);
     for (int i = 0; i < g->n_wires; i++)
         for (int dir = 0; dir < 2; dir++) {
-            const struct espi_wire *w = &g->wires[i];
+            const struct espi_testbed_wire *w = &g->wires[i];
             if (g->boxes[w->box[0]].host >= 0 || g->boxes[w->box[1]].host >= 0)
                 continue;
             cli_table_add(&t, "%s", espi_grid_wire_name(g, i, dir, name, sizeof name));

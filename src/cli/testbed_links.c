@@ -76,7 +76,7 @@ static int open_change(const struct cli_args *args, struct change *c)
 static int apply(const struct change *c, double load_Bps)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    const struct espi_wire *w = &c->bed.grid.wires[c->wire];
+    const struct espi_testbed_wire *w = &c->bed.grid.wires[c->wire];
     esp_status status = ESP_OK;
 
     for (int dir = 0; dir < 2 && status == ESP_OK; dir++) {
@@ -112,7 +112,7 @@ static int check_load(const struct change *c, double load_Bps)
 {
     char name[300], rate[32];
     const struct espi_grid *g = &c->bed.grid;
-    const struct espi_wire *w = &g->wires[c->wire];
+    const struct espi_testbed_wire *w = &g->wires[c->wire];
 
     for (int dir = 0; dir < 2; dir++) {
         if (c->dir >= 0 && dir != c->dir)
@@ -229,7 +229,8 @@ const struct command cli_testbed_cut = {
 /* ---- rates ---- */
 
 /* "FROM>TO", two hosts. */
-static int parse_flow(const struct espi_grid *g, const char *text, struct espi_flow *flow)
+static int parse_flow(const struct espi_grid *g, const char *text,
+                      struct espi_bulk_flow *flow)
 {
     char quoted[120], from[80];
     const char *sign = strchr(text, '>');
@@ -239,12 +240,12 @@ static int parse_flow(const struct espi_grid *g, const char *text, struct espi_f
     if (a < 0 || b < 0 || g->boxes[a].host < 0 || g->boxes[b].host < 0 || a == b)
         return cli_error(CLI_BAD_USAGE, "'%s' does not name two hosts: say FROM>TO",
                          espi_quote(quoted, sizeof quoted, text));
-    *flow = (struct espi_flow){g->boxes[a].host, g->boxes[b].host, 0};
+    *flow = (struct espi_bulk_flow){g->boxes[a].host, g->boxes[b].host, 0};
     return CLI_OK;
 }
 
 static int print_rates(const struct cli_args *args, const struct espi_grid *g,
-                       const struct espi_flow *flows)
+                       const struct espi_bulk_flow *flows)
 {
     static const struct cli_column columns[] = {
         {"flow", false}, {"way", true}, {"measured", true}};
@@ -286,7 +287,7 @@ static int run_rates(const struct cli_args *args)
 
     if (code != CLI_OK)
         return code;
-    struct espi_flow *flows = ESPI_NEW(struct espi_flow, args->n_words);
+    struct espi_bulk_flow *flows = ESPI_NEW(struct espi_bulk_flow, args->n_words);
     if (!flows)
         code = cli_error(CLI_FAILED, "out of memory");
     for (int i = 0; i < args->n_words && code == CLI_OK; i++)

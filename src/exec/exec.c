@@ -33,7 +33,7 @@ struct espi_inflow {
     int64_t passed_on; /* relays: passed on in order */
 };
 
-struct espi_message {
+struct espi_open_message {
     int inflow; /* of a receive; of a send the relay it frees, or -1 */
     int is_send;
     int64_t number; /* which slice of the inflow; -1: none, or done */
@@ -157,7 +157,7 @@ int espi_run_init(struct espi_run *run, const struct espi_program *prog, int ran
     if (count_inflows(run, arena) || make_rings(run, arena) || make_packs(run, arena))
         return -1;
     run->requests = ESPI_ARENA_NEW(arena, struct espi_request, run->max_requests);
-    run->messages = ESPI_ARENA_NEW(arena, struct espi_message, run->max_requests);
+    run->messages = ESPI_ARENA_NEW(arena, struct espi_open_message, run->max_requests);
     run->done = ESPI_ARENA_NEW(arena, int, run->max_requests);
     return run->requests && run->messages && run->done ? 0 : -1;
 }
@@ -183,7 +183,7 @@ static int64_t find_relayed(const struct espi_inflow *in, int64_t slice)
 /* ---- requests ---- */
 
 static void note_request(struct espi_run *run, struct espi_request request,
-                         struct espi_message message)
+                         struct espi_open_message message)
 {
     run->requests[run->n_requests] = request;
     run->messages[run->n_requests++] = message;
@@ -227,7 +227,7 @@ static int post_receive(struct espi_run *run, int i)
         return -1;
     in->slots[in->posted % in->ring].slice = slice;
     in->slots[in->posted % in->ring].state = step->state;
-    note_request(run, request, (struct espi_message){i, 0, in->posted++, -1});
+    note_request(run, request, (struct espi_open_message){i, 0, in->posted++, -1});
     return 0;
 }
 
@@ -360,7 +360,7 @@ static int start_send(struct espi_run *run, const struct espi_step *step)
         t->send(t->self, s->to, run->channel[step->stream], from, bytes, &request);
     if (run->error)
         return -1;
-    note_request(run, request, (struct espi_message){relay, 1, number, packed});
+    note_request(run, request, (struct espi_open_message){relay, 1, number, packed});
     if (packed >= 0)
         run->pack_used[packed] = 1;
     run->send_at++;
@@ -381,7 +381,7 @@ static int start_sends(struct espi_run *run)
 
 static void finish(struct espi_run *run, int at)
 {
-    struct espi_message *m = &run->messages[at];
+    struct espi_open_message *m = &run->messages[at];
     if (!m->is_send)
         received(run, &run->in[m->inflow], m->number);
     else if (m->inflow >= 0)

@@ -47,7 +47,7 @@ struct espi_run {
     int send_at;
     /* requests under way, in the order in which they were started */
     struct espi_request *requests;
-    struct espi_message *messages; /* what each request is for */
+    struct espi_open_message *messages; /* what each request is for */
     int *done;
     int n_requests, max_requests;
     int n_sends_open; /* sends under way */

@@ -38,7 +38,7 @@ enum place { NOWHERE, IN_MESSAGE, IN_COPY };
 
 static const double PATIENCE_MAX = 64;
 
-struct espi_child {
+struct espi_rescue_child {
     int peer, channel;
     int64_t next;       /* slice to send */
     int open;           /* sends under way */
@@ -75,13 +75,13 @@ static int find_children(struct espi_rescue *r)
 {
     const struct espi_program *prog = r->prog;
     int first = prog->send_start[r->rank], last = prog->send_start[r->rank + 1];
-    r->children = ESPI_ARENA_ZNEW(r->arena, struct espi_child, last - first);
+    r->children = ESPI_ARENA_ZNEW(r->arena, struct espi_rescue_child, last - first);
     if (!r->children)
         return -1;
     for (int k = first; k < last; k++) {
         int s = prog->sends[k].stream;
-        r->children[r->n_children++] =
-            (struct espi_child){.peer = prog->streams[s].to, .channel = r->channel[s]};
+        r->children[r->n_children++] = (struct espi_rescue_child){
+            .peer = prog->streams[s].to, .channel = r->channel[s]};
     }
     return 0;
 }
@@ -149,7 +149,7 @@ static int post_receives(struct espi_rescue *r)
 
 static int send_slice(struct espi_rescue *r, int child)
 {
-    struct espi_child *c = &r->children[child];
+    struct espi_rescue_child *c = &r->children[child];
     struct espi_errand errand = {
         .kind = ESPI_ERRAND_OUT, .run = r->line->run, .child = child, .slice = c->next};
     size_t bytes;
@@ -171,7 +171,7 @@ static int next_child(const struct espi_rescue *r)
 {
     int best = -1;
     for (int i = 0; i < r->n_children; i++) {
-        const struct espi_child *c = &r->children[i];
+        const struct espi_rescue_child *c = &r->children[i];
         if (c->next < r->n_slices && c->open < r->options.window &&
             r->place[c->next] != NOWHERE &&
             (best < 0 || c->next < r->children[best].next))

@@ -43,7 +43,7 @@ struct espi_rescue {
     char **copy;             /* of slices that the helper sent */
     /* sending */
     int n_children;
-    struct espi_child *children;
+    struct espi_rescue_child *children;
     /* those that asked this rank */
     struct espi_asker *askers;
     size_t n_askers, askers_cap;

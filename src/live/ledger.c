@@ -261,7 +261,7 @@ static void name_group(const struct esp_platform *p, int link, char *out, size_t
 }
 
 static void begin_rate(const struct espi_ledger *l, struct espi_live_rate *r,
-                       const struct espi_rate *seen)
+                       const struct espi_believed_rate *seen)
 {
     const struct esp_platform *p = l->p;
     int link = seen->first_link;
@@ -276,7 +276,7 @@ static void begin_rate(const struct espi_ledger *l, struct espi_live_rate *r,
     name_group(p, link, r->name, sizeof r->name);
 }
 
-static void update_rate(struct espi_live_rate *r, const struct espi_rate *seen)
+static void update_rate(struct espi_live_rate *r, const struct espi_believed_rate *seen)
 {
     r->factor = seen->factor;
     r->error = seen->error;
@@ -291,8 +291,8 @@ static void update_rate(struct espi_live_rate *r, const struct espi_rate *seen)
 }
 
 /* Groups come in the order of their numbers, as those of the last look stand. */
-static int merge_rates(const struct espi_ledger *l, const struct espi_rate *seen, int n,
-                       struct espi_live_rate *out)
+static int merge_rates(const struct espi_ledger *l, const struct espi_believed_rate *seen,
+                       int n, struct espi_live_rate *out)
 {
     const struct espi_live_rate *old = l->state.rate, *end = old + l->state.n_rates;
 
@@ -310,7 +310,7 @@ static int merge_rates(const struct espi_ledger *l, const struct espi_rate *seen
 
 void espi_ledger_look(struct espi_ledger *l, const struct espi_advisor *a, double now_s)
 {
-    struct espi_rate seen[ESPI_LIVE_RATES];
+    struct espi_believed_rate seen[ESPI_LIVE_RATES];
     struct espi_outlook outlook;
 
     if (!l->p || (l->looked_s > 0 && now_s - l->looked_s < LOOK_S))

@@ -47,21 +47,21 @@ struct search {
 
 /* ---- evidence ---- */
 
-static int is_held_up(const struct espi_measured *net, const struct espi_flow *f)
+static int is_held_up(const struct espi_measured *net, const struct espi_trial_flow *f)
 {
     return f->Bps < ESPI_HELD_UP * espi_measured_flow_Bps(net, f->from, f->to);
 }
 
-static int is_inside(const struct espi_measured *net, const struct espi_flow *f)
+static int is_inside(const struct espi_measured *net, const struct espi_trial_flow *f)
 {
     return net->site[f->from] == net->site[f->to];
 }
 
 static void count(struct search *s, int round, int by)
 {
-    const struct espi_rounds *r = &s->net->rounds;
+    const struct espi_trial_rounds *r = &s->net->rounds;
     for (int i = r->start[round]; i < r->start[round + 1]; i++) {
-        const struct espi_flow *f = &r->flows[i];
+        const struct espi_trial_flow *f = &r->flows[i];
         s->sends[f->from] += by;
         s->receives[f->to] += by;
         if (!is_inside(s->net, f))
@@ -81,7 +81,7 @@ static void note_held(struct search *s, int site, int round)
     s->times_held[site]++;
 }
 
-static void note(struct search *s, int round, const struct espi_flow *f)
+static void note(struct search *s, int round, const struct espi_trial_flow *f)
 {
     int site = s->net->site[f->from], held_up = is_held_up(s->net, f);
     if (!is_inside(s->net, f) || s->together[site] < LOADED || s->sends[f->from] != 1 ||
@@ -145,7 +145,7 @@ static int gather(struct search *s)
  * that did not come out so twice: perhaps it was something else that disturbed those. */
 static void doubt_few(struct search *s)
 {
-    struct espi_rounds *r = &s->net->rounds;
+    struct espi_trial_rounds *r = &s->net->rounds;
     for (int i = 0; i < s->n_held; i++) {
         const struct held_round *at = &s->held_in[i];
         if (s->times_held[at->site] < ESPI_ROUNDS_ENOUGH ||
@@ -371,7 +371,7 @@ static double crossing_Bps(const struct espi_measured *net, int round, int area,
     double sum = 0, could = 0;
     int n = 0;
     for (int i = net->rounds.start[round]; i < net->rounds.start[round + 1]; i++) {
-        const struct espi_flow *f = &net->rounds.flows[i];
+        const struct espi_trial_flow *f = &net->rounds.flows[i];
         int inner = out ? f->from : f->to, outer = out ? f->to : f->from;
         if (net->area[inner] != area || net->area[outer] == area || !is_inside(net, f))
             continue;
@@ -409,7 +409,7 @@ static int add_border(struct search *s, int area, int out, double *values)
 static int add_medium(struct search *s, int site, double *values)
 {
     struct espi_measured *net = s->net;
-    const struct espi_rounds *r = &net->rounds;
+    const struct espi_trial_rounds *r = &net->rounds;
     int n = 0, area = net->first_area[site];
     for (int k = 0; k < r->n; k++) {
         double sum = 0;

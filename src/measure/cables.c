@@ -50,7 +50,7 @@ static int merge_crossings(struct espi_crossing *at, int n)
 static int gather(struct espi_cabling *c)
 {
     const struct espi_measured *net = c->net;
-    const struct espi_rounds *r = &net->rounds;
+    const struct espi_trial_rounds *r = &net->rounds;
     size_t room = (size_t)r->start[r->n] + 1;
     int n = 0;
     c->crossings = ESPI_ARENA_NEW(c->arena, struct espi_crossing, room);
@@ -65,7 +65,7 @@ static int gather(struct espi_cabling *c)
     for (int k = 0; k < r->n; k++) {
         c->start[k] = n;
         for (int i = r->start[k]; i < r->start[k + 1]; i++) {
-            const struct espi_flow *f = &r->flows[i];
+            const struct espi_trial_flow *f = &r->flows[i];
             int a = net->site[f->from], b = net->site[f->to];
             if (a != b)
                 c->crossings[n++] =
@@ -183,8 +183,8 @@ static int by_pattern(const void *x, const void *y)
 static int compare(struct espi_cabling *c, int round, double *sum, double *expected,
                    unsigned char *held)
 {
-    const struct espi_rounds *r = &c->net->rounds;
-    const struct espi_flow *flows = &r->flows[r->start[round]];
+    const struct espi_trial_rounds *r = &c->net->rounds;
+    const struct espi_trial_flow *flows = &r->flows[r->start[round]];
     int n = r->start[round + 1] - r->start[round];
     struct espi_arena_mark mark = espi_arena_mark(c->arena);
     double *rate = ESPI_ARENA_NEW(c->arena, double, (size_t)n + 1);
@@ -285,7 +285,7 @@ static int vote(struct espi_cabling *c, const struct espi_about *about, int n, i
         if (compare(c, about[i].round, &sum, &expected, held))
             return -1;
         for (int k = first; k < net->rounds.start[about[i].round + 1]; k++) {
-            const struct espi_flow *f = &net->rounds.flows[k];
+            const struct espi_trial_flow *f = &net->rounds.flows[k];
             int key = net->site[f->from] * net->n_sites + net->site[f->to];
             times[key] += net->site[f->from] != net->site[f->to];
             votes[key] += held[k - first];

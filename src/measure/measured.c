@@ -62,11 +62,11 @@ static int by_host(const void *x, const void *y)
 static int gather_totals(const struct espi_measured *net, int sent, int inside,
                          struct total *totals, double *sum)
 {
-    const struct espi_rounds *r = &net->rounds;
+    const struct espi_trial_rounds *r = &net->rounds;
     int n = 0;
     for (int k = 0; k < r->n; k++) {
         for (int i = r->start[k]; i < r->start[k + 1]; i++) {
-            const struct espi_flow *f = &r->flows[i];
+            const struct espi_trial_flow *f = &r->flows[i];
             if ((net->site[f->from] == net->site[f->to]) == inside)
                 sum[sent ? f->from : f->to] += f->Bps;
         }
@@ -155,7 +155,7 @@ static int by_key(const void *x, const void *y)
 static int gather_singles(const struct espi_measured *net, struct single *singles,
                           int *sends, int *receives)
 {
-    const struct espi_rounds *r = &net->rounds;
+    const struct espi_trial_rounds *r = &net->rounds;
     int n = 0;
     for (int k = 0; k < r->n; k++) {
         for (int i = r->start[k]; i < r->start[k + 1]; i++) {
@@ -163,7 +163,7 @@ static int gather_singles(const struct espi_measured *net, struct single *single
             receives[r->flows[i].to]++;
         }
         for (int i = r->start[k]; i < r->start[k + 1]; i++) {
-            const struct espi_flow *f = &r->flows[i];
+            const struct espi_trial_flow *f = &r->flows[i];
             int a = net->site[f->from], b = net->site[f->to];
             if (sends[f->from] == 1 && receives[f->to] == 1)
                 singles[n++] = (struct single){
@@ -387,8 +387,9 @@ static int uses(const struct espi_measured *net, const struct espi_shared *s, in
 }
 
 /* Resources: send ports, receive ports, what is shared, and each flow's own limit. */
-int espi_measured_predict(const struct espi_measured *net, const struct espi_flow *flows,
-                          int n, double *Bps, struct espi_arena *arena)
+int espi_measured_predict(const struct espi_measured *net,
+                          const struct espi_trial_flow *flows, int n, double *Bps,
+                          struct espi_arena *arena)
 {
     int n_hosts = net->n_hosts, n_shared = (int)net->n_shared;
     int first_own = 2 * n_hosts + n_shared, k = 0;

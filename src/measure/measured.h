@@ -12,14 +12,14 @@
 #include <espalier/platform.h>
 
 /* Transfers that ran side by side. */
-struct espi_flow {
+struct espi_trial_flow {
     int from, to;
     double Bps;
 };
 
 /* Rounds without those that got less than others of the same transfers. */
-struct espi_rounds {
-    struct espi_flow *flows;
+struct espi_trial_rounds {
+    struct espi_trial_flow *flows;
     int *start; /* round -> first flow; n + 1 of them */
     int n;
     int *same;               /* round -> the first one of the same transfers */
@@ -41,8 +41,8 @@ struct espi_area_pair {
 
 struct espi_measured {
     const struct espi_samples *samples;
-    struct espi_pairs pairs;
-    struct espi_rounds rounds;
+    struct espi_site_pairs pairs;
+    struct espi_trial_rounds rounds;
     int n_hosts, n_sites, n_areas;
     int *site, *area;         /* of hosts; areas are parts of sites */
     int *area_site;           /* of areas */
@@ -72,8 +72,9 @@ void espi_measured_done(struct espi_measured *net);
 double espi_measured_flow_Bps(const struct espi_measured *net, int from, int to);
 
 /* The rates that the network known so far gives to flows; -1 when out of memory. */
-int espi_measured_predict(const struct espi_measured *net, const struct espi_flow *flows,
-                          int n, double *Bps, struct espi_arena *arena);
+int espi_measured_predict(const struct espi_measured *net,
+                          const struct espi_trial_flow *flows, int n, double *Bps,
+                          struct espi_arena *arena);
 
 /* The platform: links from host to host and cables; beyond `direct_max` hosts with
  * switches instead. */
@@ -88,10 +89,10 @@ esp_status espi_measured_platform(const struct espi_measured *net, const char *n
 enum { ESPI_ROUNDS_ENOUGH = 3, ESPI_TIMES_MAX = 6 };
 
 /* -1 when out of memory. */
-int espi_rounds_gather(struct espi_rounds *r, const struct espi_samples *s,
+int espi_rounds_gather(struct espi_trial_rounds *r, const struct espi_samples *s,
                        struct espi_arena *arena);
 /* Asks for the transfers of this round once more, unless they ran often enough: 0. */
-int espi_rounds_doubt(struct espi_rounds *r, int round);
+int espi_rounds_doubt(struct espi_trial_rounds *r, int round);
 
 #define ESPI_BORNE_OUT 0.91 /* values that near to the best count as the same */
 

@@ -107,12 +107,12 @@ esp_status espi_probe_look(struct espi_probing *p)
 /* Runs the transfers of that round once more. */
 static esp_status repeat(struct espi_probing *p, int round)
 {
-    const struct espi_rounds *r = &p->net.rounds;
+    const struct espi_trial_rounds *r = &p->net.rounds;
     double seconds = ESPI_PROBE_NEAR_S;
     if (r->start[round + 1] - r->start[round] > p->room)
         return ESP_OK;
     for (int i = r->start[round]; i < r->start[round + 1]; i++) {
-        const struct espi_flow *f = &r->flows[i];
+        const struct espi_trial_flow *f = &r->flows[i];
         if (p->net.site[f->from] != p->net.site[f->to])
             seconds = ESPI_PROBE_FAR_S;
         espi_probe_add(p, f->from, f->to);
@@ -176,8 +176,8 @@ static esp_status run_stages(struct espi_probing *p)
     return status;
 }
 
-esp_status espi_probe(const struct espi_prober *prober, struct espi_samples *samples,
-                      struct esp_err *err)
+esp_status espi_probe(const struct espi_probe_driver *prober,
+                      struct espi_samples *samples, struct esp_err *err)
 {
     int n = espi_samples_hosts(samples);
     struct espi_probing p = {

@@ -29,7 +29,7 @@ struct espi_trial {
     int n;
 };
 
-struct espi_prober {
+struct espi_probe_driver {
     void *context;
     /* Runs the trial and adds what comes of it to the samples. */
     esp_status (*run)(void *context, const struct espi_trial *trial,
@@ -41,7 +41,7 @@ struct espi_prober {
 };
 
 /* Measures the hosts that samples has. */
-esp_status espi_probe(const struct espi_prober *prober, struct espi_samples *samples,
-                      struct esp_err *err);
+esp_status espi_probe(const struct espi_probe_driver *prober,
+                      struct espi_samples *samples, struct esp_err *err);
 
 #endif

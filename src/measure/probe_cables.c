@@ -135,9 +135,9 @@ static esp_status look_again(struct espi_probing *p, struct reps *r)
 
 static int ran_alone(const struct espi_probing *p, int from, int to)
 {
-    const struct espi_rounds *r = &p->net.rounds;
+    const struct espi_trial_rounds *r = &p->net.rounds;
     for (int k = 0; k < r->n; k++) {
-        const struct espi_flow *f = &r->flows[r->start[k]];
+        const struct espi_trial_flow *f = &r->flows[r->start[k]];
         if (r->start[k + 1] - r->start[k] == 1 && p->net.site[f->from] == from &&
             p->net.site[f->to] == to)
             return 1;

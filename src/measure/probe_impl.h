@@ -13,7 +13,7 @@ enum { ESPI_PROBE_AT_ONCE = 16 };
 #define ESPI_PROBE_FAR_S  0.5 /* and one between sites */
 
 struct espi_probing {
-    const struct espi_prober *prober;
+    const struct espi_probe_driver *prober;
     struct espi_samples *samples;
     struct espi_arena arena;
     struct espi_rng rng;

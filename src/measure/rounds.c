@@ -24,7 +24,7 @@ static int by_round(const void *x, const void *y)
 
 /* A round while those of the same transfers are looked for. */
 struct listed {
-    const struct espi_flow *flows;
+    const struct espi_trial_flow *flows;
     int n, round;
     double sum;
 };
@@ -34,7 +34,7 @@ static int compare_flows(const struct listed *a, const struct listed *b)
     if (a->n != b->n)
         return a->n < b->n ? -1 : 1;
     for (int i = 0; i < a->n; i++) {
-        const struct espi_flow *f = &a->flows[i], *g = &b->flows[i];
+        const struct espi_trial_flow *f = &a->flows[i], *g = &b->flows[i];
         if (f->from != g->from)
             return f->from < g->from ? -1 : 1;
         if (f->to != g->to)
@@ -52,7 +52,8 @@ static int by_flows(const void *x, const void *y)
 
 /* Rounds of the same transfers: marks those that were beaten in `same` by -1, the others
  * by the first of them that was not. */
-static void judge(struct espi_rounds *r, const struct listed *at, int n, double *sums)
+static void judge(struct espi_trial_rounds *r, const struct listed *at, int n,
+                  double *sums)
 {
     int first = -1, kept = 0;
     for (int i = 0; i < n; i++)
@@ -69,7 +70,7 @@ static void judge(struct espi_rounds *r, const struct listed *at, int n, double 
         r->kept[at[i].round] = kept;
 }
 
-static int judge_all(struct espi_rounds *r, struct espi_arena *arena)
+static int judge_all(struct espi_trial_rounds *r, struct espi_arena *arena)
 {
     struct listed *list = ESPI_ARENA_NEW(arena, struct listed, (size_t)r->n + 1);
     double *sums = ESPI_ARENA_NEW(arena, double, (size_t)r->n + 1);
@@ -91,7 +92,7 @@ static int judge_all(struct espi_rounds *r, struct espi_arena *arena)
 }
 
 /* Leaves the beaten rounds out; `number` has room for a number of each round. */
-static void keep_best(struct espi_rounds *r, int *number)
+static void keep_best(struct espi_trial_rounds *r, int *number)
 {
     int kept = 0, n = 0;
     for (int k = 0; k < r->n; k++) {
@@ -110,12 +111,12 @@ static void keep_best(struct espi_rounds *r, int *number)
     r->start[kept] = n;
 }
 
-int espi_rounds_gather(struct espi_rounds *r, const struct espi_samples *s,
+int espi_rounds_gather(struct espi_trial_rounds *r, const struct espi_samples *s,
                        struct espi_arena *arena)
 {
     struct espi_sample *sorted = ESPI_ARENA_NEW(arena, struct espi_sample, s->n + 1);
     int *number = ESPI_ARENA_NEW(arena, int, s->n + 1);
-    r->flows = ESPI_ARENA_NEW(arena, struct espi_flow, s->n + 1);
+    r->flows = ESPI_ARENA_NEW(arena, struct espi_trial_flow, s->n + 1);
     r->start = ESPI_ARENA_NEW(arena, int, s->n + 2);
     r->same = ESPI_ARENA_NEW(arena, int, s->n + 1);
     r->kept = ESPI_ARENA_NEW(arena, int, s->n + 1);
@@ -132,7 +133,8 @@ int espi_rounds_gather(struct espi_rounds *r, const struct espi_samples *s,
     for (int i = 0; i < n; i++) {
         if (i == 0 || sorted[i].round != sorted[i - 1].round)
             r->start[r->n++] = i;
-        r->flows[i] = (struct espi_flow){sorted[i].from, sorted[i].to, sorted[i].value};
+        r->flows[i] =
+            (struct espi_trial_flow){sorted[i].from, sorted[i].to, sorted[i].value};
     }
     r->start[r->n] = n;
     if (judge_all(r, arena))
@@ -141,7 +143,7 @@ int espi_rounds_gather(struct espi_rounds *r, const struct espi_samples *s,
     return 0;
 }
 
-int espi_rounds_doubt(struct espi_rounds *r, int round)
+int espi_rounds_doubt(struct espi_trial_rounds *r, int round)
 {
     int again = r->times[round] < ESPI_TIMES_MAX;
     r->doubtful[r->same[round]] |= again;

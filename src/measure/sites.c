@@ -81,7 +81,7 @@ static struct espi_pair make_pair(const struct seen *seen, int n)
     return pair;
 }
 
-static int measure_distances(struct espi_pairs *pairs, int n_hosts,
+static int measure_distances(struct espi_site_pairs *pairs, int n_hosts,
                              struct espi_arena *arena)
 {
     double *best = ESPI_ARENA_ZNEW(arena, double, (size_t)n_hosts + 1);
@@ -102,7 +102,7 @@ static int measure_distances(struct espi_pairs *pairs, int n_hosts,
     return 0;
 }
 
-int espi_pairs_gather(struct espi_pairs *pairs, const struct espi_samples *s,
+int espi_pairs_gather(struct espi_site_pairs *pairs, const struct espi_samples *s,
                       struct espi_arena *arena)
 {
     struct seen *seen = ESPI_ARENA_NEW(arena, struct seen, s->n + 1);
@@ -119,7 +119,7 @@ int espi_pairs_gather(struct espi_pairs *pairs, const struct espi_samples *s,
     return measure_distances(pairs, espi_samples_hosts(s), arena);
 }
 
-const struct espi_pair *espi_pairs_find(const struct espi_pairs *pairs, int a, int b)
+const struct espi_pair *espi_pairs_find(const struct espi_site_pairs *pairs, int a, int b)
 {
     int low = a < b ? a : b, high = a < b ? b : a, from = 0, to = pairs->n;
     while (from < to) {
@@ -298,7 +298,7 @@ static int find_groups(struct edge *edges, int n_edges, int n, int *group,
     return n_groups;
 }
 
-int espi_sites_find(const struct espi_pairs *pairs, int n_hosts, int *site,
+int espi_sites_find(const struct espi_site_pairs *pairs, int n_hosts, int *site,
                     struct espi_arena *arena)
 {
     struct edge *edges = ESPI_ARENA_NEW(arena, struct edge, (size_t)pairs->n + 1);

@@ -14,20 +14,21 @@ struct espi_pair {
     int tests;
 };
 
-struct espi_pairs {
+struct espi_site_pairs {
     struct espi_pair *at; /* by (low, high) */
     int n;
 };
 
 /* Gathers latencies and quick rates; -1 when out of memory. */
-int espi_pairs_gather(struct espi_pairs *pairs, const struct espi_samples *s,
+int espi_pairs_gather(struct espi_site_pairs *pairs, const struct espi_samples *s,
                       struct espi_arena *arena);
 /* The pair of two hosts in any order, or NULL. */
-const struct espi_pair *espi_pairs_find(const struct espi_pairs *pairs, int a, int b);
+const struct espi_pair *espi_pairs_find(const struct espi_site_pairs *pairs, int a,
+                                        int b);
 
 /* Site numbers of all hosts, 0, 1, ... in the order of their first hosts. Gives how many
  * there are, or -1 when out of memory. */
-int espi_sites_find(const struct espi_pairs *pairs, int n_hosts, int *site,
+int espi_sites_find(const struct espi_site_pairs *pairs, int n_hosts, int *site,
                     struct espi_arena *arena);
 
 #endif

@@ -14,7 +14,7 @@ static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
 }
 
 /* A rank that has lost its data still takes part, for the sake of the others. */
-static int run(const struct espi_call *call, struct espi_layout *l, int lost)
+static int run(const struct espi_call *call, struct espi_buffer_layout *l, int lost)
 {
     struct espi_run_options options = {.window = 0};
     MPI_Comm twin = call->c->twin;
@@ -30,7 +30,7 @@ static int run(const struct espi_call *call, struct espi_layout *l, int lost)
 static int ours(const struct espi_call *call, void *buffer, MPI_Count count,
                 MPI_Datatype type)
 {
-    struct espi_layout l;
+    struct espi_buffer_layout l;
     MPI_Count size = (MPI_Count)call->bytes / count;
     int lost = espi_layout_init(&l, buffer, count, type, size, call->c->twin,
                                 espi_call_needs_whole(call));

@@ -129,7 +129,7 @@ int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_pa
  * (64 hosts in four sites, 16 MB: 1.16 times the bound instead of 1.31). Long messages
  * lose little by disorder, and something by every wait (64 MB: 1.23 instead of 1.10, on a
  * machine that was busy with other things). */
-static void keep_in_step(struct espi_wire *wire, struct espi_run_options *o,
+static void keep_in_step(struct espi_mpi_transport *wire, struct espi_run_options *o,
                          const struct espi_call *call)
 {
     const int more = 4;
@@ -178,7 +178,7 @@ void espi_end_job(const char *collective, const char *why)
 
 struct trip {
     struct espi_run run;
-    struct espi_wire wire;
+    struct espi_mpi_transport wire;
     struct espi_transport transport;
     struct espi_arena arena;
     struct espi_run_options options;

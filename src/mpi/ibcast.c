@@ -26,9 +26,9 @@ struct pending {
     struct espi_arena arena;
     struct espi_program prog;
     struct espi_run run;
-    struct espi_wire wire;
+    struct espi_mpi_transport wire;
     struct espi_transport transport;
-    struct espi_layout layout;
+    struct espi_buffer_layout layout;
     int is_root, slot;
     atomic_int code;       /* other threads may end it, and read that */
     struct espi_call call; /* for the notes; its entry may be gone by then */
@@ -212,7 +212,7 @@ static int start(struct pending *p, MPI_Request *request)
 }
 
 /* The user may free the type while the call is under way. */
-static int keep_type(struct espi_layout *l)
+static int keep_type(struct espi_buffer_layout *l)
 {
     MPI_Datatype own;
     if ((!l->packed && !l->sliced) || l->own_type)

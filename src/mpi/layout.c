@@ -35,7 +35,7 @@ int espi_is_flat(MPI_Datatype type, MPI_Count size)
 
 /* The same data as one element seen from our memory: MPICH's MPI_Pack wants no address of
  * 0, which MPI_BOTTOM is. */
-static int leave_bottom(struct espi_layout *l)
+static int leave_bottom(struct espi_buffer_layout *l)
 {
     MPI_Datatype shifted;
     int count = (int)l->count;
@@ -55,12 +55,12 @@ static int leave_bottom(struct espi_layout *l)
     return MPI_SUCCESS;
 }
 
-int espi_layout_init(struct espi_layout *l, void *buffer, MPI_Count count,
+int espi_layout_init(struct espi_buffer_layout *l, void *buffer, MPI_Count count,
                      MPI_Datatype type, MPI_Count size, MPI_Comm twin, int whole)
 {
     MPI_Count lb;
     int may_slice = !whole && buffer != MPI_BOTTOM;
-    *l = (struct espi_layout){
+    *l = (struct espi_buffer_layout){
         .data = buffer, .buffer = buffer, .count = count, .size = size, .type = type};
     if (espi_is_flat(type, size))
         return buffer == MPI_BOTTOM ? MPI_ERR_BUFFER : MPI_SUCCESS;
@@ -83,19 +83,19 @@ int espi_layout_init(struct espi_layout *l, void *buffer, MPI_Count count,
 
 static void load(void *arg, int part, uint64_t at, void *to, size_t bytes)
 {
-    struct espi_layout *l = arg;
+    struct espi_buffer_layout *l = arg;
     (void)part;
     espi_slicer_load(&l->slicer, l->buffer, at, to, bytes);
 }
 
 static void keep(void *arg, int part, uint64_t at, const void *from, size_t bytes)
 {
-    struct espi_layout *l = arg;
+    struct espi_buffer_layout *l = arg;
     (void)part;
     espi_slicer_keep(&l->slicer, l->buffer, at, from, bytes);
 }
 
-void espi_layout_tell(struct espi_layout *l, struct espi_run_options *options)
+void espi_layout_tell(struct espi_buffer_layout *l, struct espi_run_options *options)
 {
     if (!l->sliced)
         return;
@@ -104,7 +104,7 @@ void espi_layout_tell(struct espi_layout *l, struct espi_run_options *options)
     options->arg = l;
 }
 
-void espi_layout_done(struct espi_layout *l)
+void espi_layout_done(struct espi_buffer_layout *l)
 {
     if (l->own_type)
         PMPI_Type_free(&l->type);
@@ -131,7 +131,7 @@ static int big_type(MPI_Count bytes, MPI_Datatype *out)
 }
 
 /* By a message to ourselves. */
-static int move_big(const struct espi_layout *l, MPI_Count element, int pack,
+static int move_big(const struct espi_buffer_layout *l, MPI_Count element, int pack,
                     MPI_Comm twin)
 {
     int me;
@@ -151,7 +151,7 @@ static int move_big(const struct espi_layout *l, MPI_Count element, int pack,
 }
 
 /* Elements [first, first + n): at most INT_MAX bytes in all, or a single one. */
-static int move_some(const struct espi_layout *l, MPI_Count first, int n, int pack,
+static int move_some(const struct espi_buffer_layout *l, MPI_Count first, int n, int pack,
                      MPI_Comm twin)
 {
     char *user = (char *)l->buffer + first * l->extent;
@@ -164,7 +164,7 @@ static int move_some(const struct espi_layout *l, MPI_Count first, int n, int pa
                 : PMPI_Unpack(ours, bytes, &position, user, n, l->type, twin);
 }
 
-static int move_all(const struct espi_layout *l, int pack, MPI_Comm twin)
+static int move_all(const struct espi_buffer_layout *l, int pack, MPI_Comm twin)
 {
     MPI_Count most = l->size < INT_MAX ? INT_MAX / l->size : 1;
     int code = MPI_SUCCESS;
@@ -179,7 +179,8 @@ static int move(void *buffer, MPI_Count count, MPI_Datatype type, void *data, in
                 MPI_Comm twin)
 {
     MPI_Count lb;
-    struct espi_layout l = {.data = data, .buffer = buffer, .count = count, .type = type};
+    struct espi_buffer_layout l = {
+        .data = data, .buffer = buffer, .count = count, .type = type};
     if (count == 0)
         return MPI_SUCCESS;
     int code = PMPI_Type_size_x(type, &l.size);
@@ -261,12 +262,12 @@ int espi_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, vo
                                   bytes, twin);
 }
 
-int espi_layout_pack(struct espi_layout *l, MPI_Comm twin)
+int espi_layout_pack(struct espi_buffer_layout *l, MPI_Comm twin)
 {
     return l->packed ? move_all(l, 1, twin) : MPI_SUCCESS;
 }
 
-int espi_layout_unpack(struct espi_layout *l, MPI_Comm twin)
+int espi_layout_unpack(struct espi_buffer_layout *l, MPI_Comm twin)
 {
     return l->packed ? move_all(l, 0, twin) : l->sliced ? l->slicer.error : MPI_SUCCESS;
 }

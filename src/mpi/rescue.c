@@ -19,7 +19,7 @@
 #define GRACE_PART 0.1
 
 struct espi_help {
-    struct espi_wire wire;
+    struct espi_mpi_transport wire;
     struct espi_transport plain;
     struct espi_slow *slow; /* or NULL */
     struct espi_helpline *line;

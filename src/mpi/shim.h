@@ -235,7 +235,7 @@ void espi_slicer_keep(struct espi_slicer *s, void *buffer, uint64_t at, const vo
  * be. */
 enum { ESPI_SLICED_BYTES = 1 << 18 };
 
-struct espi_layout {
+struct espi_buffer_layout {
     void *data;   /* the message in one piece; NULL: it is sliced, or lost */
     void *buffer; /* the user's */
     MPI_Count count, size, extent;
@@ -247,19 +247,19 @@ struct espi_layout {
 };
 
 /* MPI_SUCCESS, or an error code: the data are lost. whole: they must be in one piece. */
-int espi_layout_init(struct espi_layout *l, void *buffer, MPI_Count count,
+int espi_layout_init(struct espi_buffer_layout *l, void *buffer, MPI_Count count,
                      MPI_Datatype type, MPI_Count size, MPI_Comm twin, int whole);
 /* Tells a run how to reach the data. */
-void espi_layout_tell(struct espi_layout *l, struct espi_run_options *options);
-int espi_layout_pack(struct espi_layout *l, MPI_Comm twin);
-int espi_layout_unpack(struct espi_layout *l, MPI_Comm twin);
-void espi_layout_done(struct espi_layout *l);
+void espi_layout_tell(struct espi_buffer_layout *l, struct espi_run_options *options);
+int espi_layout_pack(struct espi_buffer_layout *l, MPI_Comm twin);
+int espi_layout_unpack(struct espi_buffer_layout *l, MPI_Comm twin);
+void espi_layout_done(struct espi_buffer_layout *l);
 
 /* ---- messages ---- */
 
 struct espi_notes;
 
-struct espi_wire {
+struct espi_mpi_transport {
     MPI_Comm comm;
     MPI_Request *requests;
     MPI_Status *statuses;
@@ -269,9 +269,10 @@ struct espi_wire {
     int error; /* of a message that came, but wrong: the run goes on, for the others */
 };
 
-void espi_wire_init(struct espi_wire *wire, struct espi_transport *t, MPI_Comm twin);
+void espi_wire_init(struct espi_mpi_transport *wire, struct espi_transport *t,
+                    MPI_Comm twin);
 /* Room for that many messages under way; 0, or -1: out of memory. */
-int espi_wire_reserve(struct espi_wire *wire, int n, struct espi_arena *arena);
+int espi_wire_reserve(struct espi_mpi_transport *wire, int n, struct espi_arena *arena);
 /* Gives up what is under way. */
 void espi_wire_abandon(const struct espi_request *requests, int n);
 

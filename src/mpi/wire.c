@@ -46,7 +46,7 @@ static MPI_Request unwrap(const struct espi_request *r)
 static int wire_send(void *self, int peer, int channel, const void *from, size_t bytes,
                      struct espi_request *request)
 {
-    struct espi_wire *wire = self;
+    struct espi_mpi_transport *wire = self;
     MPI_Request mpi;
     if (wire->error)
         bytes = 0; /* so that the receiver learns of it, too */
@@ -66,7 +66,7 @@ static int wire_send(void *self, int peer, int channel, const void *from, size_t
 static int wire_recv(void *self, int peer, int channel, void *to, size_t bytes,
                      struct espi_request *request)
 {
-    struct espi_wire *wire = self;
+    struct espi_mpi_transport *wire = self;
     MPI_Request mpi;
     int which = -1;
     if (wire->notes &&
@@ -80,7 +80,7 @@ static int wire_recv(void *self, int peer, int channel, void *to, size_t bytes,
 
 /* A message of another length means that the program is wrong (its ranks disagree on the
  * size). We tell, but go on: others wait for what comes after. */
-static void measure(struct espi_wire *wire, const struct espi_request *requests,
+static void measure(struct espi_mpi_transport *wire, const struct espi_request *requests,
                     const int *done, int n_done)
 {
     for (int i = 0; i < n_done; i++) {
@@ -102,7 +102,7 @@ static void measure(struct espi_wire *wire, const struct espi_request *requests,
 }
 
 /* What failed, but for messages that are too long. */
-static int judge(struct espi_wire *wire, int n_done)
+static int judge(struct espi_mpi_transport *wire, int n_done)
 {
     for (int i = 0; i < n_done; i++) {
         int class, code = wire->statuses[i].MPI_ERROR;
@@ -119,7 +119,7 @@ static int judge(struct espi_wire *wire, int n_done)
 static int wire_wait_some(void *self, struct espi_request *requests, int n, int block,
                           int *done, int *n_done)
 {
-    struct espi_wire *wire = self;
+    struct espi_mpi_transport *wire = self;
     for (int i = 0; i < n; i++)
         wire->requests[i] = unwrap(&requests[i]);
     int code = block ? PMPI_Waitsome(n, wire->requests, n_done, done, wire->statuses)
@@ -138,7 +138,7 @@ static int wire_wait_some(void *self, struct espi_request *requests, int n, int 
 
 static size_t wire_came(void *self, int i)
 {
-    const struct espi_wire *wire = self;
+    const struct espi_mpi_transport *wire = self;
     int bytes;
     return PMPI_Get_count(&wire->statuses[i], MPI_BYTE, &bytes) || bytes < 0
                ? 0
@@ -147,7 +147,7 @@ static size_t wire_came(void *self, int i)
 
 static int wire_poll(void *self, int channel, void *to, size_t bytes, int *peer)
 {
-    struct espi_wire *wire = self;
+    struct espi_mpi_transport *wire = self;
     MPI_Status status;
     int there = 0;
     int code = PMPI_Iprobe(MPI_ANY_SOURCE, channel, wire->comm, &there, &status);
@@ -161,14 +161,15 @@ static int wire_poll(void *self, int channel, void *to, size_t bytes, int *peer)
     return code;
 }
 
-void espi_wire_init(struct espi_wire *wire, struct espi_transport *t, MPI_Comm twin)
+void espi_wire_init(struct espi_mpi_transport *wire, struct espi_transport *t,
+                    MPI_Comm twin)
 {
-    *wire = (struct espi_wire){.comm = twin, .error = MPI_SUCCESS};
+    *wire = (struct espi_mpi_transport){.comm = twin, .error = MPI_SUCCESS};
     *t = (struct espi_transport){wire,           wire_send, wire_recv,
                                  wire_wait_some, wire_came, wire_poll};
 }
 
-int espi_wire_reserve(struct espi_wire *wire, int n, struct espi_arena *arena)
+int espi_wire_reserve(struct espi_mpi_transport *wire, int n, struct espi_arena *arena)
 {
     wire->requests = ESPI_ARENA_NEW(arena, MPI_Request, n ? n : 1);
     wire->statuses = ESPI_ARENA_NEW(arena, MPI_Status, n ? n : 1);

@@ -8,8 +8,8 @@
 #include "plan/ops.h"
 #include "platform/platform.h"
 
-static int by_message(const struct esp_plan *plan, const struct espi_part *a,
-                      const struct espi_part *b)
+static int by_message(const struct esp_plan *plan, const struct espi_message_part *a,
+                      const struct espi_message_part *b)
 {
     const struct esp_edge *x = espi_part_edge(plan, a), *y = espi_part_edge(plan, b);
     int s = plan->trees[a->tree].steps[a->edge], t = plan->trees[b->tree].steps[b->edge];
@@ -22,7 +22,7 @@ static int by_message(const struct esp_plan *plan, const struct espi_part *a,
 
 static int by_place(const void *a, const void *b, void *plan)
 {
-    const struct espi_part *x = a, *y = b;
+    const struct espi_message_part *x = a, *y = b;
     int order = by_message(plan, x, y);
     return order ? order : x->tree < y->tree ? -1 : x->tree > y->tree;
 }
@@ -33,7 +33,7 @@ int espi_messages_init(struct espi_messages *m, const struct esp_plan *plan,
     size_t n = 0;
     for (int t = 0; t < plan->n_trees; t++)
         n += (size_t)plan->trees[t].n_edges;
-    m->part = ESPI_ARENA_NEW(arena, struct espi_part, n);
+    m->part = ESPI_ARENA_NEW(arena, struct espi_message_part, n);
     m->start = ESPI_ARENA_NEW(arena, int, n + 1);
     m->n = 0;
     if (!m->part || !m->start)
@@ -41,7 +41,7 @@ int espi_messages_init(struct espi_messages *m, const struct esp_plan *plan,
     n = 0;
     for (int t = 0; t < plan->n_trees; t++)
         for (int i = 0; i < plan->trees[t].n_edges; i++)
-            m->part[n++] = (struct espi_part){t, i};
+            m->part[n++] = (struct espi_message_part){t, i};
     qsort_r(m->part, n, sizeof *m->part, by_place, (void *)plan);
     for (size_t k = 0; k < n; k++)
         if (k == 0 || by_message(plan, &m->part[k - 1], &m->part[k]))

@@ -7,14 +7,14 @@
 #include "base/arena.h"
 
 /* An edge of a tree, as part of a message. */
-struct espi_part {
+struct espi_message_part {
     int tree, edge;
 };
 
 struct espi_messages {
     int n;
-    int *start;             /* message -> parts, as rows */
-    struct espi_part *part; /* by step, sender, receiver, then by tree */
+    int *start;                     /* message -> parts, as rows */
+    struct espi_message_part *part; /* by step, sender, receiver, then by tree */
 };
 
 /* -1 when out of memory. O(edges log edges). */
@@ -22,7 +22,7 @@ int espi_messages_init(struct espi_messages *m, const struct esp_plan *plan,
                        struct espi_arena *arena);
 
 static inline const struct esp_edge *espi_part_edge(const struct esp_plan *plan,
-                                                    const struct espi_part *part)
+                                                    const struct espi_message_part *part)
 {
     return &plan->trees[part->tree].edges[part->edge];
 }
@@ -44,7 +44,7 @@ static inline const int *espi_message_hops(const struct espi_messages *m,
 static inline int espi_message_step(const struct espi_messages *m,
                                     const struct esp_plan *plan, int i)
 {
-    const struct espi_part *part = &m->part[m->start[i]];
+    const struct espi_message_part *part = &m->part[m->start[i]];
     return plan->trees[part->tree].steps[part->edge];
 }
 

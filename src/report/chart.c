@@ -122,7 +122,7 @@ static void write_axis(FILE *out, const struct scale *s, bool is_y)
 
 /* ---- curves ---- */
 
-static void write_curve(FILE *out, const struct espi_series *series, int colour,
+static void write_curve(FILE *out, const struct espi_chart_series *series, int colour,
                         const struct scale *x, const struct scale *y)
 {
     const char *theirs = series->published ? " theirs" : "";
@@ -202,8 +202,8 @@ void espi_chart_write(const struct espi_figure *figure, FILE *out)
 
 /* ---- the numbers ---- */
 
-static void write_row(FILE *out, const struct espi_series *series,
-                      const struct espi_series *first)
+static void write_row(FILE *out, const struct espi_chart_series *series,
+                      const struct espi_chart_series *first)
 {
     fputs("<tr><th scope=\"row\">", out);
     espi_markup_text(out, series->name);
@@ -223,7 +223,7 @@ static void write_row(FILE *out, const struct espi_series *series,
 
 void espi_chart_table(const struct espi_figure *figure, FILE *out)
 {
-    const struct espi_series *first = &figure->series[0];
+    const struct espi_chart_series *first = &figure->series[0];
 
     if (figure->n_series == 0)
         return;

@@ -34,8 +34,8 @@ void espi_findings_series(struct espi_findings *f, struct espi_figure *figure,
         f->failed = 1;
         return;
     }
-    struct espi_series *s = &figure->series[figure->n_series];
-    *s = (struct espi_series){.name = name, .n = n};
+    struct espi_chart_series *s = &figure->series[figure->n_series];
+    *s = (struct espi_chart_series){.name = name, .n = n};
     s->x = copy(f, x, n);
     s->y = copy(f, y, n);
     if (s->x && s->y)

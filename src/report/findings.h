@@ -11,7 +11,7 @@
 enum { ESPI_SERIES_MAX = 24, ESPI_FIGURES_MAX = 16, ESPI_CLAIMS_MAX = 64 };
 
 /* A curve. NAN: no value there. */
-struct espi_series {
+struct espi_chart_series {
     const char *name;
     int published; /* read off the paper, not computed here */
     int n;
@@ -24,7 +24,7 @@ struct espi_figure {
     const char *x_title, *y_title;
     int log_x, log_y;
     int n_series;
-    struct espi_series series[ESPI_SERIES_MAX];
+    struct espi_chart_series series[ESPI_SERIES_MAX];
 };
 
 /* A number that was published, and ours. */

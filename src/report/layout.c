@@ -28,7 +28,7 @@ static const double MARGIN = 5;
 
 struct work {
     const struct esp_platform *p;
-    struct espi_layout *l;
+    struct espi_picture_layout *l;
     struct espi_arena *arena;
     struct espi_rows near; /* group -> groups it is joined to */
 };
@@ -38,7 +38,7 @@ struct work {
 static int make_groups(struct work *w)
 {
     const struct esp_platform *p = w->p;
-    struct espi_layout *l = w->l;
+    struct espi_picture_layout *l = w->l;
     int *of_site = ESPI_ARENA_NEW(w->arena, int, p->n_sites + 1);
 
     l->groups = ESPI_ARENA_ZNEW(w->arena, struct espi_group, p->n_nodes + 1);
@@ -306,7 +306,7 @@ static int place_groups(struct work *w)
 
 /* Turns the picture so that it is wider than high: the axis of its largest spread lies
  * level. */
-static void turn(struct espi_layout *l)
+static void turn(struct espi_picture_layout *l)
 {
     double mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
 
@@ -331,7 +331,7 @@ static void turn(struct espi_layout *l)
     }
 }
 
-static void frame(struct espi_layout *l, int n_nodes)
+static void frame(struct espi_picture_layout *l, int n_nodes)
 {
     double left = INFINITY, top = INFINITY, right = -INFINITY, bottom = -INFINITY;
 
@@ -356,7 +356,7 @@ static void frame(struct espi_layout *l, int n_nodes)
     l->height = bottom - top + 2 * MARGIN;
 }
 
-int espi_layout_make(struct espi_layout *l, const struct esp_platform *p,
+int espi_layout_make(struct espi_picture_layout *l, const struct esp_platform *p,
                      struct espi_arena *arena)
 {
     struct work w = {.p = p, .l = l, .arena = arena};

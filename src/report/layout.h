@@ -18,7 +18,7 @@ struct espi_group {
 };
 
 /* Nodes are discs of radius 1; the picture reaches from (0, 0) to (width, height). */
-struct espi_layout {
+struct espi_picture_layout {
     double width, height;
     struct espi_point *node;
     int n_groups;
@@ -27,7 +27,7 @@ struct espi_layout {
 };
 
 /* Memory from the arena; -1 when out of memory. The same platform, the same layout. */
-int espi_layout_make(struct espi_layout *l, const struct esp_platform *p,
+int espi_layout_make(struct espi_picture_layout *l, const struct esp_platform *p,
                      struct espi_arena *arena);
 
 #endif

@@ -159,7 +159,7 @@ static int y_of(const struct espi_network *net, int node)
 
 static void write_sites(const struct espi_network *net, FILE *out)
 {
-    const struct espi_layout *l = &net->layout;
+    const struct espi_picture_layout *l = &net->layout;
 
     fputs("<g class=\"sites\">", out);
     for (int g = 0; g < l->n_groups; g++) {
@@ -230,7 +230,7 @@ static void write_links(const struct espi_network *net, FILE *out)
 static void write_bundle(const struct espi_network *net, int from, int to,
                          const char *class_name, FILE *out)
 {
-    const struct espi_layout *l = &net->layout;
+    const struct espi_picture_layout *l = &net->layout;
     const struct espi_group *a = &l->groups[from], *b = &l->groups[to];
     double dx = b->centre.x - a->centre.x, dy = b->centre.y - a->centre.y;
     double length = fmax(espi_hypot(dx, dy), 1e-9);
@@ -432,7 +432,7 @@ void espi_network_write(const struct espi_network *net, FILE *out)
 
 void espi_network_write_element(const struct espi_network *net, FILE *out)
 {
-    const struct espi_layout *l = &net->layout;
+    const struct espi_picture_layout *l = &net->layout;
 
     fprintf(out,
             "<svg id=\"network\" viewBox=\"0 0 %d %d\" role=\"img\" "

@@ -19,7 +19,7 @@ enum {
 
 struct espi_network {
     const struct esp_platform *p;
-    struct espi_layout layout;
+    struct espi_picture_layout layout;
     const struct esp_plan *const *plans;
     int n_plans;
     int root;                        /* -1: none */

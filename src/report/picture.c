@@ -130,7 +130,7 @@ static const char *const frame_style =
 esp_status espi_picture_write(const void *what, FILE *out, struct esp_err *err)
 {
     const struct espi_picture *picture = what;
-    const struct espi_layout *l = &picture->net.layout;
+    const struct espi_picture_layout *l = &picture->net.layout;
     int width = (int)ceil(l->width * ESPI_NETWORK_SCALE);
     int inner = (int)ceil(l->height * ESPI_NETWORK_SCALE);
     int total = width < WIDTH_MIN ? WIDTH_MIN : width;

@@ -180,13 +180,14 @@ static int by_time(const void *a, const void *b, void *changes)
     return x < y ? -1 : x > y;
 }
 
-static struct espi_rate *rate_of(struct espi_scene *s, const struct esp_rate_change *c)
+static struct espi_rate_changes *rate_of(struct espi_scene *s,
+                                         const struct esp_rate_change *c)
 {
     return c->is_cable ? &s->cable_rate[c->id] : &s->link_rate[c->id];
 }
 
 /* Memory for n values of a rate, taken when its first one comes. */
-static int rate_room(struct espi_scene *s, struct espi_rate *rate, int n)
+static int rate_room(struct espi_scene *s, struct espi_rate_changes *rate, int n)
 {
     rate->at_s = ESPI_ARENA_NEW(s->arena, double, n);
     rate->factor = ESPI_ARENA_NEW(s->arena, double, n);
@@ -208,7 +209,7 @@ static int deal_changes(struct espi_scene *s)
     qsort_r(order, (size_t)n, sizeof *order, by_time, (void *)changes);
     for (int i = 0; i < n; i++) {
         const struct esp_rate_change *c = &changes[order[i]];
-        struct espi_rate *rate = rate_of(s, c);
+        struct espi_rate_changes *rate = rate_of(s, c);
         if (!rate->at_s) {
             if (rate_room(s, rate, rate->n))
                 return -1;
@@ -238,8 +239,10 @@ static esp_status note_changes(struct espi_scene *s, struct esp_err *err)
     int n = s->options->n_changes;
     if (n <= 0)
         return ESP_OK;
-    s->link_rate = ESPI_ARENA_ZNEW(s->arena, struct espi_rate, s->reality->n_links);
-    s->cable_rate = ESPI_ARENA_ZNEW(s->arena, struct espi_rate, s->reality->n_shared);
+    s->link_rate =
+        ESPI_ARENA_ZNEW(s->arena, struct espi_rate_changes, s->reality->n_links);
+    s->cable_rate =
+        ESPI_ARENA_ZNEW(s->arena, struct espi_rate_changes, s->reality->n_shared);
     s->varies = ESPI_ARENA_ZNEW(s->arena, unsigned char, s->prog->n_streams);
     if (!s->link_rate || !s->cable_rate || !s->varies)
         return espi_err_nomem(err);
@@ -273,7 +276,7 @@ static void note_varying(struct espi_scene *s)
                 (unsigned char)link_varies(s, s->hops[s->prog->streams[i].first_hop + k]);
 }
 
-double espi_rate_at(const struct espi_rate *rate, double at_s, double *until_s)
+double espi_rate_at(const struct espi_rate_changes *rate, double at_s, double *until_s)
 {
     int low = 0, high = rate->n; /* changes before low have happened, from high on not */
     while (low < high) {

@@ -8,7 +8,7 @@
 #include "program/program.h"
 
 /* The rate of a link or cable over time: factor[i] holds from at_s[i] on, 1 before. */
-struct espi_rate {
+struct espi_rate_changes {
     int n;
     double *at_s, *factor;
 };
@@ -28,7 +28,7 @@ struct espi_scene {
     int *use_start, *use_resource;
     double *use_s;
     double *bytes, *latency_s, *lag_s, *bandwidth_Bps; /* of messages of streams */
-    struct espi_rate *link_rate, *cable_rate;          /* NULL: no changes */
+    struct espi_rate_changes *link_rate, *cable_rate;  /* NULL: no changes */
     unsigned char *varies; /* stream: has it a link or cable whose rate changes? */
     /* what comes out */
     double *busy_s;      /* by resource */
@@ -51,7 +51,7 @@ double espi_scene_carry_s(const struct espi_scene *scene, int stream, double sta
                           double *silent_s);
 
 /* The factor of a rate at a time, and in *until_s when it changes next. */
-double espi_rate_at(const struct espi_rate *rate, double at_s, double *until_s);
+double espi_rate_at(const struct espi_rate_changes *rate, double at_s, double *until_s);
 
 /* Counts what a message brought that is kept. */
 static inline void espi_scene_keep(struct espi_scene *scene, int stream, double at_s)

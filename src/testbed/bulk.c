@@ -22,7 +22,7 @@
 
 struct transfer {
     const struct espi_bed *bed;
-    struct espi_flow *flow;
+    struct espi_bulk_flow *flow;
     int number;
     double begin_s, end_s; /* of what is measured */
 };
@@ -121,7 +121,7 @@ static pid_t start(const struct transfer *t, int answer)
     return child;
 }
 
-static esp_status collect(const struct espi_bed *bed, struct espi_flow *flow, int fd,
+static esp_status collect(const struct espi_bed *bed, struct espi_bulk_flow *flow, int fd,
                           struct esp_err *err)
 {
     const struct espi_grid *g = &bed->grid;
@@ -134,7 +134,7 @@ static esp_status collect(const struct espi_bed *bed, struct espi_flow *flow, in
                     g->boxes[g->host_box[flow->from]].name);
 }
 
-esp_status espi_bulk(const struct espi_bed *bed, struct espi_flow *flows, int n,
+esp_status espi_bulk(const struct espi_bed *bed, struct espi_bulk_flow *flows, int n,
                      double warm_s, double seconds, struct esp_err *err)
 {
     pid_t *children = ESPI_NEW(pid_t, 2 * n);

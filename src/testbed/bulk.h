@@ -4,13 +4,13 @@
 
 #include "testbed/bed.h"
 
-struct espi_flow {
+struct espi_bulk_flow {
     int from, to;    /* hosts */
     double rate_Bps; /* found: bytes that arrived, a second */
 };
 
 /* Lets every flow run for warm_s and then for seconds, in which it is measured. */
-esp_status espi_bulk(const struct espi_bed *bed, struct espi_flow *flows, int n,
+esp_status espi_bulk(const struct espi_bed *bed, struct espi_bulk_flow *flows, int n,
                      double warm_s, double seconds, struct esp_err *err);
 
 #endif

@@ -23,17 +23,18 @@ int espi_grid_add_box(struct espi_grid *g, const char *name, int node)
     return box;
 }
 
-struct espi_wire *espi_grid_add_wire(struct espi_grid *g, int a, int b)
+struct espi_testbed_wire *espi_grid_add_wire(struct espi_grid *g, int a, int b)
 {
-    struct espi_wire *w = &g->wires[g->n_wires++];
+    struct espi_testbed_wire *w = &g->wires[g->n_wires++];
 
-    *w = (struct espi_wire){.box = {a, b}};
+    *w = (struct espi_testbed_wire){.box = {a, b}};
     w->port[0] = g->boxes[a].n_wires++;
     w->port[1] = g->boxes[b].n_wires++;
     return w;
 }
 
-void espi_wire_set(struct espi_wire *w, int dir, double rate_Bps, double latency_s)
+void espi_wire_set(struct espi_testbed_wire *w, int dir, double rate_Bps,
+                   double latency_s)
 {
     w->rate_Bps[dir] = rate_Bps;
     w->latency_s[dir] = latency_s >= ESPI_GRID_DELAY_MIN_S ? latency_s : 0;
@@ -65,7 +66,7 @@ static esp_status make_digraph(const struct espi_grid *g, struct espi_arena *are
     if (!tail || !head || !*weight)
         return espi_err_nomem(err);
     for (int i = 0; i < n; i++) {
-        const struct espi_wire *w = &g->wires[i / 2];
+        const struct espi_testbed_wire *w = &g->wires[i / 2];
         /* By the way of a megabyte; a hop more is never for nothing. */
         tail[i] = w->box[i % 2];
         head[i] = w->box[!(i % 2)];
@@ -127,7 +128,7 @@ void espi_grid_way(const struct espi_grid *g, int from_host, int to_host,
     *rate_Bps = INFINITY;
     *latency_s = 0;
     for (int i; (i = g->next_wire[box * g->n_hosts + to_host]) >= 0;) {
-        const struct espi_wire *w = &g->wires[i];
+        const struct espi_testbed_wire *w = &g->wires[i];
         int dir = w->box[1] == box;
         if (w->rate_Bps[dir] > 0)
             *rate_Bps = fmin(*rate_Bps, w->rate_Bps[dir]);
@@ -212,7 +213,7 @@ esp_status espi_grid_make(struct espi_grid *g, const struct esp_platform *p,
                         esp_platform_name(p), p->n_nodes, ESPI_GRID_BOXES_MAX);
     g->boxes = ESPI_ARENA_NEW(arena, struct espi_box, boxes_max);
     g->host_box = ESPI_ARENA_NEW(arena, int, p->n_nodes);
-    g->wires = ESPI_ARENA_NEW(arena, struct espi_wire, wires_max);
+    g->wires = ESPI_ARENA_NEW(arena, struct espi_testbed_wire, wires_max);
     if (!g->boxes || !g->host_box || !g->wires)
         return espi_err_nomem(err);
     esp_status status = check_names(p, err);
@@ -248,7 +249,7 @@ int espi_grid_find_box(const struct espi_grid *g, const char *name)
 const char *espi_grid_wire_name(const struct espi_grid *g, int wire, int dir, char *out,
                                 size_t size)
 {
-    const struct espi_wire *w = &g->wires[wire];
+    const struct espi_testbed_wire *w = &g->wires[wire];
 
     if (w->cable[dir])
         snprintf(out, size, "%s", w->cable[dir]);
@@ -259,7 +260,7 @@ const char *espi_grid_wire_name(const struct espi_grid *g, int wire, int dir, ch
 }
 
 /* Is text "FROM>TO" or "FROM<>TO" of the wire? -2: no, -1: both directions. */
-static int named_so(const struct espi_grid *g, const struct espi_wire *w,
+static int named_so(const struct espi_grid *g, const struct espi_testbed_wire *w,
                     const char *text)
 {
     for (int dir = 0; dir < 2; dir++) {

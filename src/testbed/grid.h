@@ -25,7 +25,7 @@ struct espi_box {
     int n_wires;
 };
 
-struct espi_wire {
+struct espi_testbed_wire {
     int box[2];
     int port[2];          /* at each box, its how manieth wire */
     double rate_Bps[2];   /* from box[0] to box[1], and back; 0: as fast as can be */
@@ -38,7 +38,7 @@ struct espi_grid {
     struct espi_box *boxes;
     int n_boxes, n_hosts;
     int *host_box; /* host -> box */
-    struct espi_wire *wires;
+    struct espi_testbed_wire *wires;
     int n_wires;
     int *next_wire; /* box * n_hosts + host -> wire by which it is reached; -1: is it */
     long window_bytes; /* the largest send buffer that a connection is given */
@@ -52,7 +52,7 @@ esp_status espi_grid_make(struct espi_grid *g, const struct esp_platform *p,
                           struct espi_arena *arena, struct esp_err *err);
 
 /* Is this wire led through a delay line? */
-static inline int espi_wire_delayed(const struct espi_wire *w)
+static inline int espi_wire_delayed(const struct espi_testbed_wire *w)
 {
     return w->latency_s[0] > 0 || w->latency_s[1] > 0;
 }

@@ -43,7 +43,7 @@ const char *espi_namespace(char out[ESPI_NAMESPACE_MAX], const char *bed,
 
 const char *espi_port_name(char out[16], const struct espi_grid *g, int wire, int side)
 {
-    const struct espi_wire *w = &g->wires[wire];
+    const struct espi_testbed_wire *w = &g->wires[wire];
 
     if (g->boxes[w->box[side]].host >= 0)
         snprintf(out, 16, "eth0");
@@ -130,7 +130,7 @@ static void box_control(FILE *out, const struct espi_grid *g)
 /* Neighbours are written down, for what asks for them would queue behind data. */
 static void box_port(FILE *out, const struct espi_grid *g, int wire, int side)
 {
-    const struct espi_wire *w = &g->wires[wire];
+    const struct espi_testbed_wire *w = &g->wires[wire];
     char port[16], own[ESPI_ADDRESS_MAX], other[ESPI_ADDRESS_MAX], mac[24];
 
     espi_port_name(port, g, wire, side);
@@ -178,7 +178,7 @@ void espi_script_box(FILE *out, const struct espi_grid *g, int box)
             box_route(out, g, box, h);
         return;
     }
-    const struct espi_wire *w = &g->wires[g->next_wire[box * g->n_hosts + !host]];
+    const struct espi_testbed_wire *w = &g->wires[g->next_wire[box * g->n_hosts + !host]];
     fprintf(out, "route add 10.77.0.0/16 via %s dev eth0 onlink src %s\n",
             box_address(by, g, w->box[w->box[0] == box]), espi_host_address(own, host));
     fprintf(out, "addr add %s/16 dev ctl0\nlink set ctl0 up\n",
@@ -247,7 +247,7 @@ void espi_script_delays(FILE *out, const struct espi_grid *g, const char *bed)
     char ns[2][ESPI_NAMESPACE_MAX], port[2][16];
 
     for (int i = 0; i < g->n_wires; i++) {
-        const struct espi_wire *w = &g->wires[i];
+        const struct espi_testbed_wire *w = &g->wires[i];
         if (!espi_wire_delayed(w))
             continue;
         for (int side = 0; side < 2; side++) {

@@ -76,7 +76,7 @@ static esp_status add_end(struct wiring *w, int node, struct espi_arena *arena,
     if (!name)
         return espi_err_nomem(err);
     w->end[node] = espi_grid_add_box(w->g, name, -1);
-    struct espi_wire *wire = espi_grid_add_wire(w->g, node, w->end[node]);
+    struct espi_testbed_wire *wire = espi_grid_add_wire(w->g, node, w->end[node]);
     if (p->model == ESP_MODEL_ONE_PORT || p->model == ESP_MODEL_HALF_DUPLEX)
         wire->rate_Bps[0] = wire->rate_Bps[1] = rate;
     return ESP_OK;
@@ -99,7 +99,7 @@ esp_status espi_wire_links(struct espi_grid *g, struct espi_arena *arena,
         int back = esp_platform_find_link(p, p->head[e], p->tail[e]);
         if (back >= 0 && back < e)
             continue; /* is part of that one's wire */
-        struct espi_wire *wire =
+        struct espi_testbed_wire *wire =
             espi_grid_add_wire(g, w.end[p->tail[e]], w.end[p->head[e]]);
         for (int dir = 0; dir < 2; dir++) {
             int link = dir && back >= 0 ? back : e; /* answers must come back somehow */

@@ -56,7 +56,8 @@ static void wire_host(struct town *t, int node)
 {
     const struct esp_platform *p = t->g->p;
     const struct espi_rows *rows[] = {&p->out, &p->in};
-    struct espi_wire *w = espi_grid_add_wire(t->g, node, t->router[site_of(t, node)]);
+    struct espi_testbed_wire *w =
+        espi_grid_add_wire(t->g, node, t->router[site_of(t, node)]);
 
     for (int dir = 0; dir < 2; dir++) {
         double rate = 0;
@@ -111,7 +112,7 @@ static esp_status wire_two_sites(struct town *t, int a, int b, struct esp_err *e
 {
     const struct esp_platform *p = t->g->p;
     int between[2] = {t->link[a * t->n_sites + b], t->link[b * t->n_sites + a]};
-    struct espi_wire *w = espi_grid_add_wire(t->g, t->router[a], t->router[b]);
+    struct espi_testbed_wire *w = espi_grid_add_wire(t->g, t->router[a], t->router[b]);
 
     for (int dir = 0; dir < 2; dir++) {
         int cable;

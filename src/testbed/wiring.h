@@ -16,8 +16,9 @@ esp_status espi_wire_sites(struct espi_grid *g, struct espi_arena *arena,
 
 /* For both of them. */
 int espi_grid_add_box(struct espi_grid *g, const char *name, int node);
-struct espi_wire *espi_grid_add_wire(struct espi_grid *g, int a, int b);
-void espi_wire_set(struct espi_wire *w, int dir, double rate_Bps, double latency_s);
+struct espi_testbed_wire *espi_grid_add_wire(struct espi_grid *g, int a, int b);
+void espi_wire_set(struct espi_testbed_wire *w, int dir, double rate_Bps,
+                   double latency_s);
 char *espi_grid_text(struct espi_arena *arena, const char *first, const char *second);
 
 #endif

@@ -7,7 +7,7 @@
 enum { RESOURCES = 4 * FAKE_HOSTS + FAKE_SITES * FAKE_SITES + 2 * FAKE_SITES + 1 };
 
 /* The resources of a flow; an unlimited one has no bound. */
-static int list_resources(const struct fake_network *net, const struct espi_flow *f,
+static int list_resources(const struct fake_network *net, const struct espi_trial_flow *f,
                           int *list, double *capacity)
 {
     int n = 0, a = net->site[f->from], b = net->site[f->to];
@@ -58,8 +58,8 @@ static double headroom(int (*list)[8], const int *uses, const unsigned char *gro
     return fmax(step, 0);
 }
 
-void fake_rates(const struct fake_network *net, const struct espi_flow *flows, int n,
-                double *Bps)
+void fake_rates(const struct fake_network *net, const struct espi_trial_flow *flows,
+                int n, double *Bps)
 {
     static double capacity[RESOURCES], left[RESOURCES];
     int(*list)[8] = calloc((size_t)n, sizeof *list);
@@ -150,11 +150,11 @@ static esp_status run(void *context, const struct espi_trial *t, struct espi_sam
                       struct esp_err *err)
 {
     struct fake_network *net = context;
-    struct espi_flow *flows = calloc((size_t)t->n, sizeof *flows);
+    struct espi_trial_flow *flows = calloc((size_t)t->n, sizeof *flows);
     double *Bps = calloc((size_t)t->n, sizeof *Bps);
     esp_status status = ESP_OK;
     for (int i = 0; i < t->n; i++)
-        flows[i] = (struct espi_flow){t->pairs[i].from, t->pairs[i].to, 0};
+        flows[i] = (struct espi_trial_flow){t->pairs[i].from, t->pairs[i].to, 0};
     fake_rates(net, flows, t->n, Bps);
     if (net->stalls > 0 && t->kind == ESPI_TRIAL_FLOWS)
         stall(net, Bps, t->n);
@@ -176,9 +176,9 @@ static double now_s(void *context)
     return ((struct fake_network *)context)->now_s;
 }
 
-struct espi_prober fake_prober(struct fake_network *net, double budget_s)
+struct espi_probe_driver fake_prober(struct fake_network *net, double budget_s)
 {
-    return (struct espi_prober){
+    return (struct espi_probe_driver){
         .context = net, .run = run, .now_s = now_s, .budget_s = budget_s};
 }
 

@@ -29,11 +29,11 @@ struct fake_network {
 };
 
 /* Rates of transfers that run at once: all grow alike until something is full. */
-void fake_rates(const struct fake_network *net, const struct espi_flow *flows, int n,
-                double *Bps);
+void fake_rates(const struct fake_network *net, const struct espi_trial_flow *flows,
+                int n, double *Bps);
 
 /* A prober on the network. */
-struct espi_prober fake_prober(struct fake_network *net, double budget_s);
+struct espi_probe_driver fake_prober(struct fake_network *net, double budget_s);
 /* Samples with the hosts h0, h1, ... */
 void fake_hosts(const struct fake_network *net, struct espi_samples *samples);
 

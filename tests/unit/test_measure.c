@@ -87,7 +87,7 @@ struct measured {
 
 static void measure(struct measured *m, struct fake_network *truth, double budget_s)
 {
-    struct espi_prober prober = fake_prober(truth, budget_s);
+    struct espi_probe_driver prober = fake_prober(truth, budget_s);
     struct esp_err err = {0};
     memset(m, 0, sizeof *m);
     espi_arena_init(&m->arena);
@@ -180,13 +180,13 @@ static double worst_prediction(struct measured *m, struct fake_network *truth)
 {
     double worst = 0;
     for (int times = 0; times < 20; times++) {
-        struct espi_flow flows[24];
+        struct espi_trial_flow flows[24];
         double got[24], want[24], sum_got = 0, sum_want = 0;
         int n = 1 + (int)espi_rng_below(&truth->rng, 24);
         for (int i = 0; i < n; i++) {
             int from = (int)espi_rng_below(&truth->rng, (uint32_t)truth->n);
             int to = (int)espi_rng_below(&truth->rng, (uint32_t)truth->n - 1);
-            flows[i] = (struct espi_flow){from, to + (to >= from), 0};
+            flows[i] = (struct espi_trial_flow){from, to + (to >= from), 0};
         }
         fake_rates(truth, flows, n, want);
         assert_int_equal(espi_measured_predict(&m->net, flows, n, got, &m->arena), 0);
@@ -502,7 +502,7 @@ static esp_status measure_all(void *arg)
     struct esp_platform *p = NULL;
     (void)arg;
     draw(&truth, 21, 8, 2, 1, 0);
-    struct espi_prober prober = fake_prober(&truth, 1);
+    struct espi_probe_driver prober = fake_prober(&truth, 1);
     espi_arena_init(&arena);
     esp_status status = ESP_OK;
     for (int h = 0; h < truth.n && !status; h++) {

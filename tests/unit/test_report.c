@@ -64,7 +64,8 @@ static double distance(struct espi_point a, struct espi_point b)
     return hypot(a.x - b.x, a.y - b.y);
 }
 
-static void check_layout(const struct espi_layout *l, const struct esp_platform *p)
+static void check_layout(const struct espi_picture_layout *l,
+                         const struct esp_platform *p)
 {
     for (int v = 0; v < p->n_nodes; v++) {
         const struct espi_group *g = &l->groups[l->group_of[v]];
@@ -87,7 +88,7 @@ static void test_layouts_are_readable(void **state)
         struct small_options o = {.n = 2 + i, .density = 0.1, .model = i % 4};
         struct esp_platform *p =
             i % 3 ? small_random(&rng, &o) : sites_platform(1 + i / 12, 1 + i / 2);
-        struct espi_layout a, b;
+        struct espi_picture_layout a, b;
         espi_arena_init(&arena);
         assert_int_equal(espi_layout_make(&a, p, &arena), 0);
         assert_int_equal(espi_layout_make(&b, p, &arena), 0);
@@ -104,7 +105,7 @@ static void test_a_chain_is_long(void **state)
     (void)state;
     struct small_arc arcs[11];
     struct espi_arena arena;
-    struct espi_layout l;
+    struct espi_picture_layout l;
 
     for (int i = 0; i < 11; i++)
         arcs[i] = (struct small_arc){i, i + 1, 1};

@@ -41,7 +41,7 @@ static void check_grid(const struct espi_grid *g)
     for (int h = 0; h < g->n_hosts; h++)
         assert_int_equal(g->boxes[g->host_box[h]].n_wires, 1);
     for (int i = 0; i < g->n_wires; i++) {
-        const struct espi_wire *w = &g->wires[i];
+        const struct espi_testbed_wire *w = &g->wires[i];
         int hosts = (g->boxes[w->box[0]].host >= 0) + (g->boxes[w->box[1]].host >= 0);
         assert_true(hosts < 2);
         assert_true(hosts == 0 || !espi_wire_delayed(w));
@@ -50,7 +50,7 @@ static void check_grid(const struct espi_grid *g)
         for (int v = 0; v < g->n_hosts; v++) {
             int box = g->host_box[u], steps = 0;
             for (int i; (i = g->next_wire[box * g->n_hosts + v]) >= 0; steps++) {
-                const struct espi_wire *w = &g->wires[i];
+                const struct espi_testbed_wire *w = &g->wires[i];
                 assert_true(w->box[0] == box || w->box[1] == box);
                 assert_true(steps < g->n_boxes);
                 box = w->box[w->box[0] == box];
@@ -173,7 +173,7 @@ static void test_random_graphs(void **state)
                 double length = 0;
                 int box = g.host_box[u];
                 for (int i; (i = g.next_wire[box * 9 + v]) >= 0;) {
-                    const struct espi_wire *w = &g.wires[i];
+                    const struct espi_testbed_wire *w = &g.wires[i];
                     int d = w->box[1] == box;
                     int own = g.boxes[w->box[0]].host >= 0;
                     length += own ? 0 : w->latency_s[d] + 1e6 / w->rate_Bps[d];

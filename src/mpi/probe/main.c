@@ -266,11 +266,11 @@ static void command_all(int n_ranks, const char *names, double budget_s)
     struct commander c = {.n_ranks = n_ranks};
     struct espi_samples samples = {0};
     struct esp_err err = {0};
-    struct espi_prober prober = {.context = &c,
-                                 .run = run_trial,
-                                 .now_s = now,
-                                 .progress = show_progress,
-                                 .budget_s = budget_s};
+    struct espi_probe_driver prober = {.context = &c,
+                                       .run = run_trial,
+                                       .now_s = now,
+                                       .progress = show_progress,
+                                       .budget_s = budget_s};
     find_hosts(&c, names, &samples);
     printf("@hosts %d %d\n", c.n_hosts, n_ranks);
     try_buses(&c, &samples);
