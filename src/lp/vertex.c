@@ -178,7 +178,9 @@ int espi_vertex_choose_values(Clp_Simplex *model, const double *second, double *
                               double *duals)
 {
     struct face f;
-    size_t size = (size_t)(Clp_numberColumns(model) + Clp_numberRows(model));
+    size_t columns = (size_t)Clp_numberColumns(model),
+           rows = (size_t)Clp_numberRows(model);
+    size_t size = columns + rows;
     unsigned char *basis = ESPI_NEW(unsigned char, size + 1);
     int st = 0;
     if (!basis || face_init(&f, model)) {
