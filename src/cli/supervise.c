@@ -82,7 +82,11 @@ static pid_t start_process(const char *const *words, int at_our_end)
     _exit(code);
 }
 
-#define END_S 5.0 /* that a companion has to end in when it is asked to */
+/* That a companion has to end in when it is asked to. The advisor looks between two
+ * searches for a plan, of 200 ms each (its --budget): with a processor shared by 25 it
+ * still ends by itself. A shorter time would cost its last statistics, a longer one only
+ * keeps the user waiting for a process that is stopped. */
+#define END_S 5.0
 
 struct beside {
     struct cli_companion *who; /* NULL: none */

@@ -52,10 +52,10 @@ def below_us():
     for p in everybody:
         if p:
             children.setdefault(p.parent, []).append(p)
-    found, todo = {}, [os.getpid()]
-    while todo:
-        for p in children.get(todo.pop(), []):
-            todo.append(p.pid)
+    found, waiting = {}, [os.getpid()]
+    while waiting:
+        for p in children.get(waiting.pop(), []):
+            waiting.append(p.pid)
             if p.state != "Z" and p.pid not in spared:
                 found[p.pid] = p
     return found

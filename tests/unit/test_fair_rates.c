@@ -23,8 +23,10 @@ struct net {
 /* Each flow uses three resources, by parts from 0 to 1; some of none at all. */
 static void draw_parts(struct net *n, struct espi_rng *rng, int flow)
 {
-    for (int k = n->use_start[flow]; k < n->use_start[flow + 1]; k++)
-        n->rates.part[k] = espi_rng_below(rng, 5) ? espi_rng_range(rng, 0.1, 1) : 0;
+    for (int k = n->use_start[flow]; k < n->use_start[flow + 1]; k++) {
+        double part = espi_rng_range(rng, 0.1, 1);
+        n->rates.part[k] = espi_rng_below(rng, 5) > 0 ? part : 0;
+    }
     n->rates.part[n->use_start[flow]] = espi_rng_range(rng, 0.1, 1);
 }
 
