@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "cost/cut_bound.h"
-#include "cost/packing.h"
+#include "solve/cut_bound.h"
+#include "solve/packing.h"
 #include "study/alltoall.h"
 
 static int json, rows;

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
 #include "algo/anneal/anneal.h"
-#include "cost/packing.h"
+#include "bench.h"
 #include "graph/dijkstra.h"
+#include "solve/packing.h"
 #include "study/adaptive.h"
 
 static const char *const plain[] = {

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "bench.h"
-#include "cost/certificate.h"
-#include "cost/full.h"
-#include "cost/packing.h"
+#include "bound/certificate.h"
+#include "solve/full.h"
+#include "solve/packing.h"
 
 struct platform_case {
     const char *kind;

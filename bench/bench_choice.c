@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "advise/choice.h"
+#include "runtime/choice.h"
 
 static double cpu_s(void)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/many_trees/k_trees.h"
 #include "bench.h"
-#include "algo/packing/k_trees.h"
 
 static const int works[] = {0, 200, 2000, 20000, 200000};
 static const int trees[] = {1, 2, 3, 4};

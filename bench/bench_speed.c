@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "bench.h"
-#include "cost/arcs.h"
 #include "cost/cost.h"
-#include "cost/packing.h"
 #include "lp/lp.h"
 #include "schedule/order.h"
 #include "schedule/round.h"
+#include "solve/arcs.h"
+#include "solve/packing.h"
 #include "study/study.h"
 
 /* ---- parts of the work ---- */

@@ -1,6 +1,6 @@
 #include "algo/congestion.h"
 
-#include "cost/soft.h"
+#include "solve/soft.h"
 
 int espi_congestion_init(struct espi_congestion *c, const struct espi_view *v,
                          struct espi_arena *arena)

@@ -8,8 +8,8 @@
 #include "base/err.h"
 #include "base/parts.h"
 #include "cli/command.h"
-#include "cli/output.h"
-#include "cli/term.h"
+#include "cli/printing/output.h"
+#include "cli/printing/term.h"
 
 static const struct command *const commands[] = {
 #define COMMAND(name) &cli_command_##name,

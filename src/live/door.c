@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "advise/report.h"
 #include "base/err.h"
+#include "channel/report.h"
 
 /* ---- addresses ---- */
 

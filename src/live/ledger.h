@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "advise/report.h"
+#include "advisor/advisor.h"
+#include "channel/report.h"
 
 struct espi_ledger;
 

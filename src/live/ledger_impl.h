@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "advise/quiet.h"
+#include "advisor/quiet.h"
 #include "live/ledger.h"
 #include "report/network.h"
 

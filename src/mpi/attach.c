@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "advise/given_plan.h"
 #include "algo/algo.h"
 #include "base/alloc.h"
 #include "base/err.h"
@@ -17,6 +16,7 @@
 #include "mpi/greet.h"
 #include "mpi/shim.h"
 #include "platform/platform.h"
+#include "runtime/given_plan.h"
 
 struct espi_job espi_job;
 

@@ -26,10 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/knobs.h"
 #include "base/clock.h"
 #include "mpi/store.h"
 #include "mpi/tags.h"
+#include "runtime/knobs.h"
 
 #ifdef OPEN_MPI
 #define FAMILY "openmpi"

@@ -14,8 +14,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "advise/report.h"
 #include "base/alloc.h"
+#include "channel/report.h"
 #include "mpi/shim.h"
 #include "mpi/tags.h"
 

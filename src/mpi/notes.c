@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/report.h"
 #include "base/alloc.h"
+#include "channel/report.h"
 #include "mpi/shim.h"
 
 #define NOTE_MAGIC UINT32_C(0x65736e31)

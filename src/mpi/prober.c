@@ -20,10 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "advise/prober.h"
-#include "advise/report.h"
 #include "base/alloc.h"
 #include "base/child.h"
+#include "channel/prober.h"
+#include "channel/report.h"
 #include "mpi/shim.h"
 
 #define CHILD_S 2.0 /* that what was started has to become nobody's child */

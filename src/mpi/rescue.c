@@ -5,13 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "advise/helpers.h"
 #include "base/alloc.h"
 #include "base/units.h"
 #include "cost/cost.h"
 #include "exec/rescue.h"
 #include "exec/slow.h"
 #include "mpi/shim.h"
+#include "runtime/helpers.h"
 
 /* Late by less is not worth a message: so long may an operating system let a rank wait
  * for its turn, and so much of the whole does not matter. */

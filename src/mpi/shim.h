@@ -13,12 +13,12 @@
 #include <mpi.h>
 #include <stdint.h>
 
-#include "advise/choice.h"
-#include "advise/knobs.h"
-#include "advise/report.h"
-#include "advise/team.h"
 #include "base/clock.h"
+#include "channel/report.h"
 #include "exec/exec.h"
+#include "runtime/choice.h"
+#include "runtime/knobs.h"
+#include "runtime/team.h"
 
 /* ---- the job: written once, by the attach; then read only ---- */
 struct espi_job {

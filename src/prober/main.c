@@ -23,9 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "advise/prober.h"
-#include "advise/report.h"
 #include "base/clock.h"
+#include "channel/prober.h"
+#include "channel/report.h"
 
 /* Kernels before 5.3 and 5.9 and their headers do without these; tests do, too. */
 #ifdef ESPI_OLD_HEADERS

@@ -5,8 +5,8 @@
 
 #include <espalier/espalier.h>
 
-#include "advise/advisor.h"
-#include "advise/quiet.h"
+#include "advisor/advisor.h"
+#include "advisor/quiet.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/rng.h"

@@ -5,7 +5,7 @@
 #include <espalier/plan.h>
 #include <espalier/platform.h>
 
-#include "advise/advisor.h"
+#include "advisor/advisor.h"
 
 /* Of a receiver: when its first slice came and its last, both -1 if none did, and how
  * long all were under way. */

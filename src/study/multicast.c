@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/rng.h"
-#include "cost/multicast.h"
+#include "solve/multicast.h"
 #include "study/study.h"
 
 enum { PRESETS = 2, DRAWS = 10, QUICK_DRAWS = 3 };

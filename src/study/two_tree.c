@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "algo/fault/feeders.h"
+#include "algo/redundant/feeders.h"
 #include "base/err.h"
 #include "base/rng.h"
 #include "sim/race.h"

@@ -10,12 +10,12 @@
 
 #include <espalier/espalier.h>
 
-#include "advise/choice.h"
-#include "advise/report.h"
-#include "advise/team.h"
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "channel/report.h"
 #include "program/program.h"
+#include "runtime/choice.h"
+#include "runtime/team.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

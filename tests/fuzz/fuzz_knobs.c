@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/given_plan.h"
-#include "advise/knobs.h"
+#include "runtime/given_plan.h"
+#include "runtime/knobs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost/packing.h"
+#include "solve/packing.h"
 
 static void must(int failed)
 {

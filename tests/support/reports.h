@@ -6,7 +6,7 @@
 #include <espalier/plan.h>
 #include <espalier/platform.h>
 
-#include "advise/advisor.h"
+#include "advisor/advisor.h"
 
 /* Fills out, which has room for all hosts, the root first; gives how many there are. The
  * plan has one tree; the broadcast begins at began_s and is call number `call`. */

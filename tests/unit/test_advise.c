@@ -9,11 +9,11 @@
 
 #include <espalier/espalier.h>
 
-#include "advise/choice.h"
-#include "advise/knobs.h"
-#include "advise/team.h"
 #include "base/rng.h"
 #include "platform/platform.h"
+#include "runtime/choice.h"
+#include "runtime/knobs.h"
+#include "runtime/team.h"
 #include "support/alloc_fail.h"
 #include "support/seed.h"
 

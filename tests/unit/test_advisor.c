@@ -15,9 +15,10 @@
 
 #include <espalier/espalier.h>
 
-#include "advise/report.h"
+#include "advisor/advisor.h"
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "channel/report.h"
 #include "platform/platform.h"
 #include "support/alloc_fail.h"
 #include "support/reports.h"

@@ -14,8 +14,8 @@
 
 #include "algo/allgather/agents.h"
 #include "base/rng.h"
+#include "bound/op_bound.h"
 #include "cost/cost.h"
-#include "cost/op_bound.h"
 #include "plan/ops.h"
 #include "study/alltoall.h"
 #include "support/seed.h"

@@ -12,9 +12,9 @@
 
 #include <espalier/espalier.h>
 
-#include "cost/allreduce.h"
-#include "cost/mix.h"
-#include "cost/op_bound.h"
+#include "bound/op_bound.h"
+#include "solve/allreduce.h"
+#include "solve/mix.h"
 #include "support/all_trees.h"
 #include "support/alloc_fail.h"
 #include "support/pace.h"

@@ -13,13 +13,13 @@
 #include <espalier/espalier.h>
 
 #include "base/rng.h"
-#include "cost/packing.h"
 #include "exec/exec.h"
 #include "exec/loopback.h"
 #include "lp/lp.h"
 #include "plan/ops.h"
-#include "support/pace.h"
+#include "solve/packing.h"
 #include "support/alloc_fail.h"
+#include "support/pace.h"
 #include "support/seed.h"
 
 static struct esp_platform *platform(uint64_t seed, int n, esp_model model)

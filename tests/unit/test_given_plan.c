@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/given_plan.h"
 #include "base/alloc.h"
+#include "runtime/given_plan.h"
 #include "support/alloc_fail.h"
 
 static char *piece[ESPI_PLAN_PIECES + 1];

@@ -9,8 +9,8 @@
 
 #include <espalier/espalier.h>
 
-#include "advise/helpers.h"
-#include "advise/knobs.h"
+#include "runtime/helpers.h"
+#include "runtime/knobs.h"
 #include "support/alloc_fail.h"
 #include "support/seed.h"
 

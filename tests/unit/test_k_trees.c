@@ -11,9 +11,9 @@
 
 #include <espalier/espalier.h>
 
-#include "algo/packing/k_trees.h"
+#include "algo/many_trees/k_trees.h"
 #include "base/rng.h"
-#include "cost/mix.h"
+#include "solve/mix.h"
 #include "support/seed.h"
 #include "support/small_platform.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/launcher.h"
+#include "cli/launching/launcher.h"
 #include "support/alloc_fail.h"
 
 enum { WORDS = 64 };

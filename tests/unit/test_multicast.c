@@ -10,9 +10,9 @@
 
 #include <espalier/espalier.h>
 
-#include "cost/cover.h"
-#include "cost/flows.h"
-#include "cost/multicast.h"
+#include "solve/cover.h"
+#include "solve/flows.h"
+#include "solve/multicast.h"
 #include "support/plans.h"
 #include "support/seed.h"
 #include "support/small_platform.h"

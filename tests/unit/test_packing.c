@@ -11,10 +11,10 @@
 #include <espalier/espalier.h>
 
 #include "base/rng.h"
-#include "cost/arcs.h"
-#include "cost/certificate.h"
-#include "cost/full.h"
-#include "cost/packing.h"
+#include "bound/certificate.h"
+#include "solve/arcs.h"
+#include "solve/full.h"
+#include "solve/packing.h"
 #include "support/alloc_fail.h"
 #include "support/seed.h"
 

@@ -11,11 +11,11 @@
 
 #include <espalier/espalier.h>
 
-#include "cost/cut_bound.h"
-#include "cost/op_bound.h"
-#include "cost/own_bound.h"
-#include "cost/packing.h"
+#include "bound/op_bound.h"
+#include "bound/own_bound.h"
 #include "lp/lp.h"
+#include "solve/cut_bound.h"
+#include "solve/packing.h"
 #include "study/alltoall.h"
 #include "support/seed.h"
 

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "advise/prober.h"
+#include "channel/prober.h"
 
 enum { PATIENCE_MS = 60000, MOMENT_MS = 300, ASIDE = 20 };
 

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "advise/prober.h"
 #include "base/rng.h"
+#include "channel/prober.h"
 #include "support/seed.h"
 
 static void codes_are_as_published(void **state)

@@ -11,9 +11,10 @@
 
 #include <espalier/espalier.h>
 
-#include "advise/advisor.h"
-#include "advise/prober.h"
+#include "advisor/advisor.h"
+#include "advisor/quiet.h"
 #include "base/rng.h"
+#include "channel/prober.h"
 #include "platform/platform.h"
 #include "support/alloc_fail.h"
 #include "support/seed.h"

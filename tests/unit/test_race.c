@@ -12,7 +12,7 @@
 
 #include <espalier/espalier.h>
 
-#include "algo/fault/feeders.h"
+#include "algo/redundant/feeders.h"
 #include "platform/platform.h"
 #include "sim/race.h"
 #include "support/alloc_fail.h"

@@ -10,9 +10,9 @@
 
 #include <espalier/espalier.h>
 
-#include "algo/packing/relief.h"
+#include "algo/many_trees/relief.h"
 #include "base/rng.h"
-#include "cost/certificate.h"
+#include "bound/certificate.h"
 #include "support/alloc_fail.h"
 #include "support/seed.h"
 #include "support/small_platform.h"

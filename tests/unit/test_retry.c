@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <signal.h>
 
-#include "cli/supervise.h"
+#include "cli/launching/supervise.h"
 
 enum { EXIT_3 = 3 << 8 }; /* as waitpid tells */
 

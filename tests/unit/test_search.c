@@ -16,10 +16,10 @@
 #include "algo/search/starts.h"
 #include "algo/search/tree_state.h"
 #include "base/rng.h"
-#include "cost/packing.h"
+#include "solve/packing.h"
 #include "support/all_trees.h"
-#include "support/plans.h"
 #include "support/pace.h"
+#include "support/plans.h"
 #include "support/seed.h"
 #include "support/small_platform.h"
 

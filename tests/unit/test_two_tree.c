@@ -11,7 +11,7 @@
 
 #include <espalier/espalier.h>
 
-#include "algo/fault/feeders.h"
+#include "algo/redundant/feeders.h"
 #include "platform/platform.h"
 #include "support/plans.h"
 #include "support/races.h"

@@ -10,9 +10,9 @@
 
 #include <espalier/espalier.h>
 
-#include "advise/report.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "channel/report.h"
 #include "platform/platform.h"
 #include "support/reports.h"
 

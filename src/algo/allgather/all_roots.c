@@ -1,12 +1,13 @@
 /* All roots: trees from every host, packed so that the resources allow no more.
  *
- * cost/packing_all.c says how the trees are found. Model: all; in half-duplex no schedule
- * may reach what the trees allow. Guarantee: throughput within 1e-4 of the optimum, which
- * is proved; more where the budget or the work allowed ends first. Complexity: see there.
+ * solve/packing_all.c says how the trees are found. Model: all; in half-duplex no
+ * schedule may reach what the trees allow. Guarantee: throughput within 1e-4 of the
+ * optimum, which is proved; more where the budget or the work allowed ends first.
+ * Complexity: see there.
  */
 #include "algo/algo.h"
 #include "base/err.h"
-#include "cost/packing.h"
+#include "solve/packing.h"
 
 static esp_status add_tree(const struct espi_task *task, double weight, int root,
                            const struct espi_packing_tree *t, struct esp_plan *plan,

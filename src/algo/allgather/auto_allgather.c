@@ -26,7 +26,7 @@ enum { MAX_PLANS = 64, MAX_PIECES = 64 };
 
 static const double MARGIN = 1.25;      /* of trees that are pipelined */
 static const double TREES_WORK = 1.5e6; /* hosts * arcs: more takes seconds */
-static const double TREES_STEPS = 1e6;  /* cost/patience.h: about a second */
+static const double TREES_STEPS = 1e6;  /* solve/patience.h: about a second */
 static const double MOST_JUDGED = 3e5;  /* transfers: a few tenths of a second */
 /* What slices of a quarter leave, at best, of the finish beside the busiest resource. */
 static const double REST = 0.25;

@@ -3,7 +3,7 @@
  * The message is split over pairs of trees, one towards a host and one from it, which may
  * be another host for each pair, so that no host is busier than it must be: on equal
  * hosts this is what rings and halving do, on unequal ones it follows the links. The mix
- * is found by column generation (cost/allreduce.h). Model: any, by its resources; in
+ * is found by column generation (solve/allreduce.h). Model: any, by its resources; in
  * half-duplex there may be no schedule for it. Guarantee: within a millionth of the best
  * of its kind, or as near as the trees that it may look at bring it on large platforms.
  * Complexity: some hundred times hosts cheapest trees. */
@@ -11,7 +11,7 @@
 
 #include "algo/algo.h"
 #include "base/err.h"
-#include "cost/allreduce.h"
+#include "solve/allreduce.h"
 
 enum { MAX_WORK = 100000000 }; /* links to look at, in all cheapest trees */
 

@@ -5,7 +5,7 @@
 
 #include "algo/multicast/multicast.h"
 #include "base/err.h"
-#include "cost/packing.h"
+#include "solve/packing.h"
 
 struct part {
     const struct espi_task *task;

@@ -3,10 +3,10 @@
 #define ESPI_ALGO_MULTICAST_MULTICAST_H
 
 #include "algo/algo.h"
-#include "cost/cover.h"
-#include "cost/flows.h"
-#include "cost/net.h"
-#include "cost/steiner.h"
+#include "solve/cover.h"
+#include "solve/flows.h"
+#include "solve/net.h"
+#include "solve/steiner.h"
 
 /* The network of the task, in slices of the task. */
 esp_status espi_task_net(const struct espi_task *task, struct espi_net *net,

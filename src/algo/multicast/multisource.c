@@ -4,7 +4,7 @@
  * Starts with the root as the only source (the scatter) and adds, one at a time, the host
  * through which most flows, if that makes the flows' period shorter. Targets may become
  * sources. Reference: Beaumont, Legrand, Marchal, Robert, 2004; the linear program is
- * ours, from the paper's description (cost/flows.h). Model: any, by its resources.
+ * ours, from the paper's description (solve/flows.h). Model: any, by its resources.
  * Guarantee: never slower than the scatter. Complexity: O(sources * n) linear programs of
  * m * sources variables. Departure: at most `sources` sources, for memory; the 63 that
  * are standard are more than were ever taken on platforms of 65 hosts. */

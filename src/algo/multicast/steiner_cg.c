@@ -2,17 +2,17 @@
  * targets are few.
  *
  * Trees are packed, and as long as the prices of resources ask for trees that would help,
- * these are found and packed too (cost/multicast.h). It starts from the quick ones of the
- * paper's heuristics; what that leaves above the lower bound is tried to be closed with
- * the trees of all the others. Model: any, by its resources. Guarantee: without `k` never
- * slower than any of the heuristics, either being at the bound or having their trees;
- * optimal when the cheapest trees are found exactly, which is done for up to about 8
- * targets. Complexity: some hundred shortest-path trees and small linear programs. */
+ * these are found and packed too (solve/multicast.h). It starts from the quick ones of
+ * the paper's heuristics; what that leaves above the lower bound is tried to be closed
+ * with the trees of all the others. Model: any, by its resources. Guarantee: without `k`
+ * never slower than any of the heuristics, either being at the bound or having their
+ * trees; optimal when the cheapest trees are found exactly, which is done for up to about
+ * 8 targets. Complexity: some hundred shortest-path trees and small linear programs. */
 #include <math.h>
 
 #include "algo/multicast/multicast.h"
 #include "base/err.h"
-#include "cost/multicast.h"
+#include "solve/multicast.h"
 
 extern const struct espi_algo espi_algo_reduced_broadcast, espi_algo_augmented_multicast,
     espi_algo_multisource, espi_algo_mcph, espi_algo_mc_broadcast;

@@ -5,7 +5,7 @@
  * Guarantee: none; an arc with a positive share always leaves the tree, since the optimum
  * brings every slice across every cut. Of more than 200 hosts the program is left before
  * its last cuts (lp_shares.c): then an arc without a share may have to do. Complexity:
- * that of the program over arcs, cost/arcs.h, and O(m log m). Ties: smaller time, then
+ * that of the program over arcs, solve/arcs.h, and O(m log m). Ties: smaller time, then
  * lower sender, lower receiver. */
 #include "algo/pipelined/arc_order.h"
 #include "algo/pipelined/lp_shares.h"

@@ -2,7 +2,7 @@
  *
  * Reference: broadcast trees for heterogeneous platforms (paper 0), algorithm 6.
  * Model: one-port (the shares come from the model the platform has).
- * Guarantee: none. Complexity: that of the program over arcs, cost/arcs.h, and of the
+ * Guarantee: none. Complexity: that of the program over arcs, solve/arcs.h, and of the
  * pruning, pruner.h.
  * Departure: the paper prints the arcs in the wrong order; its prose deletes those with
  * the fewest messages first. The shares are those of the optimum of least total time,

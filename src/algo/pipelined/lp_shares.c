@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "cost/arcs.h"
-#include "cost/packing.h"
+#include "solve/arcs.h"
+#include "solve/packing.h"
 
 /* The packing of trees gives the period and a point to start from. */
 static esp_status warm_up(const struct espi_task *task, struct espi_arcs_task *arcs,

@@ -40,9 +40,9 @@ static const struct espi_algo_option options_of_auto[] = {
     {0},
 };
 
-/* On many hosts so much work goes into a packing of trees (cost/patience.h), and the best
- * so far has to do. With 6e5, 256 hosts on switches lose the plan that is best there;
- * with 3e6, 1,000 random hosts take four times as long and gain nothing. */
+/* On many hosts so much work goes into a packing of trees (solve/patience.h), and the
+ * best so far has to do. With 6e5, 256 hosts on switches lose the plan that is best
+ * there; with 3e6, 1,000 random hosts take four times as long and gain nothing. */
 static const double PACKING_WORK = 1e6;
 
 struct contest {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "advise/prober.h"
+#include "channel/prober.h"
 
 double __wrap_espi_train_Bps(const struct espi_train *t);
 

@@ -1,0 +1,255 @@
+#include "advisor/advisor.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "advisor/advisor_impl.h"
+#include "advisor/inquest.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "plan/plan.h"
+#include "platform/platform.h"
+
+/* An application that has not called for so long, or for so many gaps, is not there. */
+#define IDLE_AFTER_S    300
+#define IDLE_AFTER_GAPS 20
+
+static void forget_advice(struct espi_advisor *a)
+{
+    for (int i = 0; i < a->n_told; i++)
+        esp_plan_free(a->told[i].plan);
+    a->n_told = 0;
+}
+
+esp_status espi_advisor_create(const struct esp_platform *net,
+                               const struct espi_advisor_options *options,
+                               struct espi_advisor **out, struct esp_err *err)
+{
+    struct espi_advisor *a = espi_calloc(1, sizeof *a);
+    if (!a)
+        return espi_err_nomem(err);
+    a->net = net;
+    a->root = -1;
+    if (options)
+        a->options = *options;
+    if (!(a->options.forget_s > 0))
+        a->options.forget_s = 120;
+    if (!(a->options.budget_s > 0))
+        a->options.budget_s = 0.5;
+    if (a->options.window < 1)
+        a->options.window = 4;
+    espi_rng_seed(&a->rng, a->options.seed);
+    size_t nodes = (size_t)net->n_nodes;
+    a->reports = espi_calloc(nodes * ESPI_OPEN_CALLS + 1, sizeof *a->reports);
+    a->is_first = espi_calloc(nodes * ESPI_OPEN_CALLS + 1, 1);
+    for (size_t i = 0; i < ESPI_OPEN_CALLS && a->reports && a->is_first; i++) {
+        a->open[i].reports = a->reports + i * nodes;
+        a->open[i].is_first = a->is_first + i * nodes;
+    }
+    esp_status st = a->reports && a->is_first && !espi_met_init(&a->met, net->n_nodes)
+                        ? espi_belief_init(&a->belief, net, a->options.forget_s, err)
+                        : espi_err_nomem(err);
+    if (!st && a->options.probe_share > 0)
+        st = espi_quiet_create(&a->belief, a->options.probe_share, &a->quiet, err);
+    if (st)
+        espi_advisor_free(a);
+    else
+        *out = a;
+    return st;
+}
+
+void espi_advisor_free(struct espi_advisor *a)
+{
+    if (!a)
+        return;
+    forget_advice(a);
+    espi_quiet_free(a->quiet);
+    espi_belief_done(&a->belief);
+    espi_met_done(&a->met);
+    espi_free(a->is_first);
+    espi_free(a->reports);
+    espi_free(a);
+}
+
+esp_status espi_advisor_renew(struct espi_advisor *a, const struct esp_platform *net,
+                              struct esp_err *err)
+{
+    struct espi_belief fresh;
+    struct espi_quiet *quiet = NULL;
+    if (net->n_nodes != a->net->n_nodes)
+        return espi_err(err, ESP_EINPUT, "the new platform has other nodes");
+    for (int i = 0; i < net->n_nodes; i++)
+        if (strcmp(espi_node_name(net, i), espi_node_name(a->net, i)) != 0)
+            return espi_err(err, ESP_EINPUT, "the new platform has other nodes");
+    esp_status st = espi_belief_init(&fresh, net, a->options.forget_s, err);
+    if (!st && a->quiet)
+        st = espi_quiet_create(&fresh, a->options.probe_share, &quiet, err);
+    if (st) {
+        espi_belief_done(&fresh);
+        return st;
+    }
+    if (quiet)
+        espi_quiet_succeed(quiet, a->quiet, &a->belief);
+    a->quiet = quiet;
+    espi_belief_done(&a->belief);
+    a->belief = fresh;
+    a->net = net;
+    for (int i = 0; i < ESPI_OPEN_CALLS; i++)
+        a->open[i].n_expected = 0;
+    forget_advice(a); /* links may have other numbers */
+    return ESP_OK;
+}
+
+/* ---- reports ---- */
+
+static void push(double *values, int *n, double value)
+{
+    if (*n == ESPI_CALL_HISTORY) {
+        memmove(values, values + 1, (ESPI_CALL_HISTORY - 1) * sizeof *values);
+        --*n;
+    }
+    values[(*n)++] = value;
+}
+
+/* The broadcast that the report is of; where there is none, in place of the oldest. */
+static struct espi_open_call *call_of(struct espi_advisor *a, const struct espi_report *r)
+{
+    struct espi_open_call *c;
+    for (c = a->open; c < a->open + ESPI_OPEN_CALLS; c++)
+        if (c->n_expected > 0 && c->call == r->call && c->root == r->root &&
+            c->bytes == (double)r->bytes)
+            return c;
+    c = &a->open[a->next_open++ % ESPI_OPEN_CALLS];
+    memset(c->reports, 0, (size_t)a->net->n_nodes * sizeof *c->reports);
+    c->call = r->call;
+    c->root = r->root;
+    c->bytes = (double)r->bytes;
+    c->slices = r->slices;
+    c->n_reports = 0;
+    c->n_expected = r->n;
+    return c;
+}
+
+/* The root's report is what counts as the call. */
+static void note_call(struct espi_advisor *a, const struct espi_report *r, double now_s)
+{
+    /* We may have been thinking when it came. */
+    int late = r->at_s < now_s && now_s - r->at_s < 60;
+    double began_s = (late ? r->at_s : now_s) - r->total_s;
+    if (a->calls > 0)
+        push(a->gaps, &a->n_gaps, fmax(began_s - a->last_s, 1e-9));
+    push(a->sizes, &a->n_sizes, (double)r->bytes);
+    a->calls++;
+    a->root = r->root;
+    a->last_s = began_s;
+}
+
+esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *report,
+                             double now_s, struct esp_err *err)
+{
+    if (!espi_report_is_sane(a->net, report))
+        return ESP_OK;
+    if (report->node == report->root)
+        note_call(a, report, now_s);
+    struct espi_open_call *c = call_of(a, report);
+    if (c->reports[report->node].magic)
+        return ESP_OK;
+    c->reports[report->node] = *report;
+    c->is_first[report->node] =
+        report->parent >= 0 && espi_met_first(&a->met, report->parent, report->node);
+    if (++c->n_reports < c->n_expected)
+        return ESP_OK;
+    c->n_expected = 0; /* all are here */
+    a->whole++;
+    struct espi_told_call told = {c->bytes, c->slices, a->options.window, c->reports,
+                                  c->is_first};
+    return espi_inquest(&a->belief, &told, now_s, err);
+}
+
+/* ---- the outlook ---- */
+
+void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
+                          struct espi_outlook *out)
+{
+    *out = (struct espi_outlook){
+        .root = a->root, .last_s = a->last_s, .calls = a->calls, .whole = a->whole};
+    for (int g = 0; g < a->belief.n_groups; g++)
+        out->slow += espi_belief_factor(&a->belief, g, now_s, NULL) < 0.8;
+    if (a->calls == 0)
+        return;
+    double last = a->sizes[a->n_sizes - 1];
+    out->size_bytes = fmax(espi_fit_next(a->sizes, a->n_sizes), fmin(last / 4, last));
+    out->size_bytes = fmax(out->size_bytes, 1);
+    if (a->n_gaps > 0)
+        out->gap_s = espi_fit_next_positive(a->gaps, a->n_gaps);
+    double quiet_s = now_s - a->last_s;
+    out->busy = quiet_s < IDLE_AFTER_S || quiet_s < IDLE_AFTER_GAPS * out->gap_s;
+}
+
+double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,
+                           double *error)
+{
+    return espi_belief_factor(&a->belief, a->belief.group[link], now_s, error);
+}
+
+int espi_advisor_rates(const struct espi_advisor *a, double now_s,
+                       struct espi_believed_rate *out, int max)
+{
+    int n = 0;
+    for (int g = 0; g < a->belief.n_groups; g++) {
+        const struct espi_fate *fate = &a->belief.fate[g];
+        struct espi_forecast f;
+        if (!fate->series || espi_series_next(fate->series, &f) || n++ >= max)
+            continue;
+        struct espi_believed_rate *rate = &out[n - 1];
+        *rate = (struct espi_believed_rate){.group = g,
+                                            .first_link = fate->first_link,
+                                            .n_links = fate->n_links,
+                                            .heard_s = fate->heard_s,
+                                            .samples = f.samples,
+                                            .method = f.method};
+        rate->factor = espi_belief_factor(&a->belief, g, now_s, &rate->error);
+    }
+    return n;
+}
+
+/* ---- probes ---- */
+
+void espi_advisor_set_prober(struct espi_advisor *a, int node, int able)
+{
+    if (a->quiet)
+        espi_quiet_set_host(a->quiet, node, able);
+}
+
+int espi_advisor_next_probe(struct espi_advisor *a, double now_s,
+                            struct espi_probe_order *out)
+{
+    struct espi_outlook o;
+    if (!a->quiet)
+        return 0;
+    espi_advisor_outlook(a, now_s, &o);
+    return espi_quiet_next(a->quiet, &o, now_s, out);
+}
+
+uint64_t espi_advisor_open_probe(const struct espi_advisor *a, double *until_s)
+{
+    return a->quiet ? espi_quiet_open(a->quiet, until_s) : 0;
+}
+
+esp_status espi_advisor_probed(struct espi_advisor *a, uint64_t number, int end,
+                               double Bps, double now_s, int *changed,
+                               struct esp_err *err)
+{
+    *changed = 0;
+    if (!a->quiet || end < ESPI_PROBE_RATE || end > ESPI_PROBE_LOST)
+        return ESP_OK;
+    return espi_quiet_answer(a->quiet, number, (enum espi_probe_end)end, Bps, now_s,
+                             changed, err);
+}
+
+int espi_advisor_probes(const struct espi_advisor *a, struct espi_probe_tally *out)
+{
+    if (a->quiet)
+        espi_quiet_tally(a->quiet, out);
+    return a->quiet != NULL;
+}

@@ -1,0 +1,344 @@
+#include "advisor/belief.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/portable_math.h"
+#include "plan/plan.h"
+#include "platform/platform.h"
+
+#define FACTOR_MIN 0.01
+
+/* ---- groups ---- */
+
+static int site_of(const struct esp_platform *p, int node)
+{
+    return espi_is_switch(p, node) ? -1 : p->node_site[node];
+}
+
+/* Links on a cable go with the cable, those between two sites with each other, others
+ * alone. Numbers are spread: cables first, pairs of sites, then links. */
+static int raw_group(const struct esp_platform *p, int link)
+{
+    int sites = p->n_sites;
+    int from = site_of(p, p->tail[link]), to = site_of(p, p->head[link]);
+    if (p->n_shared && p->link_shared.start[link] < p->link_shared.start[link + 1])
+        return p->link_shared.item[p->link_shared.start[link]];
+    if (from >= 0 && to >= 0 && from != to)
+        return p->n_shared + from * sites + to;
+    return p->n_shared + sites * sites + link;
+}
+
+esp_status espi_belief_init(struct espi_belief *b, const struct esp_platform *net,
+                            double forget_s, struct esp_err *err)
+{
+    size_t raw = (size_t)net->n_shared + (size_t)net->n_sites * (size_t)net->n_sites +
+                 (size_t)net->n_links;
+    int *number = ESPI_NEW(int, raw + 1);
+    *b = (struct espi_belief){.net = net, .forget_s = forget_s};
+    b->group = ESPI_NEW(int, (size_t)net->n_links + 1);
+    if (!number || !b->group) {
+        espi_free(number);
+        espi_belief_done(b);
+        return espi_err_nomem(err);
+    }
+    memset(number, -1, raw * sizeof *number);
+    for (int e = 0; e < net->n_links; e++) {
+        int *at = &number[raw_group(net, e)];
+        if (*at < 0)
+            *at = b->n_groups++;
+        b->group[e] = *at;
+    }
+    espi_free(number);
+    b->fate = espi_calloc((size_t)b->n_groups + 1, sizeof *b->fate);
+    for (int e = net->n_links - 1; e >= 0 && b->fate; e--) {
+        b->fate[b->group[e]].first_link = e;
+        b->fate[b->group[e]].n_links++;
+    }
+    b->fixed = net->n_hosts < net->n_nodes;
+    esp_status st = b->fate ? ESP_OK : espi_err_nomem(err);
+    if (!st && b->fixed)
+        st = espi_view_init(&b->ways, net, 65536, &b->arena, err);
+    if (st)
+        espi_belief_done(b);
+    return st;
+}
+
+void espi_belief_done(struct espi_belief *b)
+{
+    for (int g = 0; g < b->n_groups && b->fate; g++)
+        espi_series_free(b->fate[g].series);
+    espi_free(b->fate);
+    espi_free(b->group);
+    espi_arena_done(&b->arena);
+    *b = (struct espi_belief){0};
+}
+
+esp_status espi_belief_hear(struct espi_belief *b, int group, double factor, double now_s,
+                            struct esp_err *err)
+{
+    struct espi_fate *fate = &b->fate[group];
+    if (!fate->series) {
+        esp_status st = espi_series_create(&fate->series, err);
+        if (st)
+            return st;
+        espi_series_add(fate->series, 1); /* what the platform says */
+    }
+    espi_series_add(fate->series, fmin(fmax(factor, FACTOR_MIN), 1));
+    fate->heard_s = now_s;
+    return ESP_OK;
+}
+
+double espi_belief_factor(const struct espi_belief *b, int group, double now_s,
+                          double *error)
+{
+    const struct espi_fate *fate = &b->fate[group];
+    struct espi_forecast f;
+    if (error)
+        *error = 0;
+    if (!fate->series || espi_series_next(fate->series, &f))
+        return 1;
+    double fresh = espi_exp2(-fmax(now_s - fate->heard_s, 0) / b->forget_s);
+    if (error)
+        *error = fresh * f.mean_error;
+    return 1 - fresh * (1 - fmin(fmax(f.value, FACTOR_MIN), 1));
+}
+
+/* ---- platforms ---- */
+
+/* Factors of all links and cables of the network. */
+static void set_factors(const struct espi_belief *b, double now_s, const double *lots,
+                        double *factor, double *cable)
+{
+    const struct esp_platform *net = b->net;
+    for (int s = 0; s < net->n_shared; s++)
+        cable[s] = 1;
+    for (int e = 0; e < net->n_links; e++) {
+        double error;
+        factor[e] = espi_belief_factor(b, b->group[e], now_s, &error);
+        if (lots)
+            factor[e] = fmin(fmax(factor[e] + lots[b->group[e]] * error, FACTOR_MIN), 1);
+        if (net->n_shared && net->link_shared.start[e] < net->link_shared.start[e + 1])
+            cable[net->link_shared.item[net->link_shared.start[e]]] = factor[e];
+    }
+}
+
+static esp_status add_nodes(const struct esp_platform *net, struct esp_builder *builder,
+                            struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    for (int i = 0; i < net->n_nodes && !st; i++) {
+        int site = net->node_site[i];
+        struct esp_node_spec spec = {
+            espi_node_name(net, i), site < 0 ? NULL : espi_names_text(&net->sites, site),
+            espi_is_switch(net, i) ? ESP_NODE_SWITCH : ESP_NODE_HOST, net->send_s[i],
+            net->recv_s[i]};
+        st = esp_builder_add_node(builder, &spec, NULL, err);
+    }
+    return st;
+}
+
+/* One link a way: link e is arc e of b->ways. */
+static esp_status add_ways(const struct espi_belief *b, const double *factor,
+                           struct esp_builder *builder, struct esp_err *err)
+{
+    const struct espi_view *w = &b->ways;
+    esp_status st = ESP_OK;
+    for (int e = 0; e < w->g.m && !st; e++) {
+        double Bps = INFINITY;
+        for (int i = w->hop_start[e]; i < w->hop_start[e + 1]; i++)
+            Bps = fmin(Bps, b->net->bandwidth_Bps[w->hops[i]] * factor[w->hops[i]]);
+        st = esp_builder_add_link(builder, w->node[w->g.tail[e]], w->node[w->g.head[e]],
+                                  w->latency_s[e], Bps, NULL, err);
+    }
+    return st;
+}
+
+/* The ways that pass each link of the network, listed once for all cables. */
+struct passers {
+    int *start, *way; /* of link e: way[start[e]] .. way[start[e + 1] - 1] */
+    int *seen;        /* way -> number of the last cable it was listed for */
+    int *list;
+};
+
+static esp_status passers_init(struct passers *p, const struct espi_belief *b,
+                               struct espi_arena *arena, struct esp_err *err)
+{
+    const struct espi_view *w = &b->ways;
+    int n_links = b->net->n_links, n_hops = w->hop_start[w->g.m];
+    p->start = ESPI_ARENA_ZNEW(arena, int, (size_t)n_links + 2);
+    p->way = ESPI_ARENA_NEW(arena, int, (size_t)n_hops + 1);
+    p->seen = ESPI_ARENA_ZNEW(arena, int, (size_t)w->g.m + 1);
+    p->list = ESPI_ARENA_NEW(arena, int, (size_t)w->g.m + 1);
+    if (!p->start || !p->way || !p->seen || !p->list)
+        return espi_err_nomem(err);
+    for (int i = 0; i < n_hops; i++)
+        p->start[w->hops[i] + 2]++;
+    for (int e = 0; e < n_links; e++)
+        p->start[e + 2] += p->start[e + 1];
+    for (int e = 0; e < w->g.m; e++)
+        for (int i = w->hop_start[e]; i < w->hop_start[e + 1]; i++)
+            p->way[p->start[w->hops[i] + 1]++] = e;
+    return ESP_OK;
+}
+
+/* Those of a link that are not listed yet for that cable. */
+static int list_link(struct passers *p, int link, int cable, int n)
+{
+    for (int i = p->start[link]; i < p->start[link + 1]; i++)
+        if (p->seen[p->way[i]] != cable) {
+            p->seen[p->way[i]] = cable;
+            p->list[n++] = p->way[i];
+        }
+    return n;
+}
+
+/* The ways that pass a link, or one of those on a cable, share it. */
+static esp_status add_cables(const struct espi_belief *b, const double *factor,
+                             const double *cable, struct esp_builder *builder,
+                             struct esp_err *err)
+{
+    const struct esp_platform *net = b->net;
+    struct espi_arena arena;
+    struct passers p;
+    char name[32];
+    espi_arena_init(&arena);
+    esp_status st = passers_init(&p, b, &arena, err);
+    for (int e = 0; e < net->n_links && !st; e++) {
+        int n = list_link(&p, e, e + 1, 0);
+        snprintf(name, sizeof name, "link %d", e);
+        if (n > 1)
+            st = esp_builder_add_shared(builder, name, net->bandwidth_Bps[e] * factor[e],
+                                        p.list, n, err);
+    }
+    for (int s = 0; s < net->n_shared && !st; s++) {
+        int n = 0;
+        snprintf(name, sizeof name, "cable %d", s);
+        for (int k = net->shared_links.start[s]; k < net->shared_links.start[s + 1]; k++)
+            n = list_link(&p, net->shared_links.item[k], net->n_links + s + 1, n);
+        if (n > 1)
+            st = esp_builder_add_shared(builder, name, net->shared_Bps[s] * cable[s],
+                                        p.list, n, err);
+    }
+    espi_arena_done(&arena);
+    return st;
+}
+
+static esp_status build_ways(const struct espi_belief *b, const double *factor,
+                             const double *cable, struct esp_platform **out,
+                             struct esp_err *err)
+{
+    struct esp_builder *builder;
+    esp_status st = esp_builder_create(&builder, err);
+    if (st)
+        return st;
+    esp_builder_set_model(builder, b->net->model);
+    st = add_nodes(b->net, builder, err);
+    if (!st)
+        st = add_ways(b, factor, builder, err);
+    if (!st)
+        st = add_cables(b, factor, cable, builder, err);
+    if (!st)
+        st = esp_builder_build(builder, out, err);
+    esp_builder_free(builder);
+    return st;
+}
+
+static esp_status make_platform(const struct espi_belief *b, double now_s,
+                                const double *lots, int ways, struct esp_platform **out,
+                                struct esp_err *err)
+{
+    const struct esp_platform *net = b->net;
+    double *factor = ESPI_NEW(double, (size_t)net->n_links + 1);
+    double *cable = ESPI_NEW(double, (size_t)net->n_shared + 1);
+    esp_status st = factor && cable ? ESP_OK : espi_err_nomem(err);
+    if (!st) {
+        set_factors(b, now_s, lots, factor, cable);
+        st = ways ? build_ways(b, factor, cable, out, err)
+                  : espi_platform_scaled(net, factor, cable, out, err);
+    }
+    espi_free(factor);
+    espi_free(cable);
+    return st;
+}
+
+esp_status espi_belief_platform(const struct espi_belief *b, double now_s,
+                                const double *lots, struct esp_platform **out,
+                                struct esp_err *err)
+{
+    return make_platform(b, now_s, lots, b->fixed, out, err);
+}
+
+esp_status espi_belief_scaled(const struct espi_belief *b, double now_s,
+                              struct esp_platform **out, struct esp_err *err)
+{
+    return make_platform(b, now_s, NULL, 0, out, err);
+}
+
+int espi_belief_links(const struct espi_belief *b, const struct espi_view *v, int arc,
+                      const int **links)
+{
+    int first = v->hop_start[arc], n = v->hop_start[arc + 1] - first;
+    *links = v->hops + first;
+    if (!b->fixed || n != 1)
+        return b->fixed ? 0 : n;
+    int way = v->hops[first];
+    *links = b->ways.hops + b->ways.hop_start[way];
+    return b->ways.hop_start[way + 1] - b->ways.hop_start[way];
+}
+
+/* ---- plans ---- */
+
+static esp_status translate_tree(const struct espi_belief *b, const struct esp_tree *tree,
+                                 struct espi_arena *arena, struct esp_plan *plan,
+                                 struct esp_err *err)
+{
+    const struct espi_view *w = &b->ways;
+    size_t total = 0;
+    for (int i = 0; i < tree->n_hops; i++)
+        total += (size_t)(w->hop_start[tree->hops[i] + 1] - w->hop_start[tree->hops[i]]);
+    int *start = ESPI_ARENA_NEW(arena, int, (size_t)tree->n_edges + 1), n = 0;
+    int *hops = ESPI_ARENA_NEW(arena, int, total + 1);
+    if (!start || !hops)
+        return espi_err_nomem(err);
+    for (int i = 0; i < tree->n_edges; i++) {
+        const struct esp_edge *e = &tree->edges[i];
+        start[i] = n;
+        for (int k = e->first_hop; k < e->first_hop + e->n_hops; k++)
+            for (int h = w->hop_start[tree->hops[k]]; h < w->hop_start[tree->hops[k] + 1];
+                 h++)
+                hops[n++] = w->hops[h];
+    }
+    start[tree->n_edges] = n;
+    return esp_plan_add_tree(plan, b->net, tree->weight, tree->n_edges, start, hops, err);
+}
+
+esp_status espi_belief_translate(const struct espi_belief *b, const struct esp_plan *plan,
+                                 struct esp_plan **out, struct esp_err *err)
+{
+    struct espi_arena arena;
+    struct esp_plan *copy = NULL;
+    espi_arena_init(&arena);
+    esp_status st = ESP_OK;
+    if (!b->fixed) {
+        st = espi_plan_copy(plan, b->net, &arena, out, err);
+        espi_arena_done(&arena);
+        return st;
+    }
+    st = esp_plan_create(plan->op, plan->root, plan->algo, &copy, err);
+    for (int t = 0; t < plan->n_trees && !st; t++)
+        st = translate_tree(b, &plan->trees[t], &arena, copy, err);
+    espi_arena_done(&arena);
+    if (st) {
+        esp_plan_free(copy);
+        return st;
+    }
+    copy->size_bytes = plan->size_bytes;
+    copy->slice_bytes = plan->slice_bytes;
+    copy->makespan_s = plan->makespan_s;
+    *out = copy;
+    return ESP_OK;
+}

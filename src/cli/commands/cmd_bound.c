@@ -1,0 +1,381 @@
+/* espalier bound: what no plan can beat, and why. */
+#include <math.h>
+
+#include <espalier/bound.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/number.h"
+#include "base/units.h"
+#include "bound/op_bound.h"
+#include "cli/options/plans.h"
+#include "cli/options/platforms.h"
+#include "cli/printing/output.h"
+#include "cli/printing/term.h"
+#include "platform/platform.h"
+
+enum { LIST_MAX = 12, WHAT_IFS = 8 };
+
+/* In the order of esp_bound_method. */
+static const char *const methods[] = {"columns", "cuts", "full", NULL};
+
+/* ---- for programs ---- */
+
+/* Bounds are found to a gap of 5e-8: more digits would say nothing. */
+enum { DIGITS = 9 };
+
+static json_t *resources_json(const struct esp_bound *b)
+{
+    json_t *all = json_array();
+
+    for (int i = 0; i < b->n_bottlenecks; i++) {
+        const struct esp_bottleneck *x = &b->bottlenecks[i];
+        json_t *json = json_object();
+        json_object_set_new(json, "resource", json_string(x->text));
+        json_object_set_new(json, "kind", json_string(esp_resource_kind_name(x->kind)));
+        cli_json_real(json, "price", espi_round_digits(x->price, DIGITS));
+        json_array_append_new(all, json);
+    }
+    return all;
+}
+
+static json_t *cut_json(const struct cli_question *q, const struct esp_bound *b)
+{
+    json_t *names = json_array();
+
+    for (int i = 0; i < b->n_cut; i++)
+        json_array_append_new(names, json_string(espi_node_name(q->p, b->cut[i])));
+    return names;
+}
+
+static json_t *what_if_json(const struct esp_bound *b)
+{
+    json_t *all = json_array();
+
+    for (int i = 0; i < b->n_what_if; i++) {
+        json_t *json = json_object();
+        json_object_set_new(json, "text", json_string(b->what_if[i].text));
+        json_object_set_new(json, "kind",
+                            json_string(esp_resource_kind_name(b->what_if[i].kind)));
+        cli_json_real(json, "gain", b->what_if[i].gain);
+        json_array_append_new(all, json);
+    }
+    return all;
+}
+
+static int print_bound_json(const struct cli_question *q, const struct esp_bound *b)
+{
+    json_t *json = json_object(), *bottleneck = json_object();
+
+    json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
+    cli_json_real(json, "throughput_Bps", espi_round_digits(b->throughput_Bps, DIGITS));
+    cli_json_real(json, "slices_per_s", espi_round_digits(b->slices_per_s, DIGITS));
+    cli_json_real(json, "slice_bytes", b->slice_bytes);
+    cli_json_real(json, "solve_s", b->solve_s);
+    cli_json_real(json, "reached_Bps", b->reached_Bps);
+    cli_json_real(json, "gap", b->gap);
+    json_object_set_new(json, "exact", json_boolean(b->exact));
+    json_object_set_new(json, "reachable", json_boolean(b->reachable));
+    json_object_set_new(json, "trees", json_integer(b->n_trees));
+    json_object_set_new(bottleneck, "resources", resources_json(b));
+    json_object_set_new(bottleneck, "cut", cut_json(q, b));
+    json_object_set_new(json, "bottleneck", bottleneck);
+    if (cli_has(q->args, "what-if"))
+        json_object_set_new(json, "what_if", what_if_json(b));
+    return cli_print_json(json);
+}
+
+/* ---- for people ---- */
+
+static void add_rate(struct cli_table *t, const struct esp_bound *b)
+{
+    char text[32], slice[32];
+
+    cli_table_add(t, "throughput");
+    if (!isfinite(b->throughput_Bps)) {
+        cli_table_add(t, "no limit: there is nobody to send to");
+        return;
+    }
+    cli_table_add(t, "at most %s",
+                  espi_format_bandwidth(text, sizeof text, b->throughput_Bps));
+    cli_table_add(t, "slices");
+    cli_table_add(t, "at most %.6g a second, of %s", b->slices_per_s,
+                  espi_format_bytes(slice, sizeof slice, b->slice_bytes));
+}
+
+/* How near some plan comes. */
+static void add_proof(struct cli_table *t, const struct esp_bound *b)
+{
+    char text[32];
+
+    if (!isfinite(b->throughput_Bps) || !(b->reached_Bps > 0))
+        return;
+    cli_table_add(t, "reached");
+    if (!b->reachable)
+        cli_table_add(t,
+                      "perhaps by none: in this model there may be no schedule for it");
+    else if (b->exact)
+        cli_table_add(t, "by %d tree%s", b->n_trees, b->n_trees == 1 ? "" : "s");
+    else
+        cli_table_add(t, "%s by %d trees, %.3g%% less: the time was up",
+                      espi_format_bandwidth(text, sizeof text, b->reached_Bps),
+                      b->n_trees, 100 * (1 - b->reached_Bps / b->throughput_Bps));
+}
+
+static int print_facts(const struct esp_bound *b)
+{
+    static const struct cli_column columns[] = {{NULL, false}, {NULL, false}};
+    struct cli_table t;
+    char text[32];
+
+    cli_table_init(&t, columns, 2);
+    add_rate(&t, b);
+    add_proof(&t, b);
+    cli_table_add(&t, "solving");
+    cli_table_add(&t, "%s", espi_format_time(text, sizeof text, b->solve_s));
+    int bad = cli_table_print(&t, stdout, 2);
+    cli_table_done(&t);
+    return bad;
+}
+
+static int print_bottlenecks(const struct esp_bound *b)
+{
+    static const struct cli_column columns[] = {{"resource", false}, {"share", true}};
+    struct cli_table t;
+
+    if (b->n_bottlenecks == 0)
+        return 0;
+    printf("\n%sWhat limits it%s\n", cli_bold(stdout), cli_plain(stdout));
+    cli_table_init(&t, columns, 2);
+    for (int i = 0; i < b->n_bottlenecks && i < LIST_MAX; i++) {
+        cli_table_add(&t, "%s", b->bottlenecks[i].text);
+        cli_table_add(&t, "%.1f%%", 100 * b->bottlenecks[i].price);
+    }
+    int bad = cli_table_print(&t, stdout, 2);
+    cli_table_done(&t);
+    if (b->n_bottlenecks > LIST_MAX)
+        printf("  and %d more ('--json' lists all)\n", b->n_bottlenecks - LIST_MAX);
+    return bad;
+}
+
+/* "from a, b and 3 more": some hosts of one side of the cut. */
+static void print_side(const struct cli_question *q, const unsigned char *inside, bool in)
+{
+    char text[LIST_MAX * 66 + 40], name[64];
+    size_t at = (size_t)snprintf(text, sizeof text, in ? "from" : "to");
+    int n = 0;
+
+    for (int u = 0; u < q->p->n_nodes; u++) {
+        if (espi_is_switch(q->p, u) || (inside[u] != 0) != in || n++ >= LIST_MAX)
+            continue;
+        espi_quote(name, sizeof name, espi_node_name(q->p, u));
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s %s", n > 1 ? "," : "",
+                               name);
+    }
+    if (n > LIST_MAX)
+        snprintf(text + at, sizeof text - at, " and %d more", n - LIST_MAX);
+    fputs("  ", stdout);
+    cli_wrap(stdout, text, 2, 4, cli_term_width());
+}
+
+static int print_cut(const struct cli_question *q, const struct esp_bound *b)
+{
+    unsigned char *inside = espi_calloc((size_t)q->p->n_nodes, 1);
+
+    if (!inside)
+        return -1;
+    for (int i = 0; i < b->n_cut; i++)
+        inside[b->cut[i]] = 1;
+    if (b->n_bottlenecks > 0) {
+        printf("\n%sBottleneck cut%s\n", cli_bold(stdout), cli_plain(stdout));
+        print_side(q, inside, true);
+        print_side(q, inside, false);
+    }
+    espi_free(inside);
+    return 0;
+}
+
+static void print_what_if(const struct esp_bound *b)
+{
+    if (b->n_what_if == 0)
+        return;
+    printf("\n%sWhat if%s\n", cli_bold(stdout), cli_plain(stdout));
+    for (int i = 0; i < b->n_what_if && i < WHAT_IFS; i++) {
+        fputs("  ", stdout);
+        cli_wrap(stdout, b->what_if[i].text, 2, 4, cli_term_width());
+    }
+}
+
+static int print_text(const struct cli_question *q, const struct esp_bound *b)
+{
+    char root[64];
+
+    espi_quote(root, sizeof root, espi_node_name(q->p, q->request.root));
+    printf("%sbcast from %s to %d host%s%s\n\n", cli_bold(stdout), root,
+           q->p->n_hosts - 1, q->p->n_hosts == 2 ? "" : "s", cli_plain(stdout));
+    if (b->text) {
+        fputs("  ", stdout);
+        cli_wrap(stdout, b->text, 2, 2, cli_term_width());
+        putchar('\n');
+    }
+    if (print_facts(b) || print_bottlenecks(b) || print_cut(q, b))
+        return cli_error(CLI_FAILED, "out of memory");
+    print_what_if(b);
+    return CLI_OK;
+}
+
+/* ---- operations other than broadcast: the figure alone ---- */
+
+static int print_figure_json(const struct cli_question *q, const struct espi_op_bound *b)
+{
+    json_t *json = json_object(), *bottleneck = json_object();
+
+    json_object_set_new(json, "op", json_string(esp_op_name(q->request.op)));
+    json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
+    cli_json_real(json, "throughput_Bps", espi_round_digits(b->throughput_Bps, DIGITS));
+    cli_json_real(json, "slices_per_s",
+                  espi_round_digits(b->throughput_Bps / q->request.slice_bytes, DIGITS));
+    cli_json_real(json, "slice_bytes", q->request.slice_bytes);
+    cli_json_real(json, "solve_s", b->solve_s);
+    json_object_set_new(json, "exact", json_boolean(b->exact));
+    json_object_set_new(bottleneck, "resources", json_array());
+    json_object_set_new(bottleneck, "cut", json_array());
+    json_object_set_new(json, "bottleneck", bottleneck);
+    return cli_print_json(json);
+}
+
+static int print_figure(const struct cli_question *q, const struct espi_op_bound *b)
+{
+    const struct esp_request *r = &q->request;
+    char ends[160], text[32];
+
+    cli_ends_text(ends, sizeof ends, q->p, r->op, r->root, r->n_targets);
+    printf("%s%s %s%s\n\n", cli_bold(stdout), esp_op_name(r->op), ends,
+           cli_plain(stdout));
+    if (!(b->throughput_Bps > 0))
+        puts("  No limit is known.");
+    else
+        printf("  No plan is faster than %s%s.\n",
+               espi_format_bandwidth(text, sizeof text, b->throughput_Bps),
+               b->exact ? ", and some plan is as fast" : "; perhaps none is as fast");
+    return CLI_OK;
+}
+
+/* ---- the command ---- */
+
+static int solve(const struct cli_question *q)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_bound_options options;
+    struct esp_bound *bound = NULL;
+    const struct cli_args *args = q->args;
+
+    esp_bound_options_defaults(&options);
+    options.method = (esp_bound_method)cli_choice(args, "method");
+    if (cli_has(args, "gap"))
+        options.gap = cli_number(args, "gap");
+    if (cli_has(args, "time-limit"))
+        options.time_limit_s = cli_number(args, "time-limit");
+    options.what_if = cli_has(args, "what-if") ? WHAT_IFS : 0;
+    cli_progress_start(0, "solving");
+    esp_status status = esp_bound_compute(
+        q->p, q->request.root, cli_number(args, "slice"), &options, &bound, &err);
+    cli_progress_end();
+    if (status != ESP_OK)
+        return cli_fail(status, &err);
+    int code = cli_has(args, "json") ? print_bound_json(q, bound) : print_text(q, bound);
+    esp_bound_free(bound);
+    return code;
+}
+
+/* Operations other than broadcast: the figure alone. */
+static int solve_other(const struct cli_question *q)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    const struct esp_request *r = &q->request;
+    double limit_s =
+        cli_has(q->args, "time-limit") ? cli_number(q->args, "time-limit") : 0;
+    struct espi_op_bound_task task = {q->p,       r->op,          r->root, r->n_targets,
+                                      r->targets, r->slice_bytes, limit_s};
+    struct espi_op_bound bound = {0};
+
+    cli_progress_start(0, "solving");
+    esp_status status = espi_op_bound(&task, &bound, &err);
+    cli_progress_end();
+    if (status != ESP_OK)
+        return cli_fail(status, &err);
+    return cli_has(q->args, "json") ? print_figure_json(q, &bound)
+                                    : print_figure(q, &bound);
+}
+
+static int answer(struct cli_question *q)
+{
+    return q->request.op == ESP_OP_BCAST ? solve(q) : solve_other(q);
+}
+
+static int run_bound(const struct cli_args *args)
+{
+    return cli_ask(args, answer);
+}
+
+const struct command cli_command_bound = {
+    .name = "bound",
+    .group = CLI_GROUP_PLAN,
+    .summary = "say what throughput no plan can beat, and why",
+    .about =
+        (const char *const[]){
+            "Computes the highest throughput that any broadcast from the root can have "
+            "in the long run, with as many trees as it takes, and proves it: by prices "
+            "of the resources (ports, links, shared cables) that together limit it, and "
+            "by the bottleneck cut, the part of the network that all data must leave.",
+            "Of other operations (--op) it gives the figure alone, and says whether some "
+            "plan is as fast: a multicast to many hosts is too hard for more than a "
+            "bound.",
+            "With --what-if it tries out which links, cables or nodes would be worth "
+            "making faster.",
+            NULL},
+    .positionals = cli_platform_file,
+    .options =
+        (const struct cli_option[]){
+            CLI_ENDS_OPTIONS,
+            {.name = "slice",
+             .kind = CLI_SIZE,
+             .limited = true,
+             .min = 1,
+             .max = INFINITY,
+             .fallback = "64KiB",
+             .help = "The size of a slice: each pays the latency of a link once."},
+            {.name = "method",
+             .kind = CLI_CHOICE,
+             .choices = methods,
+             .fallback = "columns",
+             .help = "How it is solved: columns packs trees, and scales; cuts has a "
+                     "variable for each link; full is the program as the papers write "
+                     "it, for small platforms."},
+            {.name = "what-if",
+             .help = "Try out what 10% more bandwidth would give, where it matters."},
+            {.name = "time-limit",
+             .kind = CLI_TIME,
+             .help = "Stop after this time, with what is proven by then."},
+            {.name = "gap",
+             .kind = CLI_DOUBLE,
+             .limited = true,
+             .min = 0,
+             .max = 1,
+             .help = "Stop when a plan is known that is nearer than this to the bound, "
+                     "as a part of it, for example 0.01."},
+            CLI_MODEL_OPTION,
+            CLI_SEED_OPTION,
+            {0}},
+    .examples =
+        (const struct cli_example[]){{"How fast can a broadcast from n0 be at best?",
+                                      "espalier bound p.json --root n0"},
+                                     {"Which link is worth an upgrade?",
+                                      "espalier bound p.json --root n0 --what-if"},
+                                     {"And a multicast to three hosts?",
+                                      "espalier bound p.json --op multicast --targets "
+                                      "n3,n5,n8"},
+                                     {0}},
+    .see = (const char *const[]){"plan", "compare", NULL},
+    .run = run_bound,
+};

@@ -1,0 +1,384 @@
+/* espalier compare: every algorithm, one table. The algorithms run side by side, one a
+ * processor; each works on its own, so that the order of their ends changes nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "algo/algo.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/units.h"
+#include "cli/launching/parallel.h"
+#include "cli/options/plans.h"
+#include "cli/options/platforms.h"
+#include "cli/printing/output.h"
+#include "cli/printing/term.h"
+
+#define BOUND_TIME_S 10 /* a bound found so far is a bound, too */
+
+/* One algorithm and what came of it. */
+struct entry {
+    char *text; /* the name, perhaps with options */
+    const struct espi_algo *algo;
+    esp_status status;
+    struct esp_err err;
+    int n_trees;
+    double throughput_Bps, makespan_s, plan_s;
+};
+
+struct contest {
+    const struct cli_args *args;
+    const struct esp_platform *p;
+    struct esp_request request; /* but for the algorithm */
+    struct entry *entries;
+    size_t n, capacity;
+    double bound_Bps; /* 0: not known */
+};
+
+/* ---- who takes part ---- */
+
+static int add_entry(struct contest *c, const char *text, size_t length)
+{
+    char *copy = espi_malloc(length + 1);
+
+    if (!copy ||
+        espi_grow((void **)&c->entries, &c->capacity, c->n + 1, sizeof *c->entries)) {
+        espi_free(copy);
+        return cli_error(CLI_FAILED, "out of memory");
+    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    c->entries[c->n++] = (struct entry){.text = copy};
+    return CLI_OK;
+}
+
+/* How long the first algorithm of "a,b:x=1,y=2,c" is: what holds a '=' before any ':' is
+ * an option of the one before. */
+static size_t algorithm_length(const char *text)
+{
+    size_t length = strcspn(text, ",");
+
+    while (text[length]) {
+        const char *piece = text + length + 1;
+        if (piece[strcspn(piece, ",:=")] != '=')
+            break;
+        length += 1 + strcspn(piece, ",");
+    }
+    return length;
+}
+
+static int add_listed(struct contest *c, const char *list)
+{
+    int code = CLI_OK;
+
+    while (*list && code == CLI_OK) {
+        size_t length = algorithm_length(list);
+        code = add_entry(c, list, length);
+        list += length + (list[length] == ',');
+    }
+    return code;
+}
+
+static int add_all(struct contest *c)
+{
+    int n, code = CLI_OK;
+    const struct espi_algo *const *algos = espi_algos(&n);
+
+    for (int i = 0; i < n && code == CLI_OK; i++)
+        if (espi_algo_serves(algos[i], c->request.op, c->request.targets != NULL))
+            code = add_entry(c, algos[i]->name, strlen(algos[i]->name));
+    return code;
+}
+
+/* Wrong names and options are found before anything runs. */
+static int check_entries(struct contest *c)
+{
+    double values[ESPI_ALGO_OPTIONS_MAX];
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+
+    for (size_t i = 0; i < c->n; i++) {
+        struct entry *e = &c->entries[i];
+        if (!espi_algo_find(e->text, strcspn(e->text, ":")))
+            return cli_no_such_algorithm(e->text);
+        esp_status status = espi_algo_parse(e->text, &e->algo, values, &err);
+        if (status != ESP_OK)
+            return cli_fail(status, &err);
+    }
+    return CLI_OK;
+}
+
+static int enter(struct contest *c)
+{
+    const char *list;
+    int code = CLI_OK;
+
+    for (int i = 0; code == CLI_OK && (list = cli_nth(c->args, "algo", i)); i++)
+        code = add_listed(c, list);
+    if (code == CLI_OK && c->n == 0)
+        code = add_all(c);
+    return code == CLI_OK ? check_entries(c) : code;
+}
+
+/* ---- the runs ---- */
+
+static void run_entry(struct contest *c, struct entry *e)
+{
+    struct esp_request request = c->request;
+    struct esp_plan *plan = NULL;
+
+    request.algo = e->text;
+    e->status = esp_plan_make(c->p, &request, &plan, &e->err);
+    if (e->status != ESP_OK)
+        return;
+    e->n_trees = plan->n_trees;
+    e->throughput_Bps = plan->throughput_Bps;
+    e->makespan_s = plan->makespan_s;
+    e->plan_s = plan->plan_s;
+    esp_plan_free(plan);
+}
+
+static double slice_bytes(const struct contest *c)
+{
+    return espi_slices(c->request.size_bytes, c->request.slice_bytes).bytes;
+}
+
+/* Job 0 is the bound, the others are the entries. */
+static void run_job(void *contest, size_t i)
+{
+    struct contest *c = contest;
+
+    if (i == 0)
+        c->bound_Bps = cli_bound_Bps(c->p, &c->request, slice_bytes(c), BOUND_TIME_S);
+    else
+        run_entry(c, &c->entries[i - 1]);
+}
+
+/* ---- the ranking ---- */
+
+static int by_number(double a, double b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* What failed comes last; equals stay in the order in which they were entered. */
+static int compare(const struct entry *x, const struct entry *y, bool by_makespan)
+{
+    bool failed = x->status != ESP_OK, other_failed = y->status != ESP_OK;
+
+    if (failed || other_failed)
+        return (int)failed - (int)other_failed;
+    int throughput = by_number(y->throughput_Bps, x->throughput_Bps);
+    int makespan = by_number(x->makespan_s, y->makespan_s);
+    if (by_makespan)
+        return makespan ? makespan : throughput;
+    return throughput ? throughput : makespan;
+}
+
+static void rank(struct contest *c)
+{
+    bool by_makespan = strcmp(cli_text(c->args, "sort"), "makespan") == 0;
+
+    for (size_t i = 1; i < c->n; i++) {
+        struct entry e = c->entries[i];
+        size_t k = i;
+        for (; k > 0 && compare(&e, &c->entries[k - 1], by_makespan) < 0; k--)
+            c->entries[k] = c->entries[k - 1];
+        c->entries[k] = e;
+    }
+}
+
+static bool has_ratio(const struct contest *c, const struct entry *e)
+{
+    return c->bound_Bps > 0 && e->throughput_Bps > 0;
+}
+
+/* ---- for programs ---- */
+
+static int print_ranking_json(const struct contest *c)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct entry *e = &c->entries[i];
+        if (e->status != ESP_OK)
+            continue;
+        json_t *json = json_object();
+        json_object_set_new(json, "algo", json_string(e->text));
+        json_object_set_new(json, "family", json_string(e->algo->family));
+        json_object_set_new(json, "trees", json_integer(e->n_trees));
+        cli_json_real(json, "throughput_Bps", e->throughput_Bps);
+        cli_json_real(json, "makespan_s", e->makespan_s);
+        json_object_set_new(json, "ratio",
+                            has_ratio(c, e) ? json_real(e->throughput_Bps / c->bound_Bps)
+                                            : json_null());
+        cli_json_real(json, "plan_s", e->plan_s);
+        json_array_append_new(all, json);
+    }
+    return cli_print_json(all);
+}
+
+/* ---- for people ---- */
+
+static void add_row(struct cli_table *t, const struct contest *c, const struct entry *e)
+{
+    char text[32];
+
+    cli_table_add(t, "%s", e->text);
+    cli_table_add(t, "%s", e->algo->family);
+    cli_table_add(t, "%d", e->n_trees);
+    cli_table_add(t, "%s",
+                  e->throughput_Bps > 0
+                      ? espi_format_bandwidth(text, sizeof text, e->throughput_Bps)
+                      : "-");
+    cli_table_add(t, "%s", espi_format_time(text, sizeof text, e->makespan_s));
+    if (has_ratio(c, e))
+        cli_table_add(t, "%.3f", e->throughput_Bps / c->bound_Bps);
+    else
+        cli_table_add(t, "-");
+    cli_table_add(t, "%s", espi_format_time(text, sizeof text, e->plan_s));
+}
+
+static int print_table(const struct contest *c)
+{
+    static const struct cli_column columns[] = {
+        {"algorithm", false}, {"family", false},  {"trees", true},   {"throughput", true},
+        {"finish", true},     {"of bound", true}, {"planning", true}};
+    struct cli_table t;
+
+    cli_table_init(&t, columns, 7);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->entries[i].status == ESP_OK)
+            add_row(&t, c, &c->entries[i]);
+    int bad = t.failed || t.n_cells ? cli_table_print(&t, stdout, 2) : 0;
+    cli_table_done(&t);
+    return bad;
+}
+
+static void print_heading(const struct contest *c)
+{
+    struct espi_slices slices =
+        espi_slices(c->request.size_bytes, c->request.slice_bytes);
+    char ends[160], size[32], text[32];
+
+    cli_ends_text(ends, sizeof ends, c->p, c->request.op, c->request.root,
+                  c->request.n_targets);
+    espi_format_bytes(size, sizeof size, c->request.size_bytes);
+    printf("%s%s of %s %s", cli_bold(stdout), esp_op_name(c->request.op), size, ends);
+    if (slices.count > 1)
+        printf(" in slices of %s", espi_format_bytes(text, sizeof text, slices.bytes));
+    else
+        printf(" in one piece");
+    printf("%s\n\n", cli_plain(stdout));
+}
+
+static int print_text(const struct contest *c)
+{
+    const char *title = "\nThese could not be used:\n";
+    char bound[32];
+
+    print_heading(c);
+    if (print_table(c))
+        return cli_error(CLI_FAILED, "out of memory");
+    if (c->bound_Bps > 0)
+        printf("\nNo plan has more than %s in the long run.\n",
+               espi_format_bandwidth(bound, sizeof bound, c->bound_Bps));
+    for (size_t i = 0; i < c->n; i++)
+        if (c->entries[i].status != ESP_OK) {
+            printf("%s  ", title);
+            cli_wrap(stdout, c->entries[i].err.text, 2, 4, cli_term_width());
+            title = "";
+        }
+    return CLI_OK;
+}
+
+/* ---- the command ---- */
+
+/* That an algorithm is not for such a platform is no failure, but any other reason is;
+ * so is having nothing to show. */
+static int judge(const struct contest *c)
+{
+    size_t planned = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct entry *e = &c->entries[i];
+        planned += e->status == ESP_OK;
+        if (e->status != ESP_OK && e->status != ESP_EUNSUPPORTED)
+            return cli_fail(e->status, &e->err);
+    }
+    return planned ? CLI_OK : cli_error(CLI_FAILED, "no algorithm could be used");
+}
+
+static int hold(struct contest *c)
+{
+    int code = enter(c);
+
+    if (code != CLI_OK)
+        return code;
+    cli_parallel(c->n + 1, run_job, c, "planning");
+    rank(c);
+    code = cli_has(c->args, "json") ? print_ranking_json(c) : print_text(c);
+    return code == CLI_OK ? judge(c) : code;
+}
+
+static int answer(struct cli_question *q)
+{
+    struct contest c = {.args = q->args, .p = q->p, .request = q->request};
+    int code = hold(&c);
+
+    for (size_t i = 0; i < c.n; i++)
+        espi_free(c.entries[i].text);
+    espi_free(c.entries);
+    return code;
+}
+
+static int run_compare(const struct cli_args *args)
+{
+    return cli_ask(args, answer);
+}
+
+const struct command cli_command_compare = {
+    .name = "compare",
+    .group = CLI_GROUP_PLAN,
+    .summary = "plan by every algorithm and rank the plans",
+    .about =
+        (const char *const[]){
+            "Runs every algorithm on the platform, or those of --algo, and prints one "
+            "table: what each plan yields in the long run, when the message has arrived "
+            "everywhere, how near the throughput is to the best that any plan could "
+            "have, and how long planning took. Algorithms that cannot be used on the "
+            "platform stand below with the reason.",
+            NULL},
+    .positionals = cli_platform_file,
+    .options =
+        (const struct cli_option[]){
+            CLI_ENDS_OPTIONS,
+            CLI_SIZE_OPTION,
+            {.name = "slice",
+             .kind = CLI_SIZE,
+             .fallback = "64KiB",
+             .help = CLI_SLICE_HELP},
+            {.name = "algo",
+             .letter = 'a',
+             .kind = CLI_STRING,
+             .value = "NAME,...",
+             .help = "These algorithms only, each perhaps with options, as in "
+                     "flat,NAME:option=value; may be given more than once."},
+            {.name = "sort",
+             .kind = CLI_CHOICE,
+             .choices = (const char *const[]){"throughput", "makespan", NULL},
+             .fallback = "throughput",
+             .help = "What comes first: the highest throughput, or the earliest "
+                     "finish."},
+            CLI_MODEL_OPTION,
+            CLI_SEED_OPTION,
+            CLI_BUDGET_OPTION,
+            {0}},
+    .examples =
+        (const struct cli_example[]){
+            {"All of them, for the default message:", "espalier compare p.json"},
+            {"Which is the first to finish with 1 MB from n3?",
+             "espalier compare p.json --root n3 --size 1MB --sort makespan"},
+            {"Two of them:", "espalier compare p.json --algo ecef,grow"},
+            {0}},
+    .see = (const char *const[]){"plan", "bound", "algorithms", NULL},
+    .run = run_compare,
+};

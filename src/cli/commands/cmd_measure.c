@@ -1,0 +1,467 @@
+/* espalier measure: runs the probe under an MPI launcher and digests what it saw. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/json_text.h"
+#include "base/parts.h"
+#include "base/units.h"
+#include "cli/launching/launcher.h"
+#include "cli/launching/run_line.h"
+#include "cli/options/platforms.h"
+#include "cli/printing/output.h"
+#include "cli/printing/term.h"
+#include "measure/measured.h"
+
+enum { DIRECT_MAX = 128, PARTS = 1000 };
+
+#define LEAVE_S 10 /* after the last sample, until the ranks must be gone */
+
+/* ---- running the probe ---- */
+
+struct probe {
+    pid_t pid;
+    FILE *lines;
+    char *text; /* the samples */
+    size_t length, room;
+    int ended; /* all samples have come */
+    int progress;
+    char what[64];
+};
+
+/* The launcher's words with the probe's in the place of '{}', or behind them. */
+static const char **command_line(const struct cli_args *args, const char *probe,
+                                 const char *budget)
+{
+    const char **words = ESPI_NEW(const char *, args->n_words + 4);
+    int n = 0, placed = 0;
+
+    for (int i = 0; words && i <= args->n_words; i++) {
+        if (i < args->n_words && strcmp(args->words[i], "{}") != 0) {
+            words[n++] = args->words[i];
+        } else if (!placed++) {
+            words[n++] = probe;
+            words[n++] = budget;
+            if (cli_has(args, "ranks"))
+                words[n++] = "ranks";
+        }
+    }
+    if (words)
+        words[n] = NULL;
+    return words;
+}
+
+static int start(struct probe *p, const char *const *words)
+{
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+    char quoted[80];
+
+    if (!words[0])
+        return cli_error(CLI_BAD_USAGE, "there is no command");
+    if (pipe(ends) || !(p->lines = fdopen(ends[0], "r")) ||
+        posix_spawn_file_actions_init(&actions))
+        return cli_error(CLI_FAILED, "cannot make a pipe: %s", strerror(errno));
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    posix_spawn_file_actions_addclose(&actions, ends[1]);
+    int code =
+        posix_spawnp(&p->pid, words[0], &actions, NULL, (char *const *)words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (code)
+        return cli_error(CLI_FAILED, "cannot start %s: %s",
+                         espi_quote(quoted, sizeof quoted, words[0]), strerror(code));
+    return CLI_OK;
+}
+
+/* "progress PART SECONDS WHAT": a bar on terminals, a line a stage elsewhere. */
+static void show(struct probe *p, const char *line)
+{
+    double part, left_s;
+    char what[64], shown[80];
+
+    if (sscanf(line, "progress %lf %lf %63[^\n]", &part, &left_s, what) != 3 ||
+        !(part >= 0 && part <= 1))
+        return;
+    espi_quote(shown, sizeof shown, what);
+    if (!p->progress++)
+        cli_progress_start(PARTS, "measuring");
+    cli_progress_update((long long)(part * PARTS));
+    if (!isatty(STDERR_FILENO) && strcmp(what, p->what) != 0)
+        fprintf(stderr, "espalier: measuring %s, about %.0f s left\n", shown, left_s);
+    memcpy(p->what, what, sizeof what);
+}
+
+/* Lines of the probe begin with '@'; what else the launcher says is passed on. */
+static int take(struct probe *p, char *line, size_t length)
+{
+    char quoted[200];
+
+    if (line[0] != '@') {
+        line[strcspn(line, "\r\n")] = '\0';
+        fprintf(stderr, "%s\n", espi_quote(quoted, sizeof quoted, line));
+        return CLI_OK;
+    }
+    line++;
+    length--;
+    if (strncmp(line, "progress ", 9) == 0) {
+        show(p, line);
+    } else if (strcmp(line, "end\n") == 0) {
+        p->ended = 1;
+    } else if (strncmp(line, "hosts ", 6) != 0) {
+        if (espi_grow((void **)&p->text, &p->room, p->length + length + 1, 1))
+            return cli_error(CLI_FAILED, "out of memory");
+        memcpy(p->text + p->length, line, length + 1);
+        p->length += length;
+    }
+    return CLI_OK;
+}
+
+/* Some MPIs hang when ranks leave: once the samples are there, that is not ours to wait
+ * for. */
+static int leave(struct probe *p)
+{
+    double deadline_s = espi_now_s() + LEAVE_S;
+    int how = 0;
+
+    while (p->ended && waitpid(p->pid, &how, WNOHANG) == 0) {
+        if (espi_now_s() > deadline_s) {
+            kill(p->pid, SIGTERM);
+            break;
+        }
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+    }
+    if (p->ended)
+        return CLI_OK;
+    while (waitpid(p->pid, &how, 0) < 0 && errno == EINTR)
+        continue;
+    return cli_error(CLI_FAILED, "the probe ended before it was done (%s %d)",
+                     WIFSIGNALED(how) ? "signal" : "exit status",
+                     WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
+}
+
+static int listen_to(struct probe *p)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+    int code = CLI_OK;
+
+    while (code == CLI_OK && !p->ended && (length = getline(&line, &room, p->lines)) > 0)
+        code = take(p, line, (size_t)length);
+    free(line);
+    if (p->progress)
+        cli_progress_end();
+    return code;
+}
+
+static int run_probe(const struct cli_args *args, struct espi_samples *samples)
+{
+    char path[PATH_MAX];
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct probe p = {.pid = 0};
+    int mpi = -1, code = cli_find_mpi(args, &mpi);
+
+    if (code != CLI_OK)
+        return code;
+    if (espi_find_part(ESPI_PART_PROBE, cli_mpi_names[mpi], path))
+        return cli_error(CLI_FAILED,
+                         "espalier-probe-%s is not there: it is built where mpicc.%s is "
+                         "installed",
+                         cli_mpi_names[mpi], cli_mpi_names[mpi]);
+    const char **words = command_line(args, path, cli_text(args, "budget"));
+    if (!words)
+        return cli_error(CLI_FAILED, "out of memory");
+    code = start(&p, words);
+    espi_free(words);
+    if (code == CLI_OK)
+        code = listen_to(&p);
+    if (p.pid > 0) {
+        int left = leave(&p);
+        code = code ? code : left;
+    }
+    if (p.lines)
+        fclose(p.lines);
+    if (code == CLI_OK)
+        code = cli_fail(
+            espi_samples_parse(samples, p.text ? p.text : "", p.length, "probe", &err),
+            &err);
+    espi_free(p.text);
+    return code;
+}
+
+/* ---- what was found ---- */
+
+static double bus_Bps(const struct espi_samples *s)
+{
+    double best = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->at[i].kind == ESPI_SAMPLE_BUS)
+            best = fmax(best, s->at[i].value);
+    return best;
+}
+
+static int count_hosts(const struct espi_measured *net, int site)
+{
+    int n = 0;
+
+    for (int h = 0; h < net->n_hosts; h++)
+        n += net->site[h] == site;
+    return n;
+}
+
+static double middle_port(const struct espi_measured *net, int site, double *values)
+{
+    int n = 0;
+
+    for (int h = 0; h < net->n_hosts; h++)
+        if (net->site[h] == site)
+            values[n++] = fmin(net->out_Bps[h], net->in_Bps[h]);
+    return espi_top_value(values, n);
+}
+
+static int print_sites(const struct espi_measured *net, double *values)
+{
+    static const struct cli_column columns[] = {
+        {"site", false}, {"hosts", true}, {"areas", true}, {"port", true}};
+    struct cli_table table;
+    char rate[32];
+
+    cli_table_init(&table, columns, 4);
+    for (int s = 0; s < net->n_sites; s++) {
+        cli_table_add(&table, "%s", net->site_name[s]);
+        cli_table_add(&table, "%d", count_hosts(net, s));
+        cli_table_add(&table, "%d", net->first_area[s + 1] - net->first_area[s]);
+        cli_table_add(
+            &table, "%s",
+            espi_format_bandwidth(rate, sizeof rate, middle_port(net, s, values)));
+    }
+    printf("\nSites\n");
+    int bad = cli_table_print(&table, stdout, 2);
+    cli_table_done(&table);
+    return bad;
+}
+
+static int print_shared(const struct espi_measured *net)
+{
+    static const struct cli_column columns[] = {{"cable", false}, {"together", true}};
+    struct cli_table table;
+    char rate[32];
+
+    if (!net->n_shared)
+        return 0;
+    cli_table_init(&table, columns, 2);
+    for (size_t c = 0; c < net->n_shared; c++) {
+        cli_table_add(&table, "%s", net->shared[c].name);
+        cli_table_add(&table, "%s",
+                      espi_format_bandwidth(rate, sizeof rate, net->shared[c].Bps));
+    }
+    printf("\nShared by transfers of different hosts\n");
+    int bad = cli_table_print(&table, stdout, 2);
+    cli_table_done(&table);
+    return bad;
+}
+
+static int print_found(const struct espi_measured *net, const char *path, double took_s)
+{
+    char text[32], quoted[256];
+    double *values = ESPI_NEW(double, net->n_hosts);
+    double bus = bus_Bps(net->samples);
+
+    if (!values)
+        return cli_error(CLI_FAILED, "out of memory");
+    printf("%d host%s at %d site%s", net->n_hosts, net->n_hosts == 1 ? "" : "s",
+           net->n_sites, net->n_sites == 1 ? "" : "s");
+    if (took_s > 0)
+        printf(", measured in %s", espi_format_time(text, sizeof text, took_s));
+    if (bus > 0)
+        printf("; within a host %s", espi_format_bandwidth(text, sizeof text, bus));
+    printf("\n");
+    int bad = print_sites(net, values) || print_shared(net);
+    espi_free(values);
+    espi_quote(quoted, sizeof quoted, path);
+    printf("\nWritten to %s. Next: espalier plan %s\n", quoted, quoted);
+    return bad ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
+}
+
+static json_t *sites_json(const struct espi_measured *net)
+{
+    json_t *sites = json_array();
+
+    for (int s = 0; s < net->n_sites; s++) {
+        json_t *site = json_object(), *hosts = json_array();
+        json_object_set_new(site, "name", json_string(net->site_name[s]));
+        json_object_set_new(site, "areas",
+                            json_integer(net->first_area[s + 1] - net->first_area[s]));
+        for (int h = 0; h < net->n_hosts; h++)
+            if (net->site[h] == s)
+                json_array_append_new(
+                    hosts, json_string(espi_names_text(&net->samples->hosts, h)));
+        json_object_set_new(site, "hosts", hosts);
+        json_array_append_new(sites, site);
+    }
+    return sites;
+}
+
+static int print_json(const struct espi_measured *net, const char *path, double took_s)
+{
+    json_t *json = json_object(), *shared = json_array();
+
+    json_object_set_new(json, "output", path ? json_string(path) : json_null());
+    json_object_set_new(json, "hosts", json_integer(net->n_hosts));
+    cli_json_real(json, "measure_s", took_s > 0 ? took_s : NAN);
+    double bus = bus_Bps(net->samples);
+    cli_json_real(json, "bus_Bps", bus > 0 ? bus : NAN);
+    json_object_set_new(json, "sites", sites_json(net));
+    for (size_t c = 0; c < net->n_shared; c++) {
+        json_t *one = json_object();
+        json_object_set_new(one, "name", json_string(net->shared[c].name));
+        cli_json_real(one, "bandwidth_Bps", net->shared[c].Bps);
+        json_array_append_new(shared, one);
+    }
+    json_object_set_new(json, "shared", shared);
+    return cli_print_json(json);
+}
+
+/* ---- the whole ---- */
+
+static esp_status write_platform(const void *platform, FILE *out, struct esp_err *err)
+{
+    return esp_platform_write_stream(platform, out, err);
+}
+
+static int digest(const struct cli_args *args, const struct espi_samples *samples,
+                  struct espi_arena *arena, double took_s)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct espi_measured net;
+    struct esp_platform *p = NULL;
+    const char *path = cli_text(args, "output");
+    int to_file = path && strcmp(path, "-") != 0;
+    esp_status status = espi_measured_init(&net, samples, arena, &err);
+
+    if (status)
+        return cli_fail(status, &err);
+    status = espi_measured_platform(&net, "measured", DIRECT_MAX, &p, arena, &err);
+    int code = cli_fail(status, &err);
+    if (code == CLI_OK && (to_file || !cli_has(args, "json")))
+        code = cli_write(path, write_platform, p);
+    if (code == CLI_OK && cli_has(args, "json"))
+        code = print_json(&net, path, took_s);
+    else if (code == CLI_OK && to_file)
+        code = print_found(&net, path, took_s);
+    esp_platform_free(p);
+    espi_measured_done(&net);
+    return code;
+}
+
+static int get_samples(const struct cli_args *args, struct espi_samples *samples,
+                       double *took_s)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    const char *path = cli_text(args, "samples");
+    double start_s = espi_now_s();
+
+    if (args->n_words == 0 && !path)
+        return cli_error(CLI_BAD_USAGE, "say after '--' how MPI programs are started, or "
+                                        "with --samples what was measured");
+    if (args->n_words == 0)
+        return cli_fail(espi_samples_read(samples, path, &err), &err);
+    int code = run_probe(args, samples);
+    *took_s = espi_now_s() - start_s;
+    if (code == CLI_OK && path)
+        code = cli_fail(espi_write_file(path, espi_samples_write_stream, samples, &err),
+                        &err);
+    return code;
+}
+
+static int run_measure(const struct cli_args *args)
+{
+    struct espi_samples samples = {.n = 0};
+    struct espi_arena arena;
+    double took_s = 0;
+    int code = get_samples(args, &samples, &took_s);
+
+    espi_arena_init(&arena);
+    if (code == CLI_OK)
+        code = digest(args, &samples, &arena, took_s);
+    espi_arena_done(&arena);
+    espi_samples_done(&samples);
+    return code;
+}
+
+const struct command cli_command_measure = {
+    .name = "measure",
+    .group = CLI_GROUP_NETWORK,
+    .summary = "measure a real network, by a probe that runs under MPI",
+    .about =
+        (const char *const[]){
+            "Starts a probe in place of an MPI program, with the launcher and options "
+            "given, and writes the network that it finds as a platform: latencies, "
+            "rates, overheads of sending and receiving, which hosts make up a site, and "
+            "what transfers of different hosts share. Several ranks on a host are one "
+            "node.",
+            "First it looks who is near whom, then at the hosts of each site, last at "
+            "the cables between sites, by some hosts that stand for the others. Rates "
+            "are what programs get across.",
+            "Nothing else should run meanwhile on these hosts. docs/measure.md tells how "
+            "it is done, and what is taken for what.",
+            NULL},
+    .positionals =
+        (const struct cli_positional[]){
+            {.name = "COMMAND",
+             .kind = CLI_STRING,
+             .optional = true,
+             .repeated = true,
+             .help = "After '--': the MPI launcher with its options, without a program. "
+                     "The probe is put at the end, or in the place of '{}'."},
+            {0}},
+    .options =
+        (const struct cli_option[]){
+            CLI_OUTPUT_OPTION,
+            {.name = "budget",
+             .kind = CLI_TIME,
+             .fallback = "50s",
+             .limited = true,
+             .min = 1,
+             .max = 86400,
+             .help = "How long to measure at most, about. Small networks take less; what "
+                     "there is no time for is left out."},
+            {.name = "samples",
+             .kind = CLI_FILE,
+             .help =
+                 "Keep what was measured in this file. Without a COMMAND: digest what "
+                 "the file holds, again."},
+            {.name = "ranks",
+             .help = "Every rank is a node, called rank0, rank1 and so on, also where "
+                     "several run on one host."},
+            {.name = "mpi",
+             .kind = CLI_CHOICE,
+             .choices = cli_mpi_names,
+             .value = "MPI",
+             .help = "Which MPI it is; without it, told by the launcher."},
+            {0}},
+    .examples =
+        (const struct cli_example[]){
+            {"The hosts of a file:",
+             "espalier measure -o p.json -- mpirun.openmpi --hostfile hosts"},
+            {"A testbed:",
+             "espalier measure -o p.json -- /run/espalier-testbed/grid/mpirun.openmpi"},
+            {"Digest again what was kept:",
+             "espalier measure --samples seen.txt -o p.json"},
+            {0}},
+    .see = (const char *const[]){"info", "plan", "testbed", NULL},
+    .run = run_measure,
+};

@@ -1,0 +1,249 @@
+/* espalier plan: one plan, made, said in words and written. */
+#include <string.h>
+
+#include "algo/algo.h"
+#include "base/err.h"
+#include "base/units.h"
+#include "cli/options/plans.h"
+#include "cli/options/platforms.h"
+#include "cli/printing/output.h"
+#include "cli/printing/term.h"
+#include "cost/cost.h"
+#include "plan/ops.h"
+
+enum { DRAW_HOSTS_MAX = 32, DRAW_TREES_MAX = 3 };
+
+#define BOUND_TIME_S 2 /* a bound found so far is a bound, too */
+
+struct answer {
+    const struct cli_args *args;
+    const struct esp_platform *p;
+    const struct esp_plan *plan;
+    const struct espi_algo *algo;
+    struct espi_cost cost;
+    char bottleneck[160];
+};
+
+/* ---- for people ---- */
+
+static void add_row(struct cli_table *t, const char *name, const char *text)
+{
+    cli_table_add(t, "%s", name);
+    cli_table_add(t, "%s", text);
+}
+
+static int add_trees(struct cli_table *t, const struct answer *a)
+{
+    int depth = cli_plan_depth(a->plan, a->p);
+
+    cli_table_add(t, "trees");
+    cli_table_add(t, "%d, %d transfer%s deep", a->plan->n_trees, depth,
+                  depth == 1 ? "" : "s");
+    return depth < 0 ? -1 : 0;
+}
+
+static void add_finish(struct cli_table *t, const struct esp_plan *plan)
+{
+    struct espi_slices slices = espi_slices(plan->size_bytes, plan->slice_bytes);
+    char time[32], size[32], slice[32];
+
+    espi_format_time(time, sizeof time, plan->makespan_s);
+    espi_format_bytes(size, sizeof size, plan->size_bytes);
+    espi_format_bytes(slice, sizeof slice, slices.bytes);
+    cli_table_add(t, "finish");
+    if (slices.count > 1)
+        cli_table_add(t, "after %s, for %s in %.0f slices of %s", time, size,
+                      slices.count, slice);
+    else
+        cli_table_add(t, "after %s, for %s in one piece", time, size);
+}
+
+static void add_throughput(struct cli_table *t, const struct esp_plan *plan)
+{
+    char text[32];
+
+    if (plan->throughput_Bps > 0)
+        add_row(t, "throughput",
+                espi_format_bandwidth(text, sizeof text, plan->throughput_Bps));
+    if (!(plan->bound_Bps > 0))
+        return;
+    cli_table_add(t, "bound");
+    cli_table_add(t, "%s, of which this is %.1f%%",
+                  espi_format_bandwidth(text, sizeof text, plan->bound_Bps),
+                  100 * plan->throughput_Bps / plan->bound_Bps);
+}
+
+static int print_facts(const struct answer *a)
+{
+    static const struct cli_column columns[] = {{NULL, false}, {NULL, false}};
+    const struct esp_plan *plan = a->plan;
+    struct cli_table t;
+    char text[32];
+
+    cli_table_init(&t, columns, 2);
+    cli_table_add(&t, "algorithm");
+    cli_table_add(&t, "%s (%s)", plan->algo, a->algo->family);
+    int bad = add_trees(&t, a);
+    add_throughput(&t, plan);
+    if (plan->throughput_Bps > 0)
+        add_row(&t, "bottleneck", a->bottleneck);
+    add_finish(&t, plan);
+    add_row(&t, "planning", espi_format_time(text, sizeof text, plan->plan_s));
+    if (!bad)
+        bad = cli_table_print(&t, stdout, 2);
+    cli_table_done(&t);
+    return bad;
+}
+
+static int print_text(const struct answer *a)
+{
+    const struct cli_args *args = a->args;
+    const char *path = cli_text(args, "output");
+    char ends[160], quoted[256], platform[256];
+
+    cli_ends_text(ends, sizeof ends, a->p, a->plan->op, a->plan->root,
+                  a->plan->n_targets);
+    printf("%s%s %s%s\n\n", cli_bold(stdout), esp_op_name(a->plan->op), ends,
+           cli_plain(stdout));
+    int bad = print_facts(a);
+    bool small = a->p->n_hosts <= DRAW_HOSTS_MAX && a->plan->n_trees <= DRAW_TREES_MAX;
+    if (!bad && espi_op_is_outward(a->plan->op) && (small || cli_has(args, "draw")))
+        bad = cli_draw_plan(a->plan, a->p);
+    if (bad)
+        return cli_error(CLI_FAILED, "out of memory");
+    if (!path)
+        return CLI_OK;
+    espi_quote(quoted, sizeof quoted, path);
+    espi_quote(platform, sizeof platform, args->words[0]);
+    printf("\nWritten to %s. Next: espalier simulate %s %s\n", quoted, platform, quoted);
+    return CLI_OK;
+}
+
+/* ---- the command ---- */
+
+static esp_status write_plan(const void *answer, FILE *out, struct esp_err *err)
+{
+    const struct answer *a = answer;
+
+    return esp_plan_write_stream(a->plan, a->p, out, err);
+}
+
+/* Whose load sets the pace. */
+static int find_bottleneck(struct answer *a)
+{
+    struct espi_arena arena;
+    struct espi_resources resources;
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    const struct esp_plan *plan = a->plan;
+
+    espi_arena_init(&arena);
+    esp_status status = espi_plan_cost(a->p, plan, plan->size_bytes, plan->slice_bytes,
+                                       &arena, &a->cost, &err);
+    if (status == ESP_OK &&
+        espi_resources_init(&resources, a->p, plan->slice_bytes, &arena))
+        status = espi_err_nomem(&err);
+    if (status == ESP_OK && resources.n > 0)
+        espi_resource_text(&resources, a->p, a->cost.bottleneck, a->bottleneck,
+                           sizeof a->bottleneck);
+    espi_arena_done(&arena);
+    return cli_fail(status, &err);
+}
+
+static int answer(const struct answer *a)
+{
+    const char *path = cli_text(a->args, "output");
+    bool to_stdout = path && strcmp(path, "-") == 0;
+    int code = path ? cli_write(path, write_plan, a) : CLI_OK;
+
+    if (code != CLI_OK || to_stdout)
+        return code;
+    return cli_has(a->args, "json") ? cli_write(NULL, write_plan, a) : print_text(a);
+}
+
+static int make(struct cli_question *q)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct answer a = {.args = q->args, .p = q->p};
+    struct esp_plan *plan = NULL;
+    const char *algo = q->request.algo;
+
+    if (!espi_algo_find(algo, strcspn(algo, ":")))
+        return cli_no_such_algorithm(algo);
+    cli_progress_start(0, "planning");
+    esp_status status = esp_plan_make(q->p, &q->request, &plan, &err);
+    if (status == ESP_OK && !(plan->bound_Bps > 0) && !cli_has(q->args, "no-bound"))
+        plan->bound_Bps =
+            cli_bound_Bps(q->p, &q->request, plan->slice_bytes, BOUND_TIME_S);
+    cli_progress_end();
+    if (status != ESP_OK)
+        return cli_fail(status, &err);
+    a.plan = plan;
+    a.algo = espi_algo_find(plan->algo, strcspn(plan->algo, ":"));
+    int code = find_bottleneck(&a);
+    if (code == CLI_OK)
+        code = answer(&a);
+    esp_plan_free(plan);
+    return code;
+}
+
+static int run_plan(const struct cli_args *args)
+{
+    return cli_ask(args, make);
+}
+
+const struct command cli_command_plan = {
+    .name = "plan",
+    .group = CLI_GROUP_PLAN,
+    .summary = "plan a broadcast or another collective over a network",
+    .about =
+        (const char *const[]){
+            "Makes a plan: the trees along which the slices of a message travel from the "
+            "root to every other host, and the order in which each host sends. Says what "
+            "it yields in the long run, how near that is to what no plan can beat, what "
+            "limits it, and when a message of the given size has arrived everywhere.",
+            "Small plans are drawn; beside each host stands the bandwidth of the slowest "
+            "link by which its sender reaches it. A host serves those below it from top "
+            "to bottom.",
+            NULL},
+    .positionals = cli_platform_file,
+    .options =
+        (const struct cli_option[]){
+            CLI_ENDS_OPTIONS,
+            CLI_SIZE_OPTION,
+            {.name = "slice",
+             .kind = CLI_SIZE,
+             .help = CLI_SLICE_HELP " Without it, the algorithm 'auto' finds a fitting "
+                                    "size; the others take 64KiB."},
+            {.name = "algo",
+             .letter = 'a',
+             .kind = CLI_STRING,
+             .value = "NAME",
+             .fallback = "auto",
+             .help = "The algorithm, perhaps with options: NAME:option=value,... "
+                     "('espalier algorithms' lists them)."},
+            CLI_MODEL_OPTION,
+            CLI_SEED_OPTION,
+            CLI_BUDGET_OPTION,
+            {.name = "no-bound",
+             .help = "Do not compute what the best plan could yield."},
+            {.name = "draw", .help = "Draw the trees even when they are large."},
+            {.name = "output",
+             .letter = 'o',
+             .kind = CLI_FILE,
+             .help = "Write the plan to this file, which appears only when it is whole; "
+                     "- is standard output."},
+            {0}},
+    .examples =
+        (const struct cli_example[]){
+            {"Send 1 GB from n0 to all:",
+             "espalier plan p.json --root n0 --size 1GB -o plan.json"},
+            {"By a given algorithm, whole messages:",
+             "espalier plan p.json --root n0 --algo ecef --slice 0"},
+            {"To a fifth of the hosts, drawn at random:",
+             "espalier plan p.json --op multicast --targets 20%"},
+            {"How fast would it be if nodes could send to many at once?",
+             "espalier plan p.json --model multi-port --algo multiport-grow"},
+            {0}},
+    .see = (const char *const[]){"compare", "bound", "simulate", "algorithms", NULL},
+    .run = run_plan,
+};

@@ -1,0 +1,277 @@
+/* espalier show: pictures and pages of a network and of plans for it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/units.h"
+#include "cli/commands/show.h"
+#include "cli/options/platforms.h"
+#include "cli/printing/output.h"
+#include "cli/printing/term.h"
+#include "report/picture.h"
+
+#define BOUND_TIME_S 10 /* a bound found so far is a bound, too */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), k = strlen(end);
+
+    return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+/* ---- plans ---- */
+
+static int add_plan(struct cli_show *s, struct esp_plan *plan)
+{
+    if (espi_grow((void **)&s->plans, &s->plans_capacity, s->n_plans + 1,
+                  sizeof(struct esp_plan *))) {
+        esp_plan_free(plan);
+        return cli_error(CLI_FAILED, "out of memory");
+    }
+    s->plans[s->n_plans++] = plan;
+    return CLI_OK;
+}
+
+static int read_plan(struct cli_show *s, const char *path)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_plan *plan = NULL;
+    esp_status status = esp_plan_read(path, s->q->p, &plan, &err);
+
+    return status == ESP_OK ? add_plan(s, plan) : cli_fail(status, &err);
+}
+
+static int make_plan(struct cli_show *s, const char *algo)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_request request = s->q->request;
+    struct esp_plan *plan = NULL;
+
+    request.algo = algo;
+    cli_progress_start(0, "planning");
+    esp_status status = esp_plan_make(s->q->p, &request, &plan, &err);
+    cli_progress_end();
+    return status == ESP_OK ? add_plan(s, plan) : cli_fail(status, &err);
+}
+
+/* Those of the files; without files, those of --algo. */
+static int gather_plans(struct cli_show *s)
+{
+    const struct cli_args *args = s->q->args;
+    const char *algo;
+    int code = CLI_OK;
+
+    for (int i = 1; code == CLI_OK && i < args->n_words; i++)
+        code = read_plan(s, args->words[i]);
+    if (args->n_words > 1 || cli_has(args, "no-plan"))
+        return code;
+    if (!cli_has(args, "algo"))
+        return make_plan(s, "auto");
+    for (int i = 0; code == CLI_OK && (algo = cli_nth(args, "algo", i)); i++)
+        code = make_plan(s, algo);
+    return code;
+}
+
+/* ---- the bound ---- */
+
+static double slice_bytes(const struct cli_show *s)
+{
+    double slice = s->n_plans ? s->plans[0]->slice_bytes : 0;
+
+    return slice > 0 ? slice : 65536;
+}
+
+static int root_of(const struct cli_show *s)
+{
+    return s->n_plans ? s->plans[0]->root : s->q->request.root;
+}
+
+/* The cut that it shows is one of broadcasts. */
+static int find_bound(struct cli_show *s)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_bound_options options;
+    esp_op op = s->n_plans ? s->plans[0]->op : s->q->request.op;
+
+    if (op != ESP_OP_BCAST)
+        return CLI_OK;
+    esp_bound_options_defaults(&options);
+    options.gap = 1e-6;
+    options.time_limit_s = BOUND_TIME_S;
+    cli_progress_start(0, "looking for the bound");
+    esp_status status =
+        esp_bound_compute(s->q->p, root_of(s), slice_bytes(s), &options, &s->bound, &err);
+    cli_progress_end();
+    if (status != ESP_OK)
+        return cli_fail(status, &err);
+    for (size_t i = 0; i < s->n_plans; i++)
+        if (!(s->plans[i]->bound_Bps > 0))
+            s->plans[i]->bound_Bps = s->bound->throughput_Bps;
+    return CLI_OK;
+}
+
+/* ---- writing ---- */
+
+static const char *title_of(struct cli_show *s)
+{
+    const char *name = esp_platform_name(s->q->p);
+    char size[32];
+    char *title = ESPI_ARENA_NEW(&s->arena, char, 512);
+
+    if (!title || s->n_plans == 0)
+        return name && *name ? name : "network";
+    const struct esp_plan *plan = s->plans[0];
+    snprintf(title, 512, "%s of %s from %s on %s", esp_op_name(plan->op),
+             espi_format_bytes(size, sizeof size, plan->size_bytes),
+             espi_node_name(s->q->p, plan->root), name && *name ? name : "a network");
+    return title;
+}
+
+static int say(const struct cli_show *s, const char *path)
+{
+    char quoted[256];
+
+    if (cli_has(s->q->args, "json"))
+        return cli_print_json(json_pack("{s:s, s:i, s:i}", "output", path, "plans",
+                                        (int)s->n_plans, "nodes", s->q->p->n_nodes));
+    printf("Written to %s.\n", espi_quote(quoted, sizeof quoted, path));
+    return CLI_OK;
+}
+
+static int write_picture(struct cli_show *s, const char *path)
+{
+    struct espi_picture picture = {.net = s->page.net, .title = s->page.title};
+
+    if (s->n_plans > 1)
+        return cli_error(CLI_BAD_USAGE,
+                         "a picture shows one plan, and here are %zu: ask "
+                         "for a page (-o FILE.html)",
+                         s->n_plans);
+    return cli_write(path, espi_picture_write, &picture);
+}
+
+static int write_page(struct cli_show *s, const char *path)
+{
+    int code = cli_show_timelines(s);
+
+    if (code == CLI_OK && s->q->request.op == ESP_OP_BCAST)
+        code = cli_show_comparison(s);
+    return code == CLI_OK ? cli_write(path, espi_page_write, &s->page) : code;
+}
+
+static int draw(struct cli_show *s, const char *path)
+{
+    int code = gather_plans(s);
+
+    if (code == CLI_OK)
+        code = find_bound(s);
+    if (code != CLI_OK)
+        return code;
+    if (espi_network_init(&s->page.net, s->q->p, s->bound, &s->arena))
+        return cli_error(CLI_FAILED, "out of memory");
+    s->page.net.plans = (const struct esp_plan *const *)s->plans;
+    s->page.net.n_plans = (int)s->n_plans;
+    s->page.net.root = root_of(s);
+    s->page.title = title_of(s);
+    code = ends_with(path, ".svg") ? write_picture(s, path) : write_page(s, path);
+    return code == CLI_OK ? say(s, path) : code;
+}
+
+static int answer(struct cli_question *q)
+{
+    struct cli_show s = {.q = q};
+    const char *path = cli_text(q->args, "output");
+
+    if (!ends_with(path, ".svg") && !ends_with(path, ".html"))
+        return cli_error(
+            CLI_BAD_USAGE,
+            "--output: what is to be drawn shows by the name's end: FILE.html "
+            "is a page, FILE.svg a picture");
+    if (ends_with(path, ".html") && !espi_page_exists())
+        return cli_error(
+            CLI_FAILED, "this espalier was built without pages, because npm was missing: "
+                        "run tools/setup and build again, or ask for a picture "
+                        "(-o FILE.svg)");
+    espi_arena_init(&s.arena);
+    int code = draw(&s, path);
+    for (size_t i = 0; i < s.n_plans; i++)
+        esp_plan_free(s.plans[i]);
+    espi_free(s.plans);
+    esp_bound_free(s.bound);
+    espi_arena_done(&s.arena);
+    return code;
+}
+
+static int run_show(const struct cli_args *args)
+{
+    return cli_ask(args, answer);
+}
+
+const struct command cli_command_show = {
+    .name = "show",
+    .group = CLI_GROUP_PLAN,
+    .summary = "draw a network and plans for it",
+    .about =
+        (const char *const[]){
+            "Writes a picture (-o FILE.svg) or a page (-o FILE.html) of the network, "
+            "laid "
+            "out by site, with the trees of a plan over it and the cut that no plan can "
+            "get past: the dashed links are all that lead out of it.",
+            "A page is one file that needs no network. It has the load of hosts, a "
+            "timeline of the simulated transfers that plays, the algorithms beside the "
+            "bound for messages of all sizes, and a list of the hosts, and can show "
+            "several plans.",
+            NULL},
+    .positionals =
+        (const struct cli_positional[]){
+            {.name = "FILE",
+             .kind = CLI_FILE,
+             .help = "The platform; - is standard input."},
+            {.name = "PLAN",
+             .kind = CLI_FILE,
+             .optional = true,
+             .repeated = true,
+             .help =
+                 "Plans, as 'espalier plan -o' writes them; without any, one is made."},
+            {0}},
+    .options =
+        (const struct cli_option[]){
+            {.name = "output",
+             .letter = 'o',
+             .kind = CLI_FILE,
+             .fallback = "espalier.html",
+             .help = "FILE.html for a page, FILE.svg for a picture. It appears only when "
+                     "it is whole."},
+            {.name = "algo",
+             .letter = 'a',
+             .kind = CLI_STRING,
+             .value = "NAME",
+             .help =
+                 "Without a plan: the algorithm that makes one, instead of auto. May be "
+                 "given more than once."},
+            {.name = "no-plan", .help = "Draw the network only."},
+            {.name = "compare",
+             .kind = CLI_STRING,
+             .value = "NAME,...",
+             .fallback = "flat,binomial,hierarchical,ecef,grow,refine,mtp,auto",
+             .help = "Pages: the algorithms to compare over message sizes, or none."},
+            CLI_ENDS_OPTIONS,
+            CLI_SIZE_OPTION,
+            {.name = "slice", .kind = CLI_SIZE, .help = CLI_SLICE_HELP},
+            CLI_SEED_OPTION,
+            CLI_BUDGET_OPTION,
+            CLI_MODEL_OPTION,
+            {0}},
+    .examples =
+        (const struct cli_example[]){
+            {"A page of the best plan, and a picture of one tree:",
+             "espalier show p.json -o page.html\n"
+             "espalier show p.json --algo refine -o tree.svg"},
+            {"Two plans to compare:",
+             "espalier show p.json one.json two.json -o both.html"},
+            {0}},
+    .see = (const char *const[]){"plan", "simulate", "bound", NULL},
+    .run = run_show,
+};

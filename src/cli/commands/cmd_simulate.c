@@ -1,0 +1,350 @@
+/* espalier simulate: what a plan would do. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/input.h"
+#include "base/number.h"
+#include "base/units.h"
+#include "cli/options/platforms.h"
+#include "cli/printing/output.h"
+#include "cli/printing/simulate.h"
+#include "cli/printing/term.h"
+
+/* ---- what is simulated ---- */
+
+static int read_plan(struct cli_sim *r)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+
+    cli_progress_start(0, "reading the plan");
+    esp_status status = esp_plan_read(r->args->words[1], r->p, &r->plan, &err);
+    cli_progress_end();
+    return cli_fail(status, &err);
+}
+
+static int read_trace(struct cli_sim *r)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    const struct esp_platform *p = r->reality ? r->reality : r->p;
+    struct espi_input in;
+    const char *path = cli_text(r->args, "trace"), *word;
+    esp_status status = ESP_OK;
+
+    if (path) {
+        status = espi_input_read(&in, path, &err);
+        if (status != ESP_OK)
+            return cli_fail(status, &err);
+        status = espi_trace_parse(&r->trace, p, in.text, in.length, in.where, &err);
+        espi_input_done(&in);
+    }
+    for (int i = 0; status == ESP_OK && (word = cli_nth(r->args, "fault", i)); i++) {
+        status = espi_trace_add_word(&r->trace, p, word, &err);
+        if (status != ESP_OK)
+            espi_err_prefix(&err, status, "--fault");
+    }
+    return cli_fail(status, &err);
+}
+
+/* Which nodes of the plan's platform stop; the trace speaks of those of the reality. */
+static int note_stops(struct cli_sim *r)
+{
+    r->stops = ESPI_ARENA_ZNEW(&r->arena, unsigned char, r->p->n_nodes);
+    if (!r->stops)
+        return cli_error(CLI_FAILED, "out of memory");
+    for (size_t i = 0; i < r->trace.n_stops; i++) {
+        int node = r->trace.stops[i].node;
+        if (r->reality)
+            node = esp_platform_find_node(r->p, espi_node_name(r->reality, node));
+        if (node >= 0)
+            r->stops[node] = 1;
+    }
+    return CLI_OK;
+}
+
+static int set_scene(struct cli_sim *r)
+{
+    const struct cli_args *args = r->args;
+    const char *path = cli_text(args, "reality");
+    int code = cli_read_platform(args, args->words[0], NULL, &r->p);
+
+    if (code == CLI_OK && path)
+        code = cli_read_platform(args, path, NULL, &r->reality);
+    if (code == CLI_OK)
+        code = read_plan(r);
+    if (code == CLI_OK)
+        code = read_trace(r);
+    if (code == CLI_OK)
+        code = note_stops(r);
+    bool fluid = strcmp(cli_text(args, "sharing"), "fluid") == 0;
+    r->options = (struct esp_sim_options){
+        .reality = r->reality,
+        .size_bytes = cli_has(args, "size") ? cli_number(args, "size") : 0,
+        .slice_bytes = cli_has(args, "slice") ? cli_number(args, "slice") : 0,
+        .sharing = fluid ? ESP_SHARING_FLUID : ESP_SHARING_EXCLUSIVE,
+        .changes = r->trace.changes,
+        .n_changes = (int)r->trace.n_changes,
+        .stops = r->trace.stops,
+        .n_stops = (int)r->trace.n_stops,
+        .alpha = cli_number(args, "alpha"),
+    };
+    return code;
+}
+
+/* ---- the simulation, as often as somebody wants to see its transfers ---- */
+
+static long long expected_transfers(const struct cli_sim *r)
+{
+    double edges = 0;
+
+    for (int t = 0; t < r->plan->n_trees; t++)
+        edges += r->plan->trees[t].weight * r->plan->trees[t].n_edges;
+    double all = edges * cli_sim_slices(r).count;
+    return all < 1e18 ? (long long)all : 0;
+}
+
+static esp_status simulate(struct cli_sim *r,
+                           void (*on_transfer)(void *, const struct esp_sim_transfer *),
+                           void *arg, struct esp_sim_result **out, struct esp_err *err)
+{
+    struct esp_sim_options options = r->options;
+    char where[160];
+
+    options.on_transfer = on_transfer;
+    options.arg = arg;
+    esp_status status = esp_simulate(r->p, r->plan, &options, out, err);
+    if (status == ESP_EINPUT && r->reality) {
+        espi_input_where(where, sizeof where, cli_text(r->args, "reality"));
+        espi_err_prefix(err, status, where);
+    }
+    return status;
+}
+
+static void count_transfer(void *run, const struct esp_sim_transfer *transfer)
+{
+    struct cli_sim *r = run;
+    double end_s = transfer->lost ? transfer->start_s : transfer->end_s;
+
+    r->end_s = end_s > r->end_s ? end_s : r->end_s;
+    if (++r->seen % 4096 == 0)
+        cli_progress_update(r->seen);
+}
+
+static int simulate_first(struct cli_sim *r)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+
+    cli_progress_start(expected_transfers(r), "simulating");
+    esp_status status = simulate(r, count_transfer, r, &r->result, &err);
+    cli_progress_end();
+    return cli_fail(status, &err);
+}
+
+esp_status cli_simulate_again(struct cli_sim *r,
+                              void (*on_transfer)(void *,
+                                                  const struct esp_sim_transfer *),
+                              void *arg, struct esp_err *err)
+{
+    struct esp_sim_result *same = NULL;
+    esp_status status = simulate(r, on_transfer, arg, &same, err);
+
+    esp_sim_result_free(same);
+    return status;
+}
+
+/* ---- transfers in a file ---- */
+
+struct listing {
+    const struct esp_platform *p;
+    FILE *out;
+};
+
+/* A cell of CSV; names may hold commas and quotation marks. */
+/* As it is, for programs that look for the name; but a terminal must not obey it. */
+static void put_cell(FILE *out, const char *text)
+{
+    char shown[256];
+
+    if (isatty(fileno(out)))
+        text = espi_quote(shown, sizeof shown, text);
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    putc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', out);
+        putc(*text, out);
+    }
+    putc('"', out);
+}
+
+static void put_transfer(void *listing, const struct esp_sim_transfer *t)
+{
+    const struct listing *l = listing;
+    char start[ESPI_NUMBER_MAX], end[ESPI_NUMBER_MAX] = "";
+
+    espi_number_print(start, t->start_s);
+    if (!t->lost)
+        espi_number_print(end, t->end_s);
+    put_cell(l->out, espi_node_name(l->p, t->from));
+    putc(',', l->out);
+    put_cell(l->out, espi_node_name(l->p, t->to));
+    fprintf(l->out, ",%d,%lld,%s,%s,%d\n", t->tree, (long long)t->slice, start, end,
+            t->lost != 0);
+}
+
+static esp_status write_transfers(const void *run, FILE *out, struct esp_err *err)
+{
+    struct cli_sim copy = *(const struct cli_sim *)run;
+    struct listing l = {copy.p, out};
+
+    fputs("from,to,tree,slice,start_s,end_s,lost\n", out);
+    esp_status status = cli_simulate_again(&copy, put_transfer, &l, err);
+    if (status == ESP_OK && (fflush(out) || ferror(out)))
+        return espi_err(err, ESP_EIO, "cannot write the transfers");
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int answer(struct cli_sim *r)
+{
+    const char *path = cli_text(r->args, "transfers");
+    int code = CLI_OK;
+
+    if (path)
+        code = cli_write(path, write_transfers, r);
+    if (code != CLI_OK || (path && strcmp(path, "-") == 0))
+        return code;
+    return cli_has(r->args, "json") ? cli_print_sim_json(r) : cli_print_sim(r);
+}
+
+static int run_simulate(const struct cli_args *args)
+{
+    struct cli_sim r = {.args = args};
+
+    espi_arena_init(&r.arena);
+    int code = set_scene(&r);
+    if (code == CLI_OK)
+        code = simulate_first(&r);
+    if (code == CLI_OK)
+        code = answer(&r);
+    esp_sim_result_free(r.result);
+    espi_trace_done(&r.trace);
+    esp_plan_free(r.plan);
+    esp_platform_free(r.reality);
+    esp_platform_free(r.p);
+    espi_arena_done(&r.arena);
+    return code;
+}
+
+const struct command cli_command_simulate = {
+    .name = "simulate",
+    .group = CLI_GROUP_PLAN,
+    .summary = "run a plan on a simulated network",
+    .about =
+        (const char *const[]){
+            "Runs a plan slice by slice on the network it was made for, or on another "
+            "(--reality): what the network really is, where the plan was made from "
+            "measurements that are old or wrong. Hosts are matched by name.",
+            "Redundant plans (--algo two-tree or patient) race: hosts have several "
+            "senders and take the message from the faster; those that are left without "
+            "are adopted by the nearest host that has it.",
+            "Things may go wrong on the way (--fault, --trace), and the answer says who "
+            "got the message and who did not. A fault is one of",
+            "  node:NAME@TIME              the host stops at that time\n"
+            "  link:FROM:TO@TIME[=FACTOR]  the link runs at FACTOR times its "
+            "bandwidth;\n"
+            "                              without a factor it is down\n"
+            "  pair:A:B@TIME[=FACTOR]      the links of both directions do\n"
+            "  cable:NAME@TIME[=FACTOR]    a cable that links share does",
+            "A trace is a text file of the same events, one a line: TIME, KIND, NAME, "
+            "for two names the second one, and but for nodes FACTOR, which may also be "
+            "the word down or up. Commas stand between, or blanks where no name has one; "
+            "lines that begin with # are comments.",
+            NULL},
+    .positionals =
+        (const struct cli_positional[]){
+            {.name = "FILE",
+             .kind = CLI_FILE,
+             .help = "The platform that the plan was made for; - is standard input."},
+            {.name = "PLAN",
+             .kind = CLI_FILE,
+             .help = "The plan, as 'espalier plan -o' writes it."},
+            {0}},
+    .options =
+        (const struct cli_option[]){
+            {.name = "reality",
+             .kind = CLI_FILE,
+             .help = "Run on this platform instead; it must have the plan's links."},
+            {.name = "size",
+             .letter = 's',
+             .kind = CLI_SIZE,
+             .limited = true,
+             .min = 1,
+             .max = INFINITY,
+             .help = "The size of the message, instead of the plan's."},
+            {.name = "slice",
+             .kind = CLI_SIZE,
+             .limited = true,
+             .min = 1,
+             .max = INFINITY,
+             .help = "The largest slice, instead of the plan's."},
+            {.name = "sharing",
+             .kind = CLI_CHOICE,
+             .choices = (const char *const[]){"exclusive", "fluid", NULL},
+             .fallback = "exclusive",
+             .help = "How transfers share what they meet on: one after the other, or all "
+                     "at once with a fair part each, as TCP does."},
+            {.name = "alpha",
+             .kind = CLI_DOUBLE,
+             .limited = true,
+             .min = 0,
+             .max = 1e6,
+             .fallback = "0",
+             .help =
+                 "Races of redundant plans: how long a receiver pauses to compare two "
+                 "senders, in mean times of a transfer of the first tree."},
+            {.name = "fault",
+             .kind = CLI_STRING,
+             .value = "SPEC",
+             .help = "Something that goes wrong, see above; may be given more than "
+                     "once."},
+            {.name = "trace",
+             .kind = CLI_FILE,
+             .help = "Read what changes and goes wrong from this file."},
+            {.name = "gantt",
+             .letter = 'g',
+             .help = "Draw a timeline of what each host does."},
+            {.name = "rows",
+             .kind = CLI_INT,
+             .limited = true,
+             .min = 1,
+             .max = 100000,
+             .fallback = "24",
+             .help = "Hosts in the timeline; of more, those that are served first are "
+                     "left out."},
+            {.name = "transfers",
+             .kind = CLI_FILE,
+             .value = "FILE.csv",
+             .help = "Write a line for each transfer of each slice: from, to, tree, "
+                     "slice, start, arrival, lost or not; - is standard output."},
+            CLI_MODEL_OPTION,
+            {0}},
+    .examples =
+        (const struct cli_example[]){
+            {"As it was planned:", "espalier simulate p.json plan.json --gantt"},
+            {"Half a second into it the link from a to b is down, and c is gone later:",
+             "espalier simulate p.json plan.json --fault link:a:b@0.5s --fault "
+             "node:c@2s"},
+            {"On a network that is not what was measured, shared as TCP shares it:",
+             "espalier simulate p.json plan.json --reality q.json --sharing fluid"},
+            {0}},
+    .see = (const char *const[]){"plan", "compare", NULL},
+    .run = run_simulate,
+};

@@ -1,0 +1,220 @@
+#include "cli/commands/show.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <espalier/simulate.h>
+
+#include "algo/algo.h"
+#include "base/portable_math.h"
+#include "cli/launching/parallel.h"
+#include "cost/cost.h"
+
+/* Enough to see the rhythm, and few enough for a page that loads at once. */
+enum { TRANSFERS_MAX = 12000, SIZES = 7, ALGOS_MAX = 64 };
+
+/* ---- timelines ---- */
+
+struct recorder {
+    struct espi_page_transfer *transfers;
+    size_t n;
+    double end_s;
+    double *times; /* start and end of each */
+};
+
+static void record(void *recorder, const struct esp_sim_transfer *t)
+{
+    struct recorder *r = recorder;
+
+    if (t->lost || r->n >= TRANSFERS_MAX)
+        return;
+    r->transfers[r->n] = (struct espi_page_transfer){
+        .from = t->from, .to = t->to, .tree = t->tree, .slice = (int)t->slice};
+    r->times[2 * r->n] = t->start_s;
+    r->times[2 * r->n + 1] = t->end_s;
+    r->n++;
+    r->end_s = fmax(r->end_s, t->end_s);
+}
+
+/* How much of the message there is room for, in whole slices. */
+static double shown_bytes(const struct esp_plan *plan)
+{
+    struct espi_slices slices = espi_slices(plan->size_bytes, plan->slice_bytes);
+    double edges = 0;
+
+    for (int t = 0; t < plan->n_trees; t++)
+        edges += plan->trees[t].weight * plan->trees[t].n_hops;
+    double count = floor(TRANSFERS_MAX * 0.8 / fmax(edges, 1));
+    return slices.bytes * fmax(1, fmin(count, slices.count));
+}
+
+static int add_timeline(struct cli_show *s, const struct esp_plan *plan,
+                        struct espi_page_timeline *line)
+{
+    struct recorder r = {.transfers = NULL};
+    struct esp_sim_options options = {.on_transfer = record, .arg = &r};
+    struct esp_sim_result *result = NULL;
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+
+    r.transfers = ESPI_ARENA_NEW(&s->arena, struct espi_page_transfer, TRANSFERS_MAX);
+    r.times = ESPI_ARENA_NEW(&s->arena, double, 2 * TRANSFERS_MAX);
+    if (!r.transfers || !r.times)
+        return cli_error(CLI_FAILED, "out of memory");
+    options.size_bytes = shown_bytes(plan);
+    options.slice_bytes = plan->slice_bytes;
+    esp_status status = esp_simulate(s->q->p, plan, &options, &result, &err);
+    if (status != ESP_OK)
+        return cli_fail(status, &err);
+    for (size_t i = 0; i < r.n; i++) {
+        r.transfers[i].start = (int)(r.times[2 * i] / r.end_s * ESPI_PAGE_TICKS);
+        r.transfers[i].end = (int)(r.times[2 * i + 1] / r.end_s * ESPI_PAGE_TICKS);
+    }
+    *line = (struct espi_page_timeline){
+        .size_bytes = options.size_bytes,
+        .slice_bytes = espi_slices(plan->size_bytes, plan->slice_bytes).bytes,
+        .makespan_s = r.end_s,
+        .whole = options.size_bytes >= plan->size_bytes,
+        .n_transfers = r.n,
+        .transfers = r.transfers};
+    esp_sim_result_free(result);
+    return CLI_OK;
+}
+
+int cli_show_timelines(struct cli_show *s)
+{
+    struct espi_page_timeline *lines =
+        ESPI_ARENA_ZNEW(&s->arena, struct espi_page_timeline, s->n_plans + 1);
+    int code = lines ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
+
+    for (size_t i = 0; code == CLI_OK && i < s->n_plans; i++)
+        code = add_timeline(s, s->plans[i], &lines[i]);
+    s->page.timelines = lines;
+    return code;
+}
+
+/* ---- the comparison ---- */
+
+struct contest {
+    const struct cli_show *show;
+    int n;
+    const char *names[ALGOS_MAX];
+    double *makespan_s; /* algorithm by algorithm, SIZES each */
+    double *bound_s;    /* by size */
+    const double *sizes_bytes;
+};
+
+/* Can the plan for another size serve this one too? Then it need not be made again. */
+static bool serves(const struct espi_algo *algo, const struct esp_plan *plan,
+                   const struct esp_request *request)
+{
+    double slice = espi_request_slice_bytes(request);
+
+    return plan && algo->by_slice &&
+           espi_slices(request->size_bytes, slice).bytes == plan->slice_bytes;
+}
+
+static void run_algorithm(const struct contest *c, int which)
+{
+    double *makespan_s = c->makespan_s + (size_t)which * SIZES;
+    struct esp_request request = c->show->q->request;
+    const struct esp_platform *p = c->show->q->p;
+    struct esp_plan *plan = NULL;
+
+    request.algo = c->names[which];
+    const struct espi_algo *algo =
+        espi_algo_find(request.algo, strcspn(request.algo, ":"));
+    for (int k = 0; k < SIZES; k++) {
+        request.size_bytes = c->sizes_bytes[k];
+        esp_status status = ESP_OK;
+        if (serves(algo, plan, &request)) {
+            plan->size_bytes = request.size_bytes;
+            status = esp_plan_evaluate(plan, p, NULL);
+        } else {
+            esp_plan_free(plan);
+            plan = NULL;
+            status = esp_plan_make(p, &request, &plan, NULL);
+        }
+        if (status != ESP_OK)
+            break;
+        makespan_s[k] = plan->makespan_s;
+    }
+    esp_plan_free(plan);
+}
+
+static void run_job(void *contest, size_t i)
+{
+    run_algorithm(contest, (int)i);
+}
+
+/* No host has the message before the last byte of it has passed the bottleneck. */
+static void find_bounds(const struct contest *c, double *bound_s)
+{
+    const struct esp_bound *bound = c->show->bound;
+
+    for (int k = 0; k < SIZES; k++)
+        bound_s[k] = bound ? c->sizes_bytes[k] / bound->throughput_Bps : NAN;
+}
+
+static int enter(struct contest *c, char *list)
+{
+    char *rest = NULL;
+
+    for (char *name = strtok_r(list, ",", &rest); name && c->n < ALGOS_MAX;
+         name = strtok_r(NULL, ",", &rest)) {
+        if (!espi_algo_find(name, strcspn(name, ":")))
+            return cli_no_such_algorithm(name);
+        c->names[c->n++] = name;
+    }
+    return CLI_OK;
+}
+
+/* Those that can be used on this platform. */
+static int keep_rows(struct cli_show *s, const struct contest *c)
+{
+    struct espi_page_row *rows =
+        ESPI_ARENA_NEW(&s->arena, struct espi_page_row, c->n + 1);
+    int n = 0;
+
+    if (!rows)
+        return cli_error(CLI_FAILED, "out of memory");
+    for (int i = 0; i < c->n; i++) {
+        const double *times = c->makespan_s + (size_t)i * SIZES;
+        const struct espi_algo *algo =
+            espi_algo_find(c->names[i], strcspn(c->names[i], ":"));
+        if (!isnan(times[SIZES - 1]))
+            rows[n++] = (struct espi_page_row){c->names[i], algo->family, times};
+    }
+    s->page.rows = rows;
+    s->page.n_rows = n;
+    return CLI_OK;
+}
+
+int cli_show_comparison(struct cli_show *s)
+{
+    const char *text = cli_text(s->q->args, "compare");
+    double *sizes = ESPI_ARENA_NEW(&s->arena, double, SIZES);
+    char *list = ESPI_ARENA_NEW(&s->arena, char, strlen(text) + 1);
+    struct contest c = {.show = s, .sizes_bytes = sizes};
+
+    c.makespan_s = ESPI_ARENA_NEW(&s->arena, double, (size_t)ALGOS_MAX *SIZES);
+    c.bound_s = ESPI_ARENA_NEW(&s->arena, double, SIZES);
+    if (!sizes || !list || !c.makespan_s || !c.bound_s)
+        return cli_error(CLI_FAILED, "out of memory");
+    memcpy(list, text, strlen(text) + 1);
+    if (strcmp(list, "none") == 0)
+        return CLI_OK;
+    for (int k = 0; k < SIZES; k++)
+        sizes[k] = 1024 * espi_power(8, k);
+    for (int i = 0; i < ALGOS_MAX * SIZES; i++)
+        c.makespan_s[i] = NAN;
+    int code = enter(&c, list);
+    if (code != CLI_OK)
+        return code;
+    cli_parallel((size_t)c.n, run_job, &c, "comparing algorithms");
+    find_bounds(&c, c.bound_s);
+    s->page.sizes_bytes = sizes;
+    s->page.bound_s = c.bound_s;
+    s->page.n_sizes = SIZES;
+    return keep_rows(s, &c);
+}

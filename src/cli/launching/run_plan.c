@@ -1,0 +1,217 @@
+#include "cli/launching/run_plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "algo/algo.h"
+#include "base/err.h"
+#include "cli/launching/supervise.h"
+#include "cli/options/platforms.h"
+#include "runtime/given_plan.h"
+
+static int first_host(const struct esp_platform *p)
+{
+    int u = 0;
+
+    while (u < p->n_nodes - 1 && espi_is_switch(p, u))
+        u++;
+    return u;
+}
+
+/* The node on which rank 0 runs, as far as is known. */
+static int root_of(const struct cli_args *args, const struct esp_platform *p,
+                   const char *path, int *root)
+{
+    const char *named = cli_text(args, "root"), *hosts = cli_text(args, "hosts");
+    char first[256];
+
+    if (!named && hosts && *hosts) {
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(hosts, ","), hosts);
+        named = first;
+    }
+    return cli_find_root(p, path, named ? named : espi_node_name(p, first_host(p)), root);
+}
+
+/* "auto" is a choice by the size of each message: between the plans that the library
+ * makes by itself and one of many trees, made here. */
+static const char *algorithm_of(const struct cli_args *args)
+{
+    const char *name = cli_text(args, "algo");
+
+    return name && strcmp(name, "auto") == 0 ? "mtp" : name;
+}
+
+static int make(const struct cli_args *args, const struct espi_algo *algo,
+                const struct esp_platform *p, struct esp_plan **out)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_request request;
+    int root = 0, code = root_of(args, p, cli_text(args, "platform"), &root);
+
+    if (code != CLI_OK)
+        return code;
+    esp_request_init(&request, root);
+    request.op = algo->op;
+    request.algo = algorithm_of(args);
+    request.size_bytes = 16e6;
+    return cli_fail(esp_plan_make(p, &request, out, &err), &err);
+}
+
+/* ---- handing it over ---- */
+
+static int set(const char *name, const char *value)
+{
+    return setenv(name, value, 1) ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
+}
+
+/* In variables, which launchers carry to rank 0 wherever that is. *fits: it is so. */
+static int put_into_environment(char *text, size_t length, bool *fits)
+{
+    char value[ESPI_PLAN_NAME_MAX], name[ESPI_PLAN_NAME_MAX];
+    size_t squeezed = espi_plan_squeeze(text, length);
+    int pieces = espi_plan_pieces(squeezed, value), code = CLI_OK;
+
+    *fits = pieces > 0;
+    for (int i = pieces; i > 0 && code == CLI_OK;
+         i--) { /* the last first: it is cut off */
+        char *piece = text + (size_t)(i - 1) * ESPI_PLAN_PIECE_BYTES;
+        espi_plan_piece_name(i, name);
+        code = set(name, piece);
+        *piece = '\0';
+    }
+    return pieces && code == CLI_OK ? set("ESPALIER_PLAN", value) : code;
+}
+
+/* The folder for a file: the user's, that of the platform, which the ranks have to read,
+ * too, or else one of this machine alone. */
+static const char *find_folder(const struct cli_args *args, char *room, size_t size,
+                               bool *seen)
+{
+    const char *shared = cli_text(args, "shared"), *tmp = getenv("TMPDIR");
+
+    *seen = true;
+    if (shared)
+        return shared;
+    snprintf(room, size, "%s", getenv("ESPALIER_PLATFORM"));
+    char *slash = strrchr(room, '/');
+    if (slash)
+        slash[slash == room] = '\0';
+    if (slash && access(room, W_OK | X_OK) == 0)
+        return room;
+    *seen = false;
+    return tmp && *tmp ? tmp : "/tmp";
+}
+
+static int open_file(const struct cli_args *args, char path[PATH_MAX], FILE **out)
+{
+    char room[PATH_MAX], whole[PATH_MAX], quoted[160];
+    bool seen;
+    const char *folder = find_folder(args, room, sizeof room, &seen);
+    int n = realpath(folder, whole)
+                ? snprintf(path, PATH_MAX, "%s/espalier-plan-XXXXXX", whole)
+                : -1;
+
+    cli_hold_signals(); /* the file must not be left behind */
+    int fd = n > 0 && n < PATH_MAX ? mkostemp(path, O_CLOEXEC) : -1;
+    if (fd < 0) {
+        path[0] = '\0';
+        return cli_error(CLI_FAILED, "cannot make a file for the plan in %s: %s",
+                         espi_quote(quoted, sizeof quoted, folder), strerror(errno));
+    }
+    *out = fdopen(fd, "w");
+    if (!*out) {
+        close(fd);
+        return cli_error(CLI_FAILED, "out of memory");
+    }
+    if (!seen)
+        cli_error(CLI_OK,
+                  "the plan is in %s: if rank 0 runs on another machine, give a folder "
+                  "that both see (--shared)",
+                  espi_quote(quoted, sizeof quoted, path));
+    return CLI_OK;
+}
+
+/* Into the file itself, which nobody reads yet: another one beside it could be left. */
+static int put_into_file(const struct cli_args *args, const struct esp_plan *plan,
+                         const struct esp_platform *p, char path[PATH_MAX])
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    char quoted[160];
+    FILE *out = NULL;
+    int code = open_file(args, path, &out);
+
+    if (code != CLI_OK)
+        return code;
+    code = cli_fail(esp_plan_write_stream(plan, p, out, &err), &err);
+    if (fclose(out) && code == CLI_OK)
+        code = cli_error(CLI_FAILED, "%s: %s", espi_quote(quoted, sizeof quoted, path),
+                         strerror(errno));
+    return code == CLI_OK ? set("ESPALIER_PLAN", path) : code;
+}
+
+static int hand_over(const struct cli_args *args, const struct esp_plan *plan,
+                     const struct esp_platform *p, char path[PATH_MAX])
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    char *text = NULL;
+    size_t length = 0;
+    bool fits = false;
+    FILE *out = cli_text(args, "shared") ? NULL : open_memstream(&text, &length);
+    int code = CLI_OK;
+
+    if (out) {
+        code = cli_fail(esp_plan_write_stream(plan, p, out, &err), &err);
+        if (fclose(out) && code == CLI_OK)
+            code = cli_error(CLI_FAILED, "out of memory");
+        if (code == CLI_OK)
+            code = put_into_environment(text, length, &fits);
+    }
+    free(text);
+    return code == CLI_OK && !fits ? put_into_file(args, plan, p, path) : code;
+}
+
+/* The algorithm that is to plan before the program starts, NULL when none is. */
+static const struct espi_algo *early_algorithm(const struct cli_args *args)
+{
+    const char *name = cli_text(args, "plan") ? NULL : algorithm_of(args);
+    const struct espi_algo *algo = name ? espi_algo_find(name, strcspn(name, ":")) : NULL;
+
+    return algo && espi_algo_needs_lp(algo) ? algo : NULL;
+}
+
+int cli_run_plan_check(const struct cli_args *args)
+{
+    const struct espi_algo *algo = early_algorithm(args);
+
+    return algo && !cli_text(args, "platform")
+               ? cli_error(CLI_BAD_USAGE, "--algo %s needs --platform", algo->name)
+               : CLI_OK;
+}
+
+int cli_run_plan(const struct cli_args *args, struct cli_run_plan *out)
+{
+    const struct espi_algo *algo = early_algorithm(args);
+    struct esp_platform *p = NULL;
+    struct esp_plan *plan = NULL;
+
+    out->path[0] = '\0';
+    if (!algo)
+        return CLI_OK;
+    int code = cli_read_platform(args, cli_text(args, "platform"), NULL, &p);
+    if (code == CLI_OK)
+        code = make(args, algo, p, &plan);
+    if (code == CLI_OK)
+        code = hand_over(args, plan, p, out->path);
+    if (code == CLI_OK) /* what the plan is not for is planned by the others */
+        code = set("ESPALIER_ALGO",
+                   strcmp(cli_text(args, "algo"), "auto") == 0 ? "auto" : "");
+    if (code != CLI_OK && out->path[0])
+        unlink(out->path);
+    esp_plan_free(plan);
+    esp_platform_free(p);
+    return code;
+}

@@ -1,0 +1,126 @@
+/* A progress bar on stderr, for work that takes more than a second. The work only stores
+ * how far it is, from any thread; a thread of the bar's own draws, so that work which
+ * cannot tell how far it is shows signs of life, too. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cli/printing/term.h"
+
+#define FIRST_MS  1000
+#define REDRAW_MS 200
+#define BAR_WIDTH 30
+
+static struct {
+    char label[80];
+    long long total;
+    atomic_llong done;
+    struct timespec start;
+    bool active, drawn;
+    bool stop; /* with lock held */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+} bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct timespec after_start(long long ms)
+{
+    struct timespec t = bar.start;
+
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += ms % 1000 * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
+}
+
+static void draw(double elapsed_s)
+{
+    long long done = atomic_load(&bar.done);
+    char filled[BAR_WIDTH + 1];
+
+    if (bar.total <= 0) {
+        fprintf(stderr, "\r%s, %.0f s\033[K", bar.label, elapsed_s);
+        return;
+    }
+    double part = (double)done / (double)bar.total;
+    part = part < 0 ? 0 : part > 1 ? 1 : part;
+    int n = (int)(part * BAR_WIDTH);
+    memset(filled, '#', (size_t)n);
+    memset(filled + n, '.', (size_t)(BAR_WIDTH - n));
+    filled[BAR_WIDTH] = '\0';
+    fprintf(stderr, "\r%s [%s] %3.0f%%", bar.label, filled, 100 * part);
+    if (part > 0)
+        fprintf(stderr, ", %.0f s left", elapsed_s * (1 / part - 1));
+    fputs("\033[K", stderr);
+}
+
+static void *keep_drawing(void *unused)
+{
+    long long ms = FIRST_MS;
+
+    pthread_mutex_lock(&bar.lock);
+    for (; !bar.stop; ms += REDRAW_MS) {
+        struct timespec next = after_start(ms);
+        while (!bar.stop && pthread_cond_timedwait(&bar.wake, &bar.lock, &next) == 0)
+            continue;
+        if (!bar.stop) {
+            draw((double)ms / 1e3);
+            bar.drawn = true;
+        }
+    }
+    pthread_mutex_unlock(&bar.lock);
+    return unused;
+}
+
+/* Waits by the clock that nobody sets. */
+static int init_wake(void)
+{
+    pthread_condattr_t attributes;
+
+    if (pthread_condattr_init(&attributes))
+        return -1;
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    int bad = pthread_cond_init(&bar.wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return bad ? -1 : 0;
+}
+
+void cli_progress_start(long long total, const char *label)
+{
+    atomic_store(&bar.done, 0);
+    if (bar.active || !isatty(STDERR_FILENO) || init_wake())
+        return;
+    espi_quote(bar.label, sizeof bar.label, label);
+    bar.total = total;
+    bar.stop = bar.drawn = false;
+    clock_gettime(CLOCK_MONOTONIC, &bar.start);
+    bar.active = pthread_create(&bar.thread, NULL, keep_drawing, NULL) == 0;
+    if (!bar.active)
+        pthread_cond_destroy(&bar.wake);
+}
+
+void cli_progress_update(long long done)
+{
+    atomic_store_explicit(&bar.done, done, memory_order_relaxed);
+}
+
+void cli_progress_end(void)
+{
+    if (!bar.active)
+        return;
+    pthread_mutex_lock(&bar.lock);
+    bar.stop = true;
+    pthread_cond_signal(&bar.wake);
+    pthread_mutex_unlock(&bar.lock);
+    pthread_join(bar.thread, NULL);
+    pthread_cond_destroy(&bar.wake);
+    if (bar.drawn)
+        fputs("\r\033[K", stderr);
+    bar.active = false;
+}

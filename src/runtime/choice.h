@@ -1,0 +1,37 @@
+/* For one collective of a team: the plan to run, or none when the MPI library's own is
+ * predicted to be about as good. A pure function of its arguments: every rank computes
+ * the same, and no message is needed to agree. */
+#ifndef ESPI_RUNTIME_CHOICE_H
+#define ESPI_RUNTIME_CHOICE_H
+
+#include <espalier/plan.h>
+#include <espalier/platform.h>
+
+struct espi_choice_options {
+    int force;          /* take ours whatever is predicted */
+    int unknown;        /* the team's network is a guess */
+    double margin;      /* else ours must take less than this part of the native time */
+    double slice_bytes; /* 0: the best of some */
+    const char *algo;   /* "", "auto" or NULL: the best of some */
+    /* A plan for the team from outside, or NULL. Nothing else is tried, unless algo is
+     * "auto": then it is weighed with all others. */
+    const struct esp_plan *given;
+};
+
+struct espi_choice {
+    struct esp_plan
+        *plan;     /* NULL: the MPI library's own; else with its slice_bytes set */
+    double ours_s; /* predicted; 0: no plan was found */
+    double native_s;
+};
+
+/* size_bytes: of the message as plans count it (esp_op): of a scatter, without the root's
+ * own part. ESP_OK with no plan when none can be made for this team; ESP_ENOMEM is the
+ * only failure. */
+esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
+                       double size_bytes, const struct espi_choice_options *options,
+                       struct espi_choice *out, struct esp_err *err);
+
+void espi_choice_done(struct espi_choice *choice);
+
+#endif

@@ -1,0 +1,242 @@
+#include "solve/cover.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "graph/reach.h"
+
+static const double VIOLATED = 1e-7; /* a cut below 1 by that much is one */
+
+/* The period, and how much each link takes; where that leaves a choice, the least time in
+ * all. */
+static esp_status add_columns(struct espi_cover *c, struct esp_err *err)
+{
+    const struct espi_net *net = c->net;
+    int m = net->g.m;
+    struct espi_arena_mark mark = espi_arena_mark(c->arena);
+    double *cost = ESPI_ARENA_ZNEW(c->arena, double, (size_t)m + 1);
+    double *second = ESPI_ARENA_ZNEW(c->arena, double, (size_t)m + 1);
+    double *upper = ESPI_ARENA_NEW(c->arena, double, (size_t)m + 1);
+    int *start = ESPI_ARENA_ZNEW(c->arena, int, (size_t)m + 2);
+    if (!cost || !second || !upper || !start)
+        return espi_err_nomem(err);
+    cost[0] = 1;
+    upper[0] = DBL_MAX;
+    for (int e = 0; e < m; e++) {
+        double t = espi_link_time_s(net->p, e, net->slice_bytes) / net->unit_s;
+        second[e + 1] = fmin(t, 1);
+        upper[e + 1] = 1;
+    }
+    struct espi_lp_vectors columns = {.count = m + 1,
+                                      .upper = upper,
+                                      .cost = cost,
+                                      .second_cost = second,
+                                      .start = start,
+                                      .index = start,
+                                      .value = cost};
+    espi_lp_add_columns(c->lp, &columns);
+    espi_arena_release(c->arena, mark);
+    return ESP_OK;
+}
+
+esp_status espi_cover_init(struct espi_cover *c, const struct espi_net *net,
+                           espi_cover_kind kind, struct espi_arena *arena,
+                           struct esp_err *err)
+{
+    *c = (struct espi_cover){.net = net, .kind = kind, .arena = arena};
+    int n = net->g.n, m = net->g.m;
+    c->active = ESPI_ARENA_NEW(arena, unsigned char, n);
+    c->reached = ESPI_ARENA_NEW(arena, unsigned char, n);
+    c->order = ESPI_ARENA_NEW(arena, int, n);
+    c->index = ESPI_ARENA_NEW(arena, int, m);
+    c->value = ESPI_ARENA_NEW(arena, double, m);
+    c->y = ESPI_ARENA_ZNEW(arena, double, m);
+    if (!c->active || !c->reached || !c->order || !c->index || !c->value || !c->y ||
+        espi_maxflow_init(&c->flow, &net->g, arena))
+        return espi_err_nomem(err);
+    memset(c->active, 1, (size_t)n);
+    for (int e = 0; e < m; e++)
+        c->value[e] = 1;
+    esp_status st = espi_lp_create(&c->lp, err);
+    if (!st)
+        st = add_columns(c, err);
+    if (!st)
+        espi_lp_round_values(c->lp);
+    if (!st && espi_net_add_loads(net, 1, c->lp, arena))
+        st = espi_err_nomem(err);
+    if (st) {
+        espi_cover_free(c);
+        return st;
+    }
+    c->first_cut = espi_lp_rows(c->lp);
+    return ESP_OK;
+}
+
+void espi_cover_free(struct espi_cover *c)
+{
+    espi_lp_free(c->lp);
+    espi_free(c->side);
+    c->lp = NULL;
+    c->side = NULL;
+}
+
+static int is_required(const struct espi_cover *c, int v)
+{
+    if (c->kind == ESPI_COVER_TARGETS || v == c->net->root)
+        return c->net->is_target[v];
+    return c->active[v] && !espi_is_switch(c->net->p, v);
+}
+
+void espi_cover_set_active(struct espi_cover *c, int node, int on)
+{
+    const struct espi_digraph *g = &c->net->g;
+    c->active[node] = (unsigned char)on;
+    for (int k = g->out.start[node]; k < g->out.start[node + 1]; k++) {
+        int e = g->out.item[k];
+        espi_lp_set_upper(c->lp, e + 1, on && c->active[g->head[e]]);
+    }
+    for (int k = g->in.start[node]; k < g->in.start[node + 1]; k++) {
+        int e = g->in.item[k];
+        espi_lp_set_upper(c->lp, e + 1, on && c->active[g->tail[e]]);
+    }
+}
+
+/* Cuts that keep nobody who is required from the root say nothing for now. */
+static void refresh_cuts(struct espi_cover *c)
+{
+    int n = c->net->g.n;
+    for (int i = 0; i < c->n_cuts; i++) {
+        const unsigned char *side = c->side + (size_t)i * (size_t)n;
+        int needed = 0;
+        for (int v = 0; v < n && !needed; v++)
+            needed = !side[v] && is_required(c, v);
+        espi_lp_set_row(c->lp, c->first_cut + i, needed ? 1 : -DBL_MAX, DBL_MAX);
+    }
+}
+
+/* Adds the cut whose far side is reached[v] == 0; -1 when out of memory. */
+static int add_cut(struct espi_cover *c)
+{
+    const struct espi_digraph *g = &c->net->g;
+    size_t n = (size_t)g->n, used = (size_t)c->n_cuts * n;
+    void *side = c->side;
+    if (espi_grow(&side, &c->side_cap, used + n, 1))
+        return -1;
+    c->side = side;
+    memcpy(c->side + used, c->reached, n);
+    int start[2] = {0, 0};
+    double lower = 1;
+    for (int e = 0; e < g->m; e++)
+        if (c->reached[g->tail[e]] && !c->reached[g->head[e]])
+            c->index[start[1]++] = e + 1;
+    struct espi_lp_vectors row = {.count = 1,
+                                  .lower = &lower,
+                                  .start = start,
+                                  .index = c->index,
+                                  .value = c->value};
+    espi_lp_add_rows(c->lp, &row);
+    c->n_cuts++;
+    return 0;
+}
+
+/* Is the cut in reached[] known already? */
+static int is_known(const struct espi_cover *c)
+{
+    size_t n = (size_t)c->net->g.n;
+    for (int i = c->n_cuts - 1; i >= 0; i--)
+        if (!memcmp(c->side + (size_t)i * n, c->reached, n))
+            return 1;
+    return 0;
+}
+
+/* Adds the minimum cuts around v if they are violated and new (what is known and violated
+ * is rounding): how many, -1: out of memory. */
+static int separate(struct espi_cover *c, int v)
+{
+    int added = 0;
+    double enough = 1 - VIOLATED;
+    if (espi_maxflow(&c->flow, c->y, c->net->root, v, enough) >= enough)
+        return 0;
+    for (int far = 0; far < 2; far++) {
+        if (far)
+            espi_maxflow_sink_cut(&c->flow, c->reached);
+        else
+            espi_maxflow_source_cut(&c->flow, c->reached);
+        if (is_known(c))
+            continue;
+        if (add_cut(c))
+            return -1;
+        added++;
+    }
+    return added;
+}
+
+static int separate_all(struct espi_cover *c)
+{
+    int added = 0;
+    for (int v = 0; v < c->net->g.n; v++) {
+        if (!is_required(c, v))
+            continue;
+        int got = separate(c, v);
+        if (got < 0)
+            return -1;
+        added += got;
+    }
+    return added;
+}
+
+/* Can all be reached that must be? */
+static int all_reachable(struct espi_cover *c)
+{
+    const struct espi_digraph *g = &c->net->g;
+    unsigned char *seen = c->reached;
+    int count = 0;
+    memset(seen, 0, (size_t)g->n);
+    seen[c->net->root] = 1;
+    c->order[count++] = c->net->root;
+    for (int i = 0; i < count; i++)
+        for (int k = g->out.start[c->order[i]]; k < g->out.start[c->order[i] + 1]; k++) {
+            int w = g->head[g->out.item[k]];
+            if (!seen[w] && c->active[w]) {
+                seen[w] = 1;
+                c->order[count++] = w;
+            }
+        }
+    for (int v = 0; v < g->n; v++)
+        if (!seen[v] && is_required(c, v))
+            return 0;
+    return 1;
+}
+
+esp_status espi_cover_solve(struct espi_cover *c, double limit_s, double *period_s,
+                            struct esp_err *err)
+{
+    *period_s = INFINITY;
+    if (!all_reachable(c))
+        return ESP_OK;
+    refresh_cuts(c);
+    for (int pass = 0;; pass++) {
+        espi_lp_result res = espi_lp_solve(c->lp, ESPI_LP_DUAL);
+        if (res != ESPI_LP_OPTIMAL)
+            res = espi_lp_solve(c->lp, ESPI_LP_PRIMAL);
+        if (res != ESPI_LP_OPTIMAL || pass > 10000)
+            return espi_lp_error(res, "the program for the bound could not be solved",
+                                 err);
+        c->solves++;
+        const double *x = espi_lp_values(c->lp);
+        if (x[0] * c->net->unit_s > limit_s)
+            return ESP_OK;
+        for (int e = 0; e < c->net->g.m; e++)
+            c->y[e] = fmax(x[e + 1], 0);
+        int added = separate_all(c);
+        if (added < 0)
+            return espi_err_nomem(err);
+        if (!added)
+            break;
+    }
+    *period_s = espi_lp_values(c->lp)[0] * c->net->unit_s;
+    return ESP_OK;
+}

@@ -1,0 +1,51 @@
+#include "solve/patience.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+
+/* Steps, as measured: an arc in the search for a cheapest tree; a row in an iteration of
+ * the simplex method, whose factors are more or less sparse. */
+static const double PER_THING = 0.03, PER_ROW = 0.3;
+
+/* A solve that takes so many times the work that is left is ended. That depends on the
+ * machine, and so it must be rare. */
+static const double ASTRAY = 20;
+
+struct espi_patience espi_patience_of(double time_limit_s, double work_limit)
+{
+    return (struct espi_patience){.stop_s = time_limit_s > 0 ? espi_now_s() + time_limit_s
+                                                             : INFINITY,
+                                  .work_limit = work_limit > 0 ? work_limit : INFINITY};
+}
+
+double espi_patience_left_s(const struct espi_patience *p)
+{
+    return isfinite(p->stop_s) ? p->stop_s - espi_now_s() : INFINITY;
+}
+
+int espi_patience_is_over(const struct espi_patience *p)
+{
+    return p->stopped || p->work > p->work_limit || espi_patience_left_s(p) < 0;
+}
+
+void espi_patience_look(struct espi_patience *p, double things)
+{
+    p->work += PER_THING * things;
+}
+
+espi_lp_result espi_patience_solve(struct espi_patience *p, struct espi_lp *lp,
+                                   espi_lp_method method)
+{
+    double left_s = espi_patience_left_s(p);
+    double per_iteration = PER_ROW * (espi_lp_rows(lp) + 1);
+    if (isfinite(left_s))
+        espi_lp_time_limit(lp, fmax(left_s, 1e-3));
+    if (isfinite(p->work_limit))
+        espi_lp_iteration_limit(lp,
+                                ASTRAY * ((p->work_limit - p->work) / per_iteration + 1));
+    espi_lp_result result = espi_lp_solve(lp, method);
+    p->work += per_iteration * espi_lp_effort(lp);
+    p->stopped |= result == ESPI_LP_STOPPED;
+    return result;
+}
