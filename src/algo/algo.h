@@ -48,11 +48,55 @@ struct espi_task {
 #define ESPI_MODEL_BIT(model) (1u << (model))
 #define ESPI_ALL_MODELS       (ESPI_MODEL_BIT(ESP_MODEL_COUNT) - 1)
 
+/* What an algorithm is. */
+enum {
+    ESPI_ALGO_NEEDS_LP = 1 << 0,   /* solves linear programs: not inside MPI programs */
+    ESPI_ALGO_SEARCHES = 1 << 1,   /* goes on for as long as it may */
+    ESPI_ALGO_CHOOSES = 1 << 2,    /* weighs what others make */
+    ESPI_ALGO_STANDARD = 1 << 3,   /* what `auto` means for its operation */
+    ESPI_ALGO_MANY_TREES = 1 << 4, /* mixes trees that share out the message */
+    ESPI_ALGO_REDUNDANT = 1 << 5,  /* sends things twice */
+};
+
+/* Where an algorithm is tried among others. */
+enum {
+    ESPI_USE_WEIGHED = 1 << 0,        /* by `auto`, where not with standard options */
+    ESPI_USE_IMPROVE = 1 << 1,        /* by `auto`: improves what others begin with */
+    ESPI_USE_IMPROVE_FINISH = 1 << 2, /* and again when other slices turn out best */
+    ESPI_USE_FEW_TREES = 1 << 3,      /* by `auto`: few trees fill sooner than many */
+    /* by ranks, which plan while their program waits: 10 ms for 64 hosts */
+    ESPI_USE_QUICK = 1 << 4,
+    /* what MPI libraries do by themselves: with messages as a whole, cut into slices, and
+     * before they gather what they scattered */
+    ESPI_USE_LIBRARY_WHOLE = 1 << 5,
+    ESPI_USE_LIBRARY_SLICED = 1 << 6,
+    ESPI_USE_LIBRARY_SCATTERED = 1 << 7,
+    ESPI_USE_ADVISOR = 1 << 8,
+    ESPI_USE_ADVISOR_PLAIN = 1 << 9,   /* first, and kept: it has no risks of its own */
+    ESPI_USE_ADVISOR_SEARCH = 1 << 10, /* last */
+};
+
+/* Up to so many hosts allgathers are planned quickly. */
+enum { ESPI_QUICK_ALLGATHER_HOSTS = 96 };
+
+/* The options with which an algorithm is tried somewhere. */
+struct espi_algo_use {
+    unsigned use; /* ESPI_USE_...; 0 ends the table */
+    struct {
+        int option; /* its index */
+        double value;
+    } set[2]; /* those that are not at their standard */
+    int n_set;
+    int work;      /* 1 + the option that whoever tries it sets to the work there is; 0 */
+    int max_hosts; /* of more it is not tried; 0: any number */
+};
+
 struct espi_algo {
     const char *name;   /* as after --algo */
     const char *family; /* the folder: atomic, pipelined, search, ... */
     esp_op op;
     unsigned models;   /* ESPI_MODEL_BIT of those it is meant for */
+    unsigned flags;    /* ESPI_ALGO_... */
     int whole_message; /* it looks at the time of the whole message, not of a slice */
     int by_slice;      /* its trees are the same for however many slices of a size */
     int max_hosts;     /* 0: any number */
@@ -60,6 +104,7 @@ struct espi_algo {
     const char *complexity;
     const char *summary;                    /* one line */
     const struct espi_algo_option *options; /* ends with a NULL name; or NULL */
+    const struct espi_algo_use *uses;       /* or NULL */
     /* Adds the trees to the plan. ESP_EUNSUPPORTED with a sentence when the platform is
      * not one it can work on. */
     esp_status (*run)(const struct espi_task *task, struct esp_plan *plan,
@@ -71,16 +116,18 @@ const struct espi_algo *const *espi_algos(int *count);
 /* By name (without options); NULL: none. */
 const struct espi_algo *espi_algo_find(const char *name, size_t length);
 
-/* Does it solve linear programs? Then it is not in the libraries that go into MPI
- * programs. */
-int espi_algo_needs_lp(const struct espi_algo *algo);
-
 /* Splits "name:option=value,option=value"; values has room for ESPI_ALGO_OPTIONS_MAX. */
 esp_status espi_algo_parse(const char *text, const struct espi_algo **algo,
                            double *values, struct esp_err *err);
 
 /* The options of an algorithm, each at its standard. */
 void espi_algo_standard(const struct espi_algo *algo, double *values);
+
+/* Those of one use of it, and how that is written: "name:option=value". */
+void espi_algo_use_options(const struct espi_algo *algo, const struct espi_algo_use *use,
+                           double work, double *values);
+void espi_algo_format(const struct espi_algo *algo, const double *values, char *text,
+                      size_t size);
 
 /* The slices that algorithms are run with which do not choose them: what the request
  * says, or 64 KiB where that is left open. */

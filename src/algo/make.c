@@ -238,13 +238,19 @@ static esp_status make_parts(const struct esp_platform *p,
     return st;
 }
 
-/* What `auto` means where it makes no plans itself. */
+/* What `auto` means for the operation. */
 static const char *standard_algo(const struct esp_request *r)
 {
-    return espi_op_has_parts(r->op)   ? "auto-allgather"
-           : espi_op_has_paths(r->op) ? "scatter"
-           : r->targets               ? "steiner-cg"
-                                      : "auto";
+    esp_op there = espi_op_has_parts(r->op)   ? ESP_OP_ALLGATHER
+                   : espi_op_has_paths(r->op) ? ESP_OP_SCATTER
+                   : r->targets               ? ESP_OP_MULTICAST
+                                              : ESP_OP_BCAST;
+    int count;
+    const struct espi_algo *const *algos = espi_algos(&count);
+    for (int i = 0; i < count; i++)
+        if (algos[i]->flags & ESPI_ALGO_STANDARD && algos[i]->op == there)
+            return algos[i]->name;
+    return r->algo;
 }
 
 static esp_status make(const struct esp_platform *p, const struct esp_request *asked,

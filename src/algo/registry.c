@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "algo/algo.h"
@@ -62,11 +63,6 @@ static int is_lp_name(const char *name, size_t length)
     return 0;
 }
 
-int espi_algo_needs_lp(const struct espi_algo *algo)
-{
-    return is_lp_name(algo->name, strlen(algo->name));
-}
-
 static esp_status unknown(const char *text, size_t length, struct esp_err *err)
 {
     char shown[64];
@@ -101,6 +97,47 @@ void espi_algo_standard(const struct espi_algo *algo, double *values)
 {
     for (int i = 0; algo->options && algo->options[i].name; i++)
         values[i] = algo->options[i].standard;
+}
+
+void espi_algo_use_options(const struct espi_algo *algo, const struct espi_algo_use *use,
+                           double work, double *values)
+{
+    espi_algo_standard(algo, values);
+    for (int i = 0; i < use->n_set; i++)
+        values[use->set[i].option] = use->set[i].value;
+    if (use->work)
+        values[use->work - 1] = work;
+}
+
+/* The word at an index of "a|b|c", and its length. */
+static const char *choice_word(const char *choices, int index, int *length)
+{
+    for (int i = 0; i < index && strchr(choices, '|'); i++)
+        choices = strchr(choices, '|') + 1;
+    *length = (int)strcspn(choices, "|");
+    return choices;
+}
+
+void espi_algo_format(const struct espi_algo *algo, const double *values, char *text,
+                      size_t size)
+{
+    size_t n = (size_t)snprintf(text, size, "%s", algo->name);
+    char mark = ':';
+    for (int i = 0; algo->options && algo->options[i].name && n < size; i++) {
+        const struct espi_algo_option *o = &algo->options[i];
+        int length;
+        if (values[i] == o->standard)
+            continue;
+        if (o->choices) {
+            const char *word = choice_word(o->choices, (int)values[i], &length);
+            n += (size_t)snprintf(text + n, size - n, "%c%s=%.*s", mark, o->name, length,
+                                  word);
+        } else {
+            n +=
+                (size_t)snprintf(text + n, size - n, "%c%s=%g", mark, o->name, values[i]);
+        }
+        mark = ',';
+    }
 }
 
 /* The index of the word in "a|b|c", or -1. */

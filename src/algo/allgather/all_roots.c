@@ -47,6 +47,10 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return st;
 }
 
+enum { OPTION_GAP, OPTION_WORK };
+/* Of one plan among many: about a second. */
+#define TREES_STEPS 1e6
+
 static const struct espi_algo_option options[] = {
     {.name = "gap",
      .standard = 1e-4,
@@ -62,14 +66,21 @@ static const struct espi_algo_option options[] = {
     {0},
 };
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_WEIGHED, .set = {{OPTION_WORK, TREES_STEPS}}, .n_set = 1},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_all_roots = {
     .name = "all-roots",
     .family = "allgather",
     .op = ESP_OP_ALLGATHER,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_NEEDS_LP | ESPI_ALGO_MANY_TREES,
     .paper = "column generation with prices for all roots",
     .complexity = "a few broadcast programs, and n trees a price",
     .summary = "trees from all hosts that share the resources in the best way",
     .options = options,
+    .uses = uses,
     .run = run,
 };

@@ -26,7 +26,6 @@ enum { MAX_PLANS = 64, MAX_PIECES = 64 };
 
 static const double MARGIN = 1.25;      /* of trees that are pipelined */
 static const double TREES_WORK = 1.5e6; /* hosts * arcs: more takes seconds */
-static const double TREES_STEPS = 1e6;  /* solve/patience.h: about a second */
 static const double MOST_JUDGED = 3e5;  /* transfers: a few tenths of a second */
 /* What slices of a quarter leave, at best, of the finish beside the busiest resource. */
 static const double REST = 0.25;
@@ -227,24 +226,18 @@ static esp_status trees_least_s(const struct choice *c, double *out, struct esp_
 
 /* ---- the contest ---- */
 
-/* By name: where there are no linear programs the algorithm is not there either. */
-static int is_all_roots(const struct espi_algo *algo)
-{
-    return !strcmp(algo->name, "all-roots");
-}
-
 static int makes_trees(const struct espi_algo *algo)
 {
-    return is_all_roots(algo) || !strcmp(algo->name, "spread");
+    return (algo->flags & ESPI_ALGO_MANY_TREES) != 0;
 }
 
 static int is_tried(const struct espi_algo *algo, const struct espi_task *task)
 {
     const struct espi_digraph *g = &task->view->g;
-    if (algo->op != ESP_OP_ALLGATHER || !strcmp(algo->name, "auto-allgather") ||
+    if (algo->op != ESP_OP_ALLGATHER || algo->flags & ESPI_ALGO_CHOOSES ||
         !espi_algo_applies(algo, task->p))
         return 0;
-    return !is_all_roots(algo) || (double)g->n * g->m <= TREES_WORK;
+    return !(algo->flags & ESPI_ALGO_NEEDS_LP) || (double)g->n * g->m <= TREES_WORK;
 }
 
 /* The algorithm with its first option as given, if it has one of words. */
@@ -261,8 +254,9 @@ static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
     espi_algo_standard(algo, task.option);
     if (first_option >= 0)
         task.option[0] = first_option;
-    if (is_all_roots(algo))
-        task.option[1] = TREES_STEPS;
+    for (const struct espi_algo_use *u = algo->uses; u && u->use; u++)
+        if (u->use & ESPI_USE_WEIGHED)
+            espi_algo_use_options(algo, u, 0, task.option);
     esp_status st =
         esp_plan_create(ESP_OP_ALLGATHER, task.request->root, name, &plan, err);
     if (!st)
@@ -347,6 +341,7 @@ const struct espi_algo espi_algo_auto_allgather = {
     .family = "allgather",
     .op = ESP_OP_ALLGATHER,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_CHOOSES | ESPI_ALGO_STANDARD,
     .paper = "this project",
     .complexity = "that of all others",
     .summary = "of all allgathers the one that finishes first",

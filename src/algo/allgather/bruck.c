@@ -28,6 +28,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return st ? st : espi_exchange_plan(&x, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK, .max_hosts = ESPI_QUICK_ALLGATHER_HOSTS},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_bruck = {
     .name = "bruck",
     .family = "allgather",
@@ -36,5 +41,6 @@ const struct espi_algo espi_algo_bruck = {
     .paper = "Bruck et al. 1997",
     .complexity = "O(n log n)",
     .summary = "all a host has to the one 1, 2, 4, ... before it",
+    .uses = uses,
     .run = run,
 };

@@ -44,6 +44,11 @@ static const struct espi_algo_option options[] = {
     {0},
 };
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK, .max_hosts = ESPI_QUICK_ALLGATHER_HOSTS},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_combining = {
     .name = "combining",
     .family = "allgather",
@@ -53,5 +58,6 @@ const struct espi_algo espi_algo_combining = {
     .complexity = "O(n log n)",
     .summary = "all a host has collected, with partners ever farther away",
     .options = options,
+    .uses = uses,
     .run = run,
 };

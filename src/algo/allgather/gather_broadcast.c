@@ -39,6 +39,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return espi_agents_plan(task, espi_gather_broadcast_estimate, serve, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK, .max_hosts = ESPI_QUICK_ALLGATHER_HOSTS},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_gather_broadcast = {
     .name = "gather-broadcast",
     .family = "allgather",
@@ -48,5 +53,6 @@ const struct espi_algo espi_algo_gather_broadcast = {
     .complexity = "O(n^3)",
     .summary = "fast hosts collect from slow ones, exchange, and serve them",
     .options = espi_agents_options,
+    .uses = uses,
     .run = run,
 };

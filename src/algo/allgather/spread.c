@@ -14,6 +14,8 @@
 #include "base/err.h"
 #include "graph/arborescence.h"
 
+enum { OPTION_ROUNDS };
+
 static const struct espi_algo_option options[] = {
     {.name = "rounds",
      .standard = 3,
@@ -88,14 +90,24 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return st;
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK,
+     .set = {{OPTION_ROUNDS, 1}},
+     .n_set = 1,
+     .max_hosts = ESPI_QUICK_ALLGATHER_HOSTS},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_spread = {
     .name = "spread",
     .family = "allgather",
     .op = ESP_OP_ALLGATHER,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_MANY_TREES,
     .paper = "none",
     .complexity = "rounds * n arborescences",
     .summary = "each part along a tree of its own, around the trees of the others",
     .options = options,
+    .uses = uses,
     .run = run,
 };

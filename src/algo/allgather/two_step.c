@@ -55,6 +55,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return espi_agents_plan(task, espi_two_step_estimate, serve, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK, .max_hosts = ESPI_QUICK_ALLGATHER_HOSTS},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_two_step = {
     .name = "two-step",
     .family = "allgather",
@@ -64,5 +69,6 @@ const struct espi_algo espi_algo_two_step = {
     .complexity = "O(n^3)",
     .summary = "as gather-broadcast, but the agents' own parts go first",
     .options = espi_agents_options,
+    .uses = uses,
     .run = run,
 };

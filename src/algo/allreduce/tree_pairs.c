@@ -64,6 +64,7 @@ const struct espi_algo espi_algo_tree_pairs = {
     .family = "allreduce",
     .op = ESP_OP_ALLREDUCE,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_NEEDS_LP,
     .paper = "column generation over pairs of arborescences",
     .complexity = "some hundred n cheapest trees and linear programs",
     .summary = "the best mix of trees to a host and back, for many hosts at once",

@@ -286,6 +286,7 @@ const struct espi_algo espi_algo_basic_sa = {
     .family = "anneal",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_SEARCHES,
     .paper = "Gupta, Vadhiyar",
     .complexity = "O(depth degree) a tree",
     .summary = "one simulated annealing, from Mateescu's tree",
@@ -298,6 +299,7 @@ const struct espi_algo espi_algo_driver_sa = {
     .family = "anneal",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_SEARCHES,
     .paper = "Gupta, Vadhiyar",
     .complexity = "O(depth degree) a tree, 2000 a host",
     .summary = "annealing from random trees, then from the good ones",
@@ -305,14 +307,21 @@ const struct espi_algo espi_algo_driver_sa = {
     .run = driver,
 };
 
+static const struct espi_algo_use clustered_uses[] = {
+    {.use = ESPI_USE_ADVISOR_SEARCH, .set = {{OPTION_EVALUATIONS, 300}}, .n_set = 1},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_clustered_sa = {
     .name = "clustered-sa",
     .family = "anneal",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_SEARCHES,
     .paper = "Gupta, Vadhiyar",
     .complexity = "O(depth degree) a tree, 2000 a host",
     .summary = "annealing of pools of near hosts, then of their roots",
     .options = clustered_options,
+    .uses = clustered_uses,
     .run = clustered,
 };

@@ -23,6 +23,12 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return st ? st : espi_transfers_plan(&t, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK | ESPI_USE_LIBRARY_WHOLE | ESPI_USE_LIBRARY_SLICED |
+            ESPI_USE_ADVISOR},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_binomial = {
     .name = "binomial",
     .family = "atomic",
@@ -32,5 +38,6 @@ const struct espi_algo espi_algo_binomial = {
     .paper = "MPICH",
     .complexity = "O(n m log n)",
     .summary = "the binomial tree of MPI libraries, in the order of the hosts' numbers",
+    .uses = uses,
     .run = run,
 };

@@ -21,6 +21,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return st ? st : espi_transfers_plan(&t, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_LIBRARY_SLICED},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_chain = {
     .name = "chain",
     .family = "atomic",
@@ -30,5 +35,6 @@ const struct espi_algo espi_algo_chain = {
     .paper = "folklore",
     .complexity = "O(n m log n)",
     .summary = "each host sends to the next, in the order of their numbers",
+    .uses = uses,
     .run = run,
 };

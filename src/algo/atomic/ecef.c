@@ -17,6 +17,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return espi_greedy_plan(task, espi_offer_earliest, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_ecef = {
     .name = "ecef",
     .family = "atomic",
@@ -26,5 +31,6 @@ const struct espi_algo espi_algo_ecef = {
     .paper = "Bhat, Raghavendra, Prasanna 1999",
     .complexity = "O(m log n)",
     .summary = "the transfer that would be over first is next",
+    .uses = uses,
     .run = run,
 };

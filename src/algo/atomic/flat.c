@@ -18,6 +18,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return st ? st : espi_transfers_plan(&t, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_LIBRARY_WHOLE},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_flat = {
     .name = "flat",
     .family = "atomic",
@@ -27,5 +32,6 @@ const struct espi_algo espi_algo_flat = {
     .paper = "folklore",
     .complexity = "O(m log n)",
     .summary = "the root sends to every host itself",
+    .uses = uses,
     .run = run,
 };

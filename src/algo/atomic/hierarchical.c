@@ -90,6 +90,12 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return st ? st : espi_transfers_plan(&t, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_ADVISOR_PLAIN},
+    {.use = ESPI_USE_ADVISOR, .set = {{OPTION_WAN, WAN_BINOMIAL}}, .n_set = 1},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_hierarchical = {
     .name = "hierarchical",
     .family = "atomic",
@@ -100,5 +106,6 @@ const struct espi_algo espi_algo_hierarchical = {
     .complexity = "O(n m log n)",
     .summary = "one message to each other site, binomial trees inside",
     .options = options,
+    .uses = uses,
     .run = run,
 };

@@ -141,6 +141,8 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return add_mix(task, packing.tree, packing.n_trees, plan, err);
 }
 
+enum { OPTION_K, OPTION_SHAKES };
+
 static const struct espi_algo_option options[] = {
     {.name = "k", .min = 0, .max = 1000, .meaning = "at most so many trees; 0: all"},
     {.name = "shakes",
@@ -151,15 +153,24 @@ static const struct espi_algo_option options[] = {
     {0},
 };
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_FEW_TREES, .set = {{OPTION_K, 2}, {OPTION_SHAKES, 2}}, .n_set = 2},
+    {.use = ESPI_USE_FEW_TREES, .set = {{OPTION_K, 4}, {OPTION_SHAKES, 2}}, .n_set = 2},
+    {.use = ESPI_USE_FEW_TREES, .set = {{OPTION_K, 8}, {OPTION_SHAKES, 2}}, .n_set = 2},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_mtp = {
     .name = "mtp",
     .family = "many-trees",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_NEEDS_LP | ESPI_ALGO_MANY_TREES,
     .by_slice = 1,
     .paper = "broadcast trees for heterogeneous platforms, section 4",
     .complexity = "O(m log n) a round of a few hundred, and linear programs",
     .summary = "the mix of trees that reaches the optimal throughput",
     .options = options,
+    .uses = uses,
     .run = run,
 };

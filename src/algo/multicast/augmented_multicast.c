@@ -134,6 +134,7 @@ const struct espi_algo espi_algo_augmented_multicast = {
     .family = "multicast",
     .op = ESP_OP_MULTICAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_NEEDS_LP,
     .paper = "pipelined multicast, Augmented Multicast",
     .complexity = "O(n^2) linear programs",
     .summary = "the best broadcast among the targets and hosts added one by one",

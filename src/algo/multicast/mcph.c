@@ -138,6 +138,7 @@ const struct espi_algo espi_algo_mcph = {
     .family = "multicast",
     .op = ESP_OP_MULTICAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_NEEDS_LP,
     .paper = "pipelined multicast, MCPH",
     .complexity = "O(targets n^2)",
     .summary = "one tree, grown towards the target of the least bottleneck",

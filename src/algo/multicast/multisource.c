@@ -84,6 +84,7 @@ const struct espi_algo espi_algo_multisource = {
     .family = "multicast",
     .op = ESP_OP_MULTICAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_NEEDS_LP,
     .paper = "pipelined multicast, Multisource Multicast",
     .complexity = "O(sources n) linear programs",
     .summary = "some hosts get the whole message first and serve the targets as the root",

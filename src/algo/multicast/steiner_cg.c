@@ -129,6 +129,7 @@ const struct espi_algo espi_algo_steiner_cg = {
     .family = "multicast",
     .op = ESP_OP_MULTICAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_NEEDS_LP | ESPI_ALGO_STANDARD,
     .paper = "column generation over Steiner arborescences",
     .complexity = "some hundred shortest-path trees and linear programs",
     .summary = "a mix of trees by column generation, optimal where targets are few",

@@ -47,6 +47,11 @@ static const struct espi_algo_option options[] = {
     {0},
 };
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK | ESPI_USE_ADVISOR},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_grow = {
     .name = "grow",
     .family = "pipelined",
@@ -57,5 +62,6 @@ const struct espi_algo espi_algo_grow = {
     .complexity = "O(m log n)",
     .summary = "adds the arc that leaves its sender least loaded (Topo-Grow-Tree)",
     .options = options,
+    .uses = uses,
     .run = run,
 };

@@ -67,6 +67,7 @@ const struct espi_algo espi_algo_lp_grow = {
     .family = "pipelined",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_NEEDS_LP,
     .by_slice = 1,
     .paper = "broadcast trees for heterogeneous platforms, algorithm 7",
     .complexity = "linear programs and O(m log m)",

@@ -57,6 +57,7 @@ const struct espi_algo espi_algo_lp_prune = {
     .family = "pipelined",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_NEEDS_LP,
     .by_slice = 1,
     .paper = "broadcast trees for heterogeneous platforms, algorithm 6",
     .complexity = "linear programs, O(m log m) and a local search an arc",

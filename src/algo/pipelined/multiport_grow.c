@@ -32,6 +32,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return espi_grow_plan(task, &espi_grow_multiport, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_multiport_grow = {
     .name = "multiport-grow",
     .family = "pipelined",
@@ -41,5 +46,6 @@ const struct espi_algo espi_algo_multiport_grow = {
     .paper = "broadcast trees for heterogeneous platforms, algorithm 5",
     .complexity = "O(m log n)",
     .summary = "adds the arc that leaves its sender the shortest period",
+    .uses = uses,
     .run = run,
 };

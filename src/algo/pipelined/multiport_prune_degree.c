@@ -15,6 +15,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return espi_prune_by_load_plan(task, espi_out_load_multiport_s, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_multiport_prune_degree = {
     .name = "multiport-prune-degree",
     .family = "pipelined",
@@ -24,5 +29,6 @@ const struct espi_algo espi_algo_multiport_prune_degree = {
     .paper = "broadcast trees for heterogeneous platforms, multi-port",
     .complexity = "O(m log n) and a local search an arc",
     .summary = "takes arcs from the sender with the longest period",
+    .uses = uses,
     .run = run,
 };

@@ -17,6 +17,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return espi_prune_by_load_plan(task, espi_out_load_sum_s, plan, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK | ESPI_USE_ADVISOR},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_prune_degree = {
     .name = "prune-degree",
     .family = "pipelined",
@@ -26,5 +31,6 @@ const struct espi_algo espi_algo_prune_degree = {
     .paper = "broadcast trees for heterogeneous platforms, algorithm 2",
     .complexity = "O(m log n) and a local search an arc",
     .summary = "takes arcs from the most loaded sender (Topo-Prune-Degree)",
+    .uses = uses,
     .run = run,
 };

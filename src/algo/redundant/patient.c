@@ -49,6 +49,7 @@ const struct espi_algo espi_algo_patient = {
     .family = "redundant",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_REDUNDANT,
     .whole_message = 1,
     .paper = "this project, after Cha et al. 2002",
     .complexity = "O(m log n) a tree",

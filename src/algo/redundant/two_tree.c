@@ -53,6 +53,7 @@ const struct espi_algo espi_algo_two_tree = {
     .family = "redundant",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_REDUNDANT,
     .whole_message = 1,
     .paper = "Cha, Han, Yu, Byeon 2002",
     .complexity = "O(m log n) a tree",

@@ -16,6 +16,8 @@
 #include "base/err.h"
 #include "graph/dijkstra.h"
 
+enum { OPTION_ROUNDS };
+
 static const struct espi_algo_option options[] = {
     {.name = "rounds",
      .standard = 3,
@@ -105,6 +107,11 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return st;
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK, .set = {{OPTION_ROUNDS, 1}}, .n_set = 1},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_scatter_spread = {
     .name = "scatter-spread",
     .family = "multicast",
@@ -114,5 +121,6 @@ const struct espi_algo espi_algo_scatter_spread = {
     .complexity = "rounds * n shortest paths",
     .summary = "each part along a path of its own, around the paths of the others",
     .options = options,
+    .uses = uses,
     .run = run,
 };

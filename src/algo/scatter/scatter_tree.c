@@ -14,7 +14,9 @@
 #include "base/err.h"
 #include "graph/dijkstra.h"
 
+enum { OPTION_TREE };
 #define TREES "paths|flat|grow|prune-degree|ecef|binomial"
+enum { TREE_FLAT = 1, TREE_ECEF = 4, TREE_BINOMIAL = 5 }; /* of these */
 
 static const struct espi_algo_option options[] = {
     {.name = "tree",
@@ -143,6 +145,18 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     return st;
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_QUICK},
+    {.use = ESPI_USE_QUICK, .set = {{OPTION_TREE, TREE_ECEF}}, .n_set = 1},
+    {.use = ESPI_USE_LIBRARY_WHOLE | ESPI_USE_LIBRARY_SLICED,
+     .set = {{OPTION_TREE, TREE_FLAT}},
+     .n_set = 1},
+    {.use = ESPI_USE_LIBRARY_WHOLE | ESPI_USE_LIBRARY_SLICED | ESPI_USE_LIBRARY_SCATTERED,
+     .set = {{OPTION_TREE, TREE_BINOMIAL}},
+     .n_set = 1},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_scatter_tree = {
     .name = "scatter-tree",
     .family = "multicast",
@@ -152,5 +166,6 @@ const struct espi_algo espi_algo_scatter_tree = {
     .complexity = "that of the tree, and n times its depth",
     .summary = "each part along the branches of one tree; takes little time",
     .options = options,
+    .uses = uses,
     .run = run,
 };

@@ -230,9 +230,8 @@ static esp_status enter_all(struct contest *c, double slice_bytes, struct esp_er
         double options[ESPI_ALGO_OPTIONS_MAX] = {0};
         espi_algo_standard(algos[i], options);
         if (algos[i]->op == c->task->request->op &&
-            strcmp(algos[i]->family, "search") != 0 &&
-            strcmp(algos[i]->family, "anneal") != 0 &&
-            strcmp(algos[i]->family, "redundant") != 0)
+            !(algos[i]->flags &
+              (ESPI_ALGO_SEARCHES | ESPI_ALGO_CHOOSES | ESPI_ALGO_REDUNDANT)))
             st = enter(c, algos[i], options, slice_bytes, err);
     }
     return st;
@@ -322,6 +321,7 @@ const struct espi_algo espi_algo_auto = {
     .family = "search",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_CHOOSES | ESPI_ALGO_STANDARD,
     .paper = "none",
     .complexity = "that of all others",
     .summary = "the tree and slice size by which the message arrives earliest",

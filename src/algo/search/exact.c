@@ -435,6 +435,7 @@ const struct espi_algo espi_algo_exact = {
     .family = "search",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_SEARCHES,
     .max_hosts = MAX_HOSTS,
     .paper = "none",
     .complexity = "exponential",

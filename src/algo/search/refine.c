@@ -181,14 +181,35 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                               task->arena, err);
 }
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_IMPROVE,
+     .set = {{OPTION_OBJECTIVE, THROUGHPUT}},
+     .n_set = 1,
+     .work = 1 + OPTION_WORK},
+    {.use = ESPI_USE_IMPROVE | ESPI_USE_IMPROVE_FINISH,
+     .set = {{OPTION_OBJECTIVE, FINISH}},
+     .n_set = 1,
+     .work = 1 + OPTION_WORK},
+    {.use = ESPI_USE_QUICK,
+     .set = {{OPTION_OBJECTIVE, FINISH}, {OPTION_WORK, 1000}},
+     .n_set = 2},
+    {.use = ESPI_USE_ADVISOR, .set = {{OPTION_WORK, 500}}, .n_set = 1},
+    {.use = ESPI_USE_ADVISOR_SEARCH,
+     .set = {{OPTION_OBJECTIVE, FINISH}, {OPTION_WORK, 2000}},
+     .n_set = 2},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_refine = {
     .name = "refine",
     .family = "search",
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_SEARCHES,
     .paper = "none",
     .complexity = "O(n) arcs weighed, 20,000 a host",
     .summary = "the best heuristic's tree, improved by tabu search",
     .options = options,
+    .uses = uses,
     .run = run,
 };

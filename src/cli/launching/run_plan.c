@@ -180,7 +180,7 @@ static const struct espi_algo *early_algorithm(const struct cli_args *args)
     const char *name = cli_text(args, "plan") ? NULL : algorithm_of(args);
     const struct espi_algo *algo = name ? espi_algo_find(name, strcspn(name, ":")) : NULL;
 
-    return algo && espi_algo_needs_lp(algo) ? algo : NULL;
+    return algo && (algo->flags & ESPI_ALGO_NEEDS_LP) ? algo : NULL;
 }
 
 int cli_run_plan_check(const struct cli_args *args)
