@@ -153,7 +153,7 @@ static void start(struct engine *g, const struct espi_step *step, int64_t slice)
         !(end_s <= fmin(s->stop_s[st->from], s->stop_s[st->to])) || !isfinite(end_s);
     if (!lost)
         push(g, (struct espi_event){end_s, ARRIVAL, step->state, stream});
-    s->transfers++;
+    espi_scene_send(s, stream, slice);
     tell(g, step, slice, end_s, lost);
 }
 

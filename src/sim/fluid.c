@@ -217,7 +217,7 @@ static void start(struct engine *g, int rank, const struct espi_step *step)
     espi_heap_set(&g->due, stream, g->now_s + (g->pipelined ? 0 : s->latency_s[stream]));
     g->busy[rank]++;
     g->at[rank]++;
-    s->transfers++;
+    espi_scene_send(s, stream, g->flows[stream].slice);
     if (s->reality->model != ESP_MODEL_MULTI_PORT)
         return;
     g->ready_s[rank] =

@@ -123,7 +123,7 @@ static int send(struct engine *g, int rank, double at_s)
     work(g, rank, at_s, g->send_s[step->stream]);
     g->hold_s[rank] = at_s + g->gap_s[step->stream];
     g->at[rank]++;
-    s->transfers++;
+    espi_scene_send(s, step->stream, g->letters[letter].slice);
     set_alarm(g, to);
     return 0;
 }

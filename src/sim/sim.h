@@ -35,6 +35,9 @@ struct espi_scene {
     double *delivered_s; /* by rank; infinity: not yet */
     int64_t *kept;       /* slices that the rank has */
     uint64_t events, transfers;
+    /* Each send when it starts, a sender's in the order in which it makes them; NULL. */
+    void (*on_send)(void *arg, int stream, int64_t slice);
+    void *on_send_arg;
 };
 
 esp_status espi_scene_init(struct espi_scene *scene, const struct espi_program *prog,
@@ -53,6 +56,14 @@ double espi_scene_carry_s(const struct espi_scene *scene, int stream, double sta
 /* The factor of a rate at a time, and in *until_s when it changes next. */
 double espi_rate_at(const struct espi_rate_changes *rate, double at_s, double *until_s);
 
+/* Counts a send that starts. */
+static inline void espi_scene_send(struct espi_scene *scene, int stream, int64_t slice)
+{
+    scene->transfers++;
+    if (scene->on_send)
+        scene->on_send(scene->on_send_arg, stream, slice);
+}
+
 /* Counts what a message brought that is kept. */
 static inline void espi_scene_keep(struct espi_scene *scene, int stream, double at_s)
 {
@@ -62,6 +73,8 @@ static inline void espi_scene_keep(struct espi_scene *scene, int stream, double 
         scene->delivered_s[rank] = at_s;
 }
 
+/* Plays the scene by the model of its reality and the sharing that its options name. */
+esp_status espi_scene_play(struct espi_scene *scene, struct esp_err *err);
 esp_status espi_run_exclusive(struct espi_scene *scene, struct esp_err *err);
 esp_status espi_run_fluid(struct espi_scene *scene, struct esp_err *err);
 esp_status espi_run_hnow(struct espi_scene *scene, struct esp_err *err);

@@ -113,7 +113,7 @@ esp_status espi_sim_report(const struct espi_scene *scene, const struct esp_plan
     return ESP_OK;
 }
 
-static esp_status play(struct espi_scene *scene, struct esp_err *err)
+esp_status espi_scene_play(struct espi_scene *scene, struct esp_err *err)
 {
     int fluid = scene->options->sharing == ESP_SHARING_FLUID;
     if (scene->reality->model != ESP_MODEL_HNOW)
@@ -139,7 +139,7 @@ static esp_status simulate_plain(const struct esp_platform *p,
     if (!st)
         st = espi_scene_init(&scene, &prog, options, arena, err);
     if (!st)
-        st = play(&scene, err);
+        st = espi_scene_play(&scene, err);
     return st ? st : espi_sim_report(&scene, plan, out, err);
 }
 
