@@ -9,7 +9,7 @@
 
 #include "bench.h"
 #include "bound/certificate.h"
-#include "solve/full.h"
+#include "solve/full_lp.h"
 #include "solve/packing.h"
 
 struct platform_case {
@@ -99,7 +99,7 @@ static double time_full(const struct espi_view *v, double limit_s, double rate)
     struct espi_arena arena;
     double found, began_s = espi_cpu_s();
     espi_arena_init(&arena);
-    esp_status st = espi_full_solve(v, 0, limit_s, &arena, &found, NULL, NULL);
+    esp_status st = espi_full_lp_solve(v, 0, limit_s, &arena, &found, NULL, NULL);
     espi_arena_done(&arena);
     if (st)
         return NAN;

@@ -29,7 +29,7 @@ static const struct shape shapes[] = {
     {"complete", 128, 16256, 1}, {"complete", 512, 261632, 1},
 };
 
-struct bed {
+struct kernel_input {
     struct espi_arena arena;
     struct espi_digraph g;
     int *tail, *head;
@@ -61,7 +61,7 @@ static void *need(void *p)
 }
 
 /* A random tree from node 0 first, so that every node can be reached. */
-static void make_arcs(struct bed *b, const struct shape *s, struct espi_rng *r)
+static void make_arcs(struct kernel_input *b, const struct shape *s, struct espi_rng *r)
 {
     for (int a = 0; a < s->m; a++) {
         int tree = a < s->n - 1;
@@ -76,7 +76,8 @@ static void make_arcs(struct bed *b, const struct shape *s, struct espi_rng *r)
 
 /* What prices look like: a time for the arc, on a port of the tail and one of the head,
  * of which a third each have a price. */
-static void make_weights(struct bed *b, const struct shape *s, struct espi_rng *r)
+static void make_weights(struct kernel_input *b, const struct shape *s,
+                         struct espi_rng *r)
 {
     double *price = need(ESPI_ARENA_NEW(&b->arena, double, 2 * s->n));
     for (int k = 0; k < SETS; k++) {
@@ -89,7 +90,7 @@ static void make_weights(struct bed *b, const struct shape *s, struct espi_rng *
     }
 }
 
-static void make_bed(struct bed *b, const struct shape *s)
+static void make_kernel_input(struct kernel_input *b, const struct shape *s)
 {
     struct espi_rng r;
     espi_rng_seed(&r, 1);
@@ -110,19 +111,19 @@ static void make_bed(struct bed *b, const struct shape *s)
         need(NULL);
 }
 
-static void run_reach(struct bed *b, int k)
+static void run_reach(struct kernel_input *b, int k)
 {
     espi_reach(&b->g, k % b->g.n, NULL, b->seen, b->order);
 }
 
-static void run_dijkstra(struct bed *b, int k)
+static void run_dijkstra(struct kernel_input *b, int k)
 {
     int source = 0;
     struct espi_dijkstra_query query = {b->weight[k % SETS], &source, 1, NULL};
     espi_dijkstra(&b->dijkstra, &b->g, &query, b->distance, b->arc);
 }
 
-static void run_maxflow(struct bed *b, int k)
+static void run_maxflow(struct kernel_input *b, int k)
 {
     int sink = 1 + k * 7 % (b->g.n - 1);
     espi_maxflow(&b->maxflow, b->weight[k % SETS], 0, sink, INFINITY);
@@ -130,12 +131,12 @@ static void run_maxflow(struct bed *b, int k)
     espi_maxflow_sink_cut(&b->maxflow, b->seen);
 }
 
-static void run_arborescence(struct bed *b, int k)
+static void run_arborescence(struct kernel_input *b, int k)
 {
     espi_arborescence(&b->arborescence, 0, b->weight[k % SETS], b->arc, NULL);
 }
 
-static void run_matching(struct bed *b, int k)
+static void run_matching(struct kernel_input *b, int k)
 {
     (void)k;
     espi_matching_max(&b->matching, NULL);
@@ -143,7 +144,7 @@ static void run_matching(struct bed *b, int k)
 
 static const struct {
     const char *name;
-    void (*run)(struct bed *b, int k);
+    void (*run)(struct kernel_input *b, int k);
 } kernels[] = {
     {"reach", run_reach},
     {"dijkstra", run_dijkstra},
@@ -153,7 +154,8 @@ static const struct {
 };
 
 /* Seconds a call: as many calls a series as make 30 ms or so. */
-static double time_kernel(struct bed *b, void (*run)(struct bed *, int), int *calls)
+static double time_kernel(struct kernel_input *b, void (*run)(struct kernel_input *, int),
+                          int *calls)
 {
     double best = INFINITY, start = now_s();
     for (int k = 0; k < SETS; k++)
@@ -178,8 +180,8 @@ int main(int argc, char **argv)
     }
     printf(json ? "[" : "kernel        graph      nodes    arcs   calls     us a call\n");
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        struct bed b;
-        make_bed(&b, &shapes[s]);
+        struct kernel_input b;
+        make_kernel_input(&b, &shapes[s]);
         for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
             int calls;
             double each_s = time_kernel(&b, kernels[i].run, &calls);

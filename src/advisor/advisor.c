@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "advisor/advisor_impl.h"
-#include "advisor/inquest.h"
+#include "advisor/slow_link_diagnosis.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "plan/plan.h"
@@ -46,11 +46,13 @@ esp_status espi_advisor_create(const struct esp_platform *net,
         a->open[i].reports = a->reports + i * nodes;
         a->open[i].is_first = a->is_first + i * nodes;
     }
-    esp_status st = a->reports && a->is_first && !espi_met_init(&a->met, net->n_nodes)
+    esp_status st = a->reports && a->is_first &&
+                            !espi_connection_history_init(&a->connections, net->n_nodes)
                         ? espi_belief_init(&a->belief, net, a->options.forget_s, err)
                         : espi_err_nomem(err);
     if (!st && a->options.probe_share > 0)
-        st = espi_quiet_create(&a->belief, a->options.probe_share, &a->quiet, err);
+        st = espi_probe_planner_create(&a->belief, a->options.probe_share, &a->planner,
+                                       err);
     if (st)
         espi_advisor_free(a);
     else
@@ -63,9 +65,9 @@ void espi_advisor_free(struct espi_advisor *a)
     if (!a)
         return;
     forget_advice(a);
-    espi_quiet_free(a->quiet);
+    espi_probe_planner_free(a->planner);
     espi_belief_done(&a->belief);
-    espi_met_done(&a->met);
+    espi_connection_history_done(&a->connections);
     espi_free(a->is_first);
     espi_free(a->reports);
     espi_free(a);
@@ -75,22 +77,22 @@ esp_status espi_advisor_renew(struct espi_advisor *a, const struct esp_platform 
                               struct esp_err *err)
 {
     struct espi_belief fresh;
-    struct espi_quiet *quiet = NULL;
+    struct espi_probe_planner *planner = NULL;
     if (net->n_nodes != a->net->n_nodes)
         return espi_err(err, ESP_EINPUT, "the new platform has other nodes");
     for (int i = 0; i < net->n_nodes; i++)
         if (strcmp(espi_node_name(net, i), espi_node_name(a->net, i)) != 0)
             return espi_err(err, ESP_EINPUT, "the new platform has other nodes");
     esp_status st = espi_belief_init(&fresh, net, a->options.forget_s, err);
-    if (!st && a->quiet)
-        st = espi_quiet_create(&fresh, a->options.probe_share, &quiet, err);
+    if (!st && a->planner)
+        st = espi_probe_planner_create(&fresh, a->options.probe_share, &planner, err);
     if (st) {
         espi_belief_done(&fresh);
         return st;
     }
-    if (quiet)
-        espi_quiet_succeed(quiet, a->quiet, &a->belief);
-    a->quiet = quiet;
+    if (planner)
+        espi_probe_planner_succeed(planner, a->planner, &a->belief);
+    a->planner = planner;
     espi_belief_done(&a->belief);
     a->belief = fresh;
     a->net = net;
@@ -156,14 +158,15 @@ esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *r
         return ESP_OK;
     c->reports[report->node] = *report;
     c->is_first[report->node] =
-        report->parent >= 0 && espi_met_first(&a->met, report->parent, report->node);
+        report->parent >= 0 &&
+        espi_connection_is_first(&a->connections, report->parent, report->node);
     if (++c->n_reports < c->n_expected)
         return ESP_OK;
     c->n_expected = 0; /* all are here */
     a->whole++;
     struct espi_told_call told = {c->bytes, c->slices, a->options.window, c->reports,
                                   c->is_first};
-    return espi_inquest(&a->belief, &told, now_s, err);
+    return espi_diagnose_slow_links(&a->belief, &told, now_s, err);
 }
 
 /* ---- the outlook ---- */
@@ -217,23 +220,23 @@ int espi_advisor_rates(const struct espi_advisor *a, double now_s,
 
 void espi_advisor_set_prober(struct espi_advisor *a, int node, int able)
 {
-    if (a->quiet)
-        espi_quiet_set_host(a->quiet, node, able);
+    if (a->planner)
+        espi_probe_planner_set_host(a->planner, node, able);
 }
 
 int espi_advisor_next_probe(struct espi_advisor *a, double now_s,
                             struct espi_probe_order *out)
 {
     struct espi_outlook o;
-    if (!a->quiet)
+    if (!a->planner)
         return 0;
     espi_advisor_outlook(a, now_s, &o);
-    return espi_quiet_next(a->quiet, &o, now_s, out);
+    return espi_probe_planner_next(a->planner, &o, now_s, out);
 }
 
 uint64_t espi_advisor_open_probe(const struct espi_advisor *a, double *until_s)
 {
-    return a->quiet ? espi_quiet_open(a->quiet, until_s) : 0;
+    return a->planner ? espi_probe_planner_open(a->planner, until_s) : 0;
 }
 
 esp_status espi_advisor_probed(struct espi_advisor *a, uint64_t number, int end,
@@ -241,15 +244,15 @@ esp_status espi_advisor_probed(struct espi_advisor *a, uint64_t number, int end,
                                struct esp_err *err)
 {
     *changed = 0;
-    if (!a->quiet || end < ESPI_PROBE_RATE || end > ESPI_PROBE_LOST)
+    if (!a->planner || end < ESPI_PROBE_RATE || end > ESPI_PROBE_LOST)
         return ESP_OK;
-    return espi_quiet_answer(a->quiet, number, (enum espi_probe_end)end, Bps, now_s,
-                             changed, err);
+    return espi_probe_planner_answer(a->planner, number, (enum espi_probe_end)end, Bps,
+                                     now_s, changed, err);
 }
 
 int espi_advisor_probes(const struct espi_advisor *a, struct espi_probe_tally *out)
 {
-    if (a->quiet)
-        espi_quiet_tally(a->quiet, out);
-    return a->quiet != NULL;
+    if (a->planner)
+        espi_probe_planner_tally(a->planner, out);
+    return a->planner != NULL;
 }

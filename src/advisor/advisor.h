@@ -27,7 +27,7 @@
 #include "channel/rank_report.h"
 
 struct espi_probe_order; /* channel/prober.h */
-struct espi_probe_tally; /* quiet.h */
+struct espi_probe_tally; /* probe_planner.h */
 
 struct espi_advisor_options {
     double forget_s;    /* half of what is not heard of any more is forgotten; 0: 120 */
@@ -102,7 +102,8 @@ struct espi_believed_rate {
 int espi_advisor_rates(const struct espi_advisor *a, double now_s,
                        struct espi_believed_rate *out, int max);
 
-/* ---- probes in quiet times (quiet.h); without probe_share there are none ---- */
+/* ---- probes in quiet times (probe_planner.h); without probe_share there are none ----
+ */
 
 /* A host can probe and be probed, or can no more. */
 void espi_advisor_set_prober(struct espi_advisor *a, int node, int able);

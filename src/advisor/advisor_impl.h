@@ -4,8 +4,8 @@
 
 #include "advisor/advisor.h"
 #include "advisor/belief.h"
-#include "advisor/met.h"
-#include "advisor/quiet.h"
+#include "advisor/connection_history.h"
+#include "advisor/probe_planner.h"
 #include "base/rng.h"
 
 enum {
@@ -33,13 +33,13 @@ struct espi_advisor {
     const struct esp_platform *net;
     struct espi_advisor_options options;
     struct espi_belief belief;
-    struct espi_quiet *quiet; /* NULL: no probes */
+    struct espi_probe_planner *planner; /* NULL: no probes */
     /* ranks may be ahead of others, and letters late */
     struct espi_open_call open[ESPI_OPEN_CALLS];
     int next_open;
     struct espi_report *reports; /* of all of them */
     unsigned char *is_first;
-    struct espi_met met;
+    struct espi_connection_history connections;
     /* the application */
     long calls, whole; /* whole: of which all ranks told */
     int root;

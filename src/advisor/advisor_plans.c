@@ -257,8 +257,9 @@ static esp_status challenge(struct contest *c, struct esp_plan *plan, double fir
 /* Of the best, the one that stays good around what is believed. */
 static esp_status decide(struct contest *c)
 {
-    for (int i = 0; i < c->n_finalists && c->a->quiet; i++)
-        espi_quiet_mark(c->a->quiet, c->finalist[i], ESPI_QUIET_RIVAL, c->a->turn);
+    for (int i = 0; i < c->n_finalists && c->a->planner; i++)
+        espi_probe_planner_mark(c->a->planner, c->finalist[i], ESPI_PROBE_PLANNER_RIVAL,
+                                c->a->turn);
     esp_status st = challenge(c, c->plain, c->plain_s);
     for (int i = 0; i < c->n_finalists; i++) {
         esp_status challenged = challenge(c, c->finalist[i], c->finalist_s[i]);
@@ -319,8 +320,9 @@ static esp_status settle(struct contest *c, int size_class, struct espi_advice *
         out->is_new = 1;
     }
     esp_plan_free(old);
-    if (!st && c->a->quiet)
-        espi_quiet_mark(c->a->quiet, c->best, ESPI_QUIET_IN_FORCE, c->a->turn);
+    if (!st && c->a->planner)
+        espi_probe_planner_mark(c->a->planner, c->best, ESPI_PROBE_PLANNER_IN_FORCE,
+                                c->a->turn);
     return st ? st : remember(c, size_class);
 }
 

@@ -1,6 +1,6 @@
 #include "algo/congestion.h"
 
-#include "solve/soft.h"
+#include "solve/softmax_price.h"
 
 int espi_congestion_init(struct espi_congestion *c, const struct espi_view *v,
                          struct espi_arena *arena)
@@ -14,7 +14,7 @@ int espi_congestion_init(struct espi_congestion *c, const struct espi_view *v,
 
 double espi_congestion_most_s(const struct espi_congestion *c)
 {
-    return espi_soft_largest(c->load_s, c->v->links.n);
+    return espi_softmax_largest(c->load_s, c->v->links.n);
 }
 
 /* What is loaded like the most loaded is some hundred times as dear as what is idle. */

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/number.h"
 #include "solve/arcs.h"
-#include "solve/full.h"
+#include "solve/full_lp.h"
 
 static const double BINDS = 1e-6; /* a price below is rounding */
 
@@ -111,8 +111,8 @@ static esp_status by_full(const struct espi_bound_task *t, struct espi_bound_fou
     if (!f->price)
         return espi_err_nomem(err);
     f->exact = 1;
-    return espi_full_solve(t->v, t->root, t->options->time_limit_s, t->arena, &f->rate,
-                           f->price, err);
+    return espi_full_lp_solve(t->v, t->root, t->options->time_limit_s, t->arena, &f->rate,
+                              f->price, err);
 }
 
 static esp_status find(const struct espi_bound_task *t, struct espi_bound_found *f,

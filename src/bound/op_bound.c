@@ -58,7 +58,7 @@ static esp_status bound_all(const struct espi_op_bound_task *t, struct espi_aren
 }
 
 /* A slice for each target a period. */
-static esp_status bound_scatter(const struct espi_net *net, struct espi_arena *arena,
+static esp_status bound_scatter(const struct espi_flow_net *net, struct espi_arena *arena,
                                 struct espi_op_bound *out, struct esp_err *err)
 {
     struct espi_flows flows;
@@ -71,8 +71,9 @@ static esp_status bound_scatter(const struct espi_net *net, struct espi_arena *a
     return ESP_OK;
 }
 
-static esp_status bound_multicast(const struct espi_net *net, struct espi_arena *arena,
-                                  struct espi_op_bound *out, struct esp_err *err)
+static esp_status bound_multicast(const struct espi_flow_net *net,
+                                  struct espi_arena *arena, struct espi_op_bound *out,
+                                  struct esp_err *err)
 {
     struct espi_multicast best = {0};
     double period_s = 0;
@@ -90,9 +91,9 @@ static esp_status bound_multicast(const struct espi_net *net, struct espi_arena 
 static esp_status bound_some(const struct espi_op_bound_task *t, struct espi_arena *arena,
                              struct espi_op_bound *out, struct esp_err *err)
 {
-    struct espi_net net;
-    if (espi_net_init(&net, t->p, t->slice_bytes, t->root, t->n_targets, t->targets,
-                      arena))
+    struct espi_flow_net net;
+    if (espi_flow_net_init(&net, t->p, t->slice_bytes, t->root, t->n_targets, t->targets,
+                           arena))
         return espi_err_nomem(err);
     if (net.n_targets == 0)
         return ESP_OK;

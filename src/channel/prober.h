@@ -1,6 +1,6 @@
 /* What probers say to each other and to the advisor. A prober is a small process beside
- * the ranks of a machine; see src/prober for how it lives, advisor/quiet.h for who is to
- * probe when.
+ * the ranks of a machine; see src/prober for how it lives, advisor/probe_planner.h for
+ * who is to probe when.
  *
  * Between hosts: UDP, each packet under the code of a key that only this job has, from an
  * address that is in the list of the job's probers. One prober, on the advisor's machine,

@@ -33,7 +33,7 @@ struct visitor {
 
 struct espi_server {
     struct MHD_Daemon *daemon;
-    struct espi_ledger *ledger;
+    struct espi_live_log *log;
     struct espi_token token;
     char url[128 + ESPI_TOKEN_MAX];
     pthread_mutex_t lock; /* of the visitors */
@@ -146,12 +146,12 @@ static esp_status write_answer(struct espi_server *s, struct MHD_Connection *con
     if (strcmp(path, "/") == 0)
         return write_page(a, out, err);
     if (strcmp(path, "/api/state") == 0)
-        return espi_ledger_write_state(s->ledger, number_of(connection, "since"),
-                                       espi_now_s(), out, err);
+        return espi_live_log_write_state(s->log, number_of(connection, "since"),
+                                         espi_now_s(), out, err);
     if (strcmp(path, "/api/network") == 0)
-        return espi_ledger_write_network(s->ledger, out, err);
+        return espi_live_log_write_network(s->log, out, err);
     if (strcmp(path, "/api/plan") == 0)
-        return espi_ledger_write_plan(s->ledger, number_of(connection, "id"), out, err);
+        return espi_live_log_write_plan(s->log, number_of(connection, "id"), out, err);
     return espi_err(err, ESP_EINPUT, "there is no such page");
 }
 
@@ -329,7 +329,7 @@ static struct MHD_Daemon *start_daemon(struct espi_server *s, int fd)
 }
 
 esp_status espi_server_start(const struct espi_address *address,
-                             const struct espi_token *token, struct espi_ledger *ledger,
+                             const struct espi_token *token, struct espi_live_log *log,
                              struct espi_server **out, struct esp_err *err)
 {
     struct espi_address bound = *address;
@@ -346,7 +346,7 @@ esp_status espi_server_start(const struct espi_address *address,
         close(fd);
         return espi_err_nomem(err);
     }
-    s->ledger = ledger;
+    s->log = log;
     s->token = *token;
     snprintf(s->url, sizeof s->url, "http://%s/?token=%s",
              text_of(&bound, text, sizeof text), token->text);
@@ -388,10 +388,10 @@ esp_status espi_server_exists(struct esp_err *err)
 }
 
 esp_status espi_server_start(const struct espi_address *address,
-                             const struct espi_token *token, struct espi_ledger *ledger,
+                             const struct espi_token *token, struct espi_live_log *log,
                              struct espi_server **out, struct esp_err *err)
 {
-    (void)address, (void)token, (void)ledger, (void)out;
+    (void)address, (void)token, (void)log, (void)out;
     return espi_server_exists(err);
 }
 

@@ -3,8 +3,8 @@
 #ifndef ESPI_LIVE_SERVER_H
 #define ESPI_LIVE_SERVER_H
 
-#include "live/door.h"
-#include "live/ledger.h"
+#include "live/http_access.h"
+#include "live/live_log.h"
 
 struct espi_server;
 
@@ -13,7 +13,7 @@ esp_status espi_server_exists(struct esp_err *err);
 
 /* Listens on the address; the ledger is borrowed, and outlives the server. */
 esp_status espi_server_start(const struct espi_address *address,
-                             const struct espi_token *token, struct espi_ledger *ledger,
+                             const struct espi_token *token, struct espi_live_log *log,
                              struct espi_server **out, struct esp_err *err);
 void espi_server_stop(struct espi_server *s);
 

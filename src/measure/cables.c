@@ -259,7 +259,7 @@ static int consider(struct espi_cabling *c, const struct espi_about *about, int 
     }
     for (int i = 0; i < n && seen < ESPI_ROUNDS_ENOUGH; i++)
         if (short_of[i])
-            espi_rounds_doubt(&c->net->rounds, about[i].round);
+            espi_trial_rounds_doubt(&c->net->rounds, about[i].round);
     if (2 * seen <= n || seen < 2)
         return 0;
     return name_shared(c, about, espi_top_value(c->values, seen)) || add_members(c, about)
@@ -411,8 +411,8 @@ static int contains(const struct espi_measured *net, const struct espi_shared *a
                     const struct espi_shared *part)
 {
     for (int k = part->first; k < part->first + part->n_pairs; k++)
-        if (!bsearch(&net->area_pairs[k], &net->area_pairs[all->first],
-                     (size_t)all->n_pairs, sizeof *net->area_pairs, by_areas))
+        if (!bsearch(&net->subsite_pairs[k], &net->subsite_pairs[all->first],
+                     (size_t)all->n_pairs, sizeof *net->subsite_pairs, by_areas))
             return 0;
     return 1;
 }
@@ -435,20 +435,20 @@ static int merge_cores(struct espi_cabling *c)
         if (!is_same_rate(Bps, net->shared[which].Bps))
             continue;
         for (int k = 0; k < net->shared[which].n_pairs; k++) {
-            struct espi_area_pair pair = net->area_pairs[net->shared[which].first + k];
+            struct espi_area_pair pair = net->subsite_pairs[net->shared[which].first + k];
             if (espi_measured_add_pair(net, pair.from, pair.to))
                 return -1;
         }
     }
     struct espi_shared *all = &net->shared[net->n_shared - 1];
-    struct espi_area_pair *at = &net->area_pairs[all->first];
+    struct espi_area_pair *at = &net->subsite_pairs[all->first];
     int kept = 0;
     qsort(at, (size_t)all->n_pairs, sizeof *at, by_areas);
     for (int k = 0; k < all->n_pairs; k++)
         if (k == 0 || by_areas(&at[k], &at[k - 1]) != 0)
             at[kept++] = at[k];
     all->n_pairs = kept;
-    net->n_area_pairs = (size_t)(all->first + kept);
+    net->n_subsite_pairs = (size_t)(all->first + kept);
     return 0;
 }
 
@@ -457,8 +457,8 @@ static void drop_implied(struct espi_measured *net, size_t first)
 {
     size_t kept = first;
     for (size_t c = first; c < net->n_shared; c++)
-        qsort(&net->area_pairs[net->shared[c].first], (size_t)net->shared[c].n_pairs,
-              sizeof *net->area_pairs, by_areas);
+        qsort(&net->subsite_pairs[net->shared[c].first], (size_t)net->shared[c].n_pairs,
+              sizeof *net->subsite_pairs, by_areas);
     for (size_t c = first; c < net->n_shared; c++) {
         int implied = 0;
         for (size_t d = c + 1; d < net->n_shared && !implied; d++)

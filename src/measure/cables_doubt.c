@@ -2,9 +2,9 @@
  *
  * Cables that share something are held up each time they are tried together, a machine
  * that stood still was so once. So what holds up several cables must show in some rounds,
- * of which those of the same transfers that got less do not count (rounds.c): in rounds
- * over these cables, or over others that got as much together. And what a cable carries
- * at the best must have been seen twice. */
+ * of which those of the same transfers that got less do not count (trial_rounds.c): in
+ * rounds over these cables, or over others that got as much together. And what a cable
+ * carries at the best must have been seen twice. */
 #include <math.h>
 
 #include "measure/cables_impl.h"
@@ -68,7 +68,7 @@ static void doubt_few(struct espi_cabling *c, const unsigned char *alone)
             (sure && !all_ran_alone(c, s, alone)))
             continue;
         for (int k = 0; k < s->n; k++)
-            espi_rounds_doubt(&c->net->rounds, s->about[k].round);
+            espi_trial_rounds_doubt(&c->net->rounds, s->about[k].round);
     }
 }
 
@@ -87,7 +87,7 @@ static int doubt_best(struct espi_cabling *c)
                 best = end;
             }
         if (best >= 0 && second < ESPI_BORNE_OUT * c->sorted[best].sum)
-            doubts += espi_rounds_doubt(&c->net->rounds, c->sorted[best].round);
+            doubts += espi_trial_rounds_doubt(&c->net->rounds, c->sorted[best].round);
     }
     return doubts;
 }

@@ -1,4 +1,4 @@
-/* Sites, ports and rates of single transfers; what is shared stands in areas.c and
+/* Sites, ports and rates of single transfers; what is shared stands in subsites.c and
  * cables.c.
  *
  * A port is what a host sends or receives in a round, all transfers together, at the
@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "measure/fair.h"
+#include "measure/max_min_fair.h"
 
 enum { SITES_MAX = 1500 };
 
@@ -188,7 +188,7 @@ static void doubt_limit(struct espi_measured *net, const struct single *at, int 
             last = at[i].round;
             rounds += !pass;
             if (pass && rounds < ESPI_ROUNDS_ENOUGH)
-                espi_rounds_doubt(&net->rounds, last);
+                espi_trial_rounds_doubt(&net->rounds, last);
         }
 }
 
@@ -298,7 +298,7 @@ static esp_status digest(struct espi_measured *net, struct espi_arena *arena,
 {
     net->site = ESPI_ARENA_ZNEW(arena, int, net->n_hosts);
     if (!net->site || espi_pairs_gather(&net->pairs, net->samples, arena) ||
-        espi_rounds_gather(&net->rounds, net->samples, arena))
+        espi_trial_rounds_gather(&net->rounds, net->samples, arena))
         return espi_err_nomem(err);
     net->n_sites = espi_sites_find(&net->pairs, net->n_hosts, net->site, arena);
     if (net->n_sites > SITES_MAX)
@@ -310,13 +310,13 @@ static esp_status digest(struct espi_measured *net, struct espi_arena *arena,
         measure_hosts(net, arena) || find_flow_limits(net, arena))
         return espi_err_nomem(err);
     fill_flow_gaps(net);
-    if (espi_measured_areas(net, arena))
+    if (espi_measured_subsites(net, arena))
         return espi_err_nomem(err);
-    if (net->n_areas > 2 * SITES_MAX)
+    if (net->n_subsites > 2 * SITES_MAX)
         return espi_err(err, ESP_EINPUT,
                         "the samples contradict each other: they tell of %d areas of few "
                         "hosts",
-                        net->n_areas);
+                        net->n_subsites);
     return espi_measured_cables(net, arena) ? espi_err_nomem(err) : ESP_OK;
 }
 
@@ -337,10 +337,10 @@ esp_status espi_measured_init(struct espi_measured *net, const struct espi_sampl
 void espi_measured_done(struct espi_measured *net)
 {
     espi_free(net->shared);
-    espi_free(net->area_pairs);
+    espi_free(net->subsite_pairs);
     net->shared = NULL;
-    net->area_pairs = NULL;
-    net->n_shared = net->n_area_pairs = 0;
+    net->subsite_pairs = NULL;
+    net->n_shared = net->n_subsite_pairs = 0;
 }
 
 /* ---- what is shared ---- */
@@ -351,24 +351,27 @@ struct espi_shared *espi_measured_add_shared(struct espi_measured *net, double B
                   sizeof *net->shared))
         return NULL;
     struct espi_shared *s = &net->shared[net->n_shared++];
-    *s = (struct espi_shared){.Bps = Bps, .first = (int)net->n_area_pairs};
+    *s = (struct espi_shared){.Bps = Bps, .first = (int)net->n_subsite_pairs};
     return s;
 }
 
 int espi_measured_add_pair(struct espi_measured *net, int from_area, int to_area)
 {
-    if (espi_grow((void **)&net->area_pairs, &net->area_pairs_room, net->n_area_pairs + 1,
-                  sizeof *net->area_pairs))
+    if (espi_grow((void **)&net->subsite_pairs, &net->area_pairs_room,
+                  net->n_subsite_pairs + 1, sizeof *net->subsite_pairs))
         return -1;
-    net->area_pairs[net->n_area_pairs++] = (struct espi_area_pair){from_area, to_area};
+    net->subsite_pairs[net->n_subsite_pairs++] =
+        (struct espi_area_pair){from_area, to_area};
     net->shared[net->n_shared - 1].n_pairs++;
     return 0;
 }
 
 int espi_measured_add_sites(struct espi_measured *net, int from_site, int to_site)
 {
-    for (int a = net->first_area[from_site]; a < net->first_area[from_site + 1]; a++)
-        for (int b = net->first_area[to_site]; b < net->first_area[to_site + 1]; b++)
+    for (int a = net->first_subsite[from_site]; a < net->first_subsite[from_site + 1];
+         a++)
+        for (int b = net->first_subsite[to_site]; b < net->first_subsite[to_site + 1];
+             b++)
             if (espi_measured_add_pair(net, a, b))
                 return -1;
     return 0;
@@ -380,8 +383,8 @@ static int uses(const struct espi_measured *net, const struct espi_shared *s, in
                 int to)
 {
     for (int k = s->first; k < s->first + s->n_pairs; k++)
-        if (net->area_pairs[k].from == net->area[from] &&
-            net->area_pairs[k].to == net->area[to])
+        if (net->subsite_pairs[k].from == net->subsite[from] &&
+            net->subsite_pairs[k].to == net->subsite[to])
             return 1;
     return 0;
 }
@@ -416,6 +419,6 @@ int espi_measured_predict(const struct espi_measured *net,
                 item[k++] = 2 * n_hosts + c;
     }
     start[n] = k;
-    struct espi_fair fair = {n, first_own + n, start, item, capacity};
-    return espi_fair_rates(&fair, Bps, arena);
+    struct espi_max_min_fair fair = {n, first_own + n, start, item, capacity};
+    return espi_max_min_fair_rates(&fair, Bps, arena);
 }

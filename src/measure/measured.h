@@ -28,7 +28,7 @@ struct espi_trial_rounds {
     unsigned char *doubtful; /* rounds that should be run again */
 };
 
-/* What flows from one area to another shares; a list of such pairs. */
+/* What flows from one subsite to another shares; a list of such pairs. */
 struct espi_shared {
     char name[96];
     double Bps;
@@ -43,10 +43,10 @@ struct espi_measured {
     const struct espi_samples *samples;
     struct espi_site_pairs pairs;
     struct espi_trial_rounds rounds;
-    int n_hosts, n_sites, n_areas;
-    int *site, *area;         /* of hosts; areas are parts of sites */
-    int *area_site;           /* of areas */
-    int *first_area;          /* of sites, whose areas follow each other; n_sites + 1 */
+    int n_hosts, n_sites, n_subsites;
+    int *site, *subsite; /* of hosts; subsites are parts of sites */
+    int *subsite_site;   /* of subsites */
+    int *first_subsite;  /* of sites, whose subsites follow each other; n_sites + 1 */
     double *out_Bps, *in_Bps; /* of hosts, all transfers together */
     double *send_s, *recv_s;  /* of hosts, ESP_UNSET where not seen */
     double *flow_Bps;         /* one transfer from site to site; INFINITY: not limited */
@@ -54,10 +54,10 @@ struct espi_measured {
     char (*site_name)[64];
     struct espi_shared *shared;
     size_t n_shared, shared_room;
-    struct espi_area_pair *area_pairs;
-    size_t n_area_pairs, area_pairs_room;
+    struct espi_area_pair *subsite_pairs;
+    size_t n_subsite_pairs, area_pairs_room;
     unsigned char *uneven; /* sites within which some transfers were held up */
-    int areas_unsure;      /* is nothing known of the way between two areas of a site? */
+    int subsites_unsure; /* is nothing known of the way between two subsites of a site? */
     bool crossed; /* transfers between sites are slower together, and nobody knows why */
 };
 
@@ -89,10 +89,10 @@ esp_status espi_measured_platform(const struct espi_measured *net, const char *n
 enum { ESPI_ROUNDS_ENOUGH = 3, ESPI_TIMES_MAX = 6 };
 
 /* -1 when out of memory. */
-int espi_rounds_gather(struct espi_trial_rounds *r, const struct espi_samples *s,
-                       struct espi_arena *arena);
+int espi_trial_rounds_gather(struct espi_trial_rounds *r, const struct espi_samples *s,
+                             struct espi_arena *arena);
 /* Asks for the transfers of this round once more, unless they ran often enough: 0. */
-int espi_rounds_doubt(struct espi_trial_rounds *r, int round);
+int espi_trial_rounds_doubt(struct espi_trial_rounds *r, int round);
 
 #define ESPI_BORNE_OUT 0.91 /* values that near to the best count as the same */
 
@@ -108,9 +108,9 @@ double espi_confirmed_top(double *values, int n);
 
 /* Each gives -1 when out of memory. */
 int espi_measured_name_sites(struct espi_measured *net, struct espi_arena *arena);
-int espi_measured_areas(struct espi_measured *net, struct espi_arena *arena);
+int espi_measured_subsites(struct espi_measured *net, struct espi_arena *arena);
 int espi_measured_cables(struct espi_measured *net, struct espi_arena *arena);
-/* Adds what is shared, then its pairs of areas; -1 when out of memory. */
+/* Adds what is shared, then its pairs of subsites; -1 when out of memory. */
 struct espi_shared *espi_measured_add_shared(struct espi_measured *net, double Bps);
 int espi_measured_add_pair(struct espi_measured *net, int from_area, int to_area);
 int espi_measured_add_sites(struct espi_measured *net, int from_site, int to_site);

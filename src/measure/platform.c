@@ -7,7 +7,7 @@
  * one-port model would let a slow transfer to another site keep the card for itself.
  *
  * Few hosts are linked directly, each pair with its own latency and rate. Of many hosts
- * that would be a large file: then a switch stands for each area and for each site. */
+ * that would be a large file: then a switch stands for each subsite and for each site. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct building {
     const struct espi_measured *net;
     struct espi_arena *arena;
     struct esp_builder *b;
-    double *latency_s; /* area * n_areas + area, the middle one; -1: none */
+    double *latency_s; /* subsite * n_areas + subsite, the middle one; -1: none */
     int *links;        /* room for the members of a cable */
     struct esp_err *err;
 };
@@ -42,7 +42,7 @@ static int by_key(const void *x, const void *y)
 
 static void set_both(struct building *m, int key, double latency_s)
 {
-    int n = m->net->n_areas;
+    int n = m->net->n_subsites;
     m->latency_s[key] = m->latency_s[key % n * n + key / n] = latency_s;
 }
 
@@ -56,11 +56,11 @@ static void middle_latencies(struct building *m, struct seen *seen, int n)
     }
 }
 
-/* Between areas without a sample of their own: as between their sites, or anywhere. */
+/* Between subsites without a sample of their own: as between their sites, or anywhere. */
 static int fill_latencies(struct building *m)
 {
     const struct espi_measured *net = m->net;
-    int n = net->n_areas, s = net->n_sites;
+    int n = net->n_subsites, s = net->n_sites;
     double *of_sites = ESPI_ARENA_NEW(m->arena, double, (size_t)s *(size_t)s);
     double any = -1;
     if (!of_sites)
@@ -68,12 +68,12 @@ static int fill_latencies(struct building *m)
     for (int k = 0; k < s * s; k++)
         of_sites[k] = -1;
     for (int k = 0; k < n * n; k++) {
-        double *of = &of_sites[net->area_site[k / n] * s + net->area_site[k % n]];
+        double *of = &of_sites[net->subsite_site[k / n] * s + net->subsite_site[k % n]];
         *of = fmax(*of, m->latency_s[k]);
         any = fmax(any, m->latency_s[k]);
     }
     for (int k = 0; k < n * n; k++) {
-        double of = of_sites[net->area_site[k / n] * s + net->area_site[k % n]];
+        double of = of_sites[net->subsite_site[k / n] * s + net->subsite_site[k % n]];
         if (m->latency_s[k] < 0)
             m->latency_s[k] = of >= 0 ? of : fmax(any, 0);
     }
@@ -83,7 +83,7 @@ static int fill_latencies(struct building *m)
 static int find_latencies(struct building *m)
 {
     const struct espi_measured *net = m->net;
-    size_t cells = (size_t)net->n_areas * (size_t)net->n_areas;
+    size_t cells = (size_t)net->n_subsites * (size_t)net->n_subsites;
     struct seen *seen = ESPI_ARENA_NEW(m->arena, struct seen, (size_t)net->pairs.n + 1);
     m->latency_s = ESPI_ARENA_NEW(m->arena, double, cells);
     int n = 0;
@@ -93,9 +93,9 @@ static int find_latencies(struct building *m)
         m->latency_s[i] = -1;
     for (int i = 0; i < net->pairs.n; i++) {
         const struct espi_pair *p = &net->pairs.at[i];
-        int a = net->area[p->low], b = net->area[p->high];
+        int a = net->subsite[p->low], b = net->subsite[p->high];
         if (p->latency_s >= 0)
-            seen[n++] = (struct seen){(a < b ? a : b) * net->n_areas + (a < b ? b : a),
+            seen[n++] = (struct seen){(a < b ? a : b) * net->n_subsites + (a < b ? b : a),
                                       p->latency_s};
     }
     middle_latencies(m, seen, n);
@@ -123,16 +123,16 @@ static esp_status add_hosts(struct building *m)
 static esp_status add_switches(struct building *m, int of_sites, int *first)
 {
     const struct espi_measured *net = m->net;
-    int n = of_sites ? net->n_sites : net->n_areas;
+    int n = of_sites ? net->n_sites : net->n_subsites;
     esp_status status = ESP_OK;
     for (int i = 0; i < n && !status; i++) {
         char name[128];
-        int site = of_sites ? i : net->area_site[i], node;
+        int site = of_sites ? i : net->subsite_site[i], node;
         if (of_sites)
             snprintf(name, sizeof name, "%s:router", net->site_name[site]);
         else
             snprintf(name, sizeof name, "%s/%d:switch", net->site_name[site],
-                     i - net->first_area[site] + 1);
+                     i - net->first_subsite[site] + 1);
         struct esp_node_spec spec = {.name = name,
                                      .site = net->site_name[site],
                                      .kind = ESP_NODE_SWITCH,
@@ -165,7 +165,7 @@ static esp_status add_direct_links(struct building *m)
             double latency_s =
                 p && p->latency_s >= 0
                     ? p->latency_s
-                    : m->latency_s[net->area[i] * net->n_areas + net->area[j]];
+                    : m->latency_s[net->subsite[i] * net->n_subsites + net->subsite[j]];
             status = esp_builder_add_link(
                 m->b, i, j, latency_s, espi_measured_flow_Bps(net, i, j), NULL, m->err);
         }
@@ -206,8 +206,9 @@ static esp_status add_direct_shared(struct building *m)
         for (int k = s->first; k < s->first + s->n_pairs; k++)
             for (int i = 0; i < net->n_hosts; i++)
                 for (int j = 0;
-                     net->area[i] == net->area_pairs[k].from && j < net->n_hosts; j++)
-                    if (i != j && net->area[j] == net->area_pairs[k].to)
+                     net->subsite[i] == net->subsite_pairs[k].from && j < net->n_hosts;
+                     j++)
+                    if (i != j && net->subsite[j] == net->subsite_pairs[k].to)
                         m->links[n++] = link_number(m, i, j);
         qsort(m->links, (size_t)n, sizeof *m->links, compare_ints);
         if (n)
@@ -240,21 +241,22 @@ static esp_status join(struct building *m, int low, int high, double latency_s,
                : esp_builder_add_link(m->b, high, low, latency_s, down_Bps, NULL, m->err);
 }
 
-/* What is shared by just the crossings from one area, or to one; else all ports. */
-static double border_Bps(const struct building *m, int area, int out)
+/* What is shared by just the crossings from one subsite, or to one; else all ports. */
+static double border_Bps(const struct building *m, int subsite, int out)
 {
     const struct espi_measured *net = m->net;
     double sum = 0;
     for (size_t c = 0; c < net->n_shared; c++) {
         const struct espi_shared *s = &net->shared[c];
-        int one = s->n_pairs == net->n_areas - 1 && strchr(s->name, '/') != NULL;
+        int one = s->n_pairs == net->n_subsites - 1 && strchr(s->name, '/') != NULL;
         for (int k = s->first; k < s->first + s->n_pairs; k++)
-            one &= (out ? net->area_pairs[k].from : net->area_pairs[k].to) == area;
+            one &=
+                (out ? net->subsite_pairs[k].from : net->subsite_pairs[k].to) == subsite;
         if (one)
             return s->Bps;
     }
     for (int h = 0; h < net->n_hosts; h++)
-        if (net->area[h] == area)
+        if (net->subsite[h] == subsite)
             sum += out ? net->out_Bps[h] : net->in_Bps[h];
     return sum;
 }
@@ -269,10 +271,10 @@ static esp_status add_wan(struct building *m, int first_router, int *wan)
         int a = k / s, b = k % s;
         if (a == b)
             continue;
-        int from = net->first_area[a], to = net->first_area[b];
-        double latency_s = m->latency_s[from * net->n_areas + to];
-        double inside_s = fmin(m->latency_s[from * net->n_areas + from],
-                               m->latency_s[to * net->n_areas + to]);
+        int from = net->first_subsite[a], to = net->first_subsite[b];
+        double latency_s = m->latency_s[from * net->n_subsites + to];
+        double inside_s = fmin(m->latency_s[from * net->n_subsites + from],
+                               m->latency_s[to * net->n_subsites + to]);
         double Bps = fmin(border_Bps(m, from, 1), border_Bps(m, to, 0));
         status =
             esp_builder_add_link(m->b, first_router + a, first_router + b,
@@ -291,10 +293,10 @@ static esp_status add_switch_shared(struct building *m, const int *wan)
         if (strncmp(s->name, "wan:", 4) != 0)
             continue;
         for (int k = s->first; k < s->first + s->n_pairs; k++) {
-            int a = net->area_site[net->area_pairs[k].from];
-            int b = net->area_site[net->area_pairs[k].to];
-            if (net->first_area[a] == net->area_pairs[k].from &&
-                net->first_area[b] == net->area_pairs[k].to)
+            int a = net->subsite_site[net->subsite_pairs[k].from];
+            int b = net->subsite_site[net->subsite_pairs[k].to];
+            if (net->first_subsite[a] == net->subsite_pairs[k].from &&
+                net->first_subsite[b] == net->subsite_pairs[k].to)
                 m->links[n++] = wan[a * net->n_sites + b];
         }
         qsort(m->links, (size_t)n, sizeof *m->links, compare_ints);
@@ -306,21 +308,21 @@ static esp_status add_switch_shared(struct building *m, const int *wan)
 static esp_status build_switched(struct building *m)
 {
     const struct espi_measured *net = m->net;
-    int first_area = 0, first_router = 0, n = net->n_areas;
+    int first_subsite = 0, first_router = 0, n = net->n_subsites;
     size_t cells = (size_t)net->n_sites * (size_t)net->n_sites;
     int *wan = ESPI_ARENA_NEW(m->arena, int, cells);
     m->links = ESPI_ARENA_NEW(m->arena, int, cells);
     if (!wan || !m->links)
         return espi_err_nomem(m->err);
-    esp_status status = add_switches(m, 0, &first_area);
+    esp_status status = add_switches(m, 0, &first_subsite);
     if (!status)
         status = add_switches(m, 1, &first_router);
     for (int h = 0; h < net->n_hosts && !status; h++)
-        status = join(m, h, first_area + net->area[h],
-                      m->latency_s[net->area[h] * n + net->area[h]] / 2, net->out_Bps[h],
-                      net->in_Bps[h]);
+        status = join(m, h, first_subsite + net->subsite[h],
+                      m->latency_s[net->subsite[h] * n + net->subsite[h]] / 2,
+                      net->out_Bps[h], net->in_Bps[h]);
     for (int a = 0; a < n && !status; a++)
-        status = join(m, first_area + a, first_router + net->area_site[a], 0,
+        status = join(m, first_subsite + a, first_router + net->subsite_site[a], 0,
                       border_Bps(m, a, 1), border_Bps(m, a, 0));
     if (!status)
         status = add_wan(m, first_router, wan);

@@ -3,15 +3,15 @@
  *    pairs of hosts from different sites as far as sites are known, until no two sites
  *    turn out to be one,
  * 2. ports: every host with one and with two others of its site, out and in,
- * 3. areas: transfers all through a site; further ones only where some are held up,
+ * 3. subsites: transfers all through a site; further ones only where some are held up,
  * 4. cables: representatives of sites, one transfer a cable, several, all cables at once;
  *    where these are in each other's way, what they share is looked for.
  * Each stage ends early when its part of the time is up; each begins with what matters
  * most. Rounds in which transfers were held up, and of which the digestion doubts that it
- * was the network, are run again (rounds.c says why): a quiet machine needs hardly any.
- * Few transfers run at once (16, or an eighth of the hosts), for on machines that share
- * processors more would measure those; and fewer pairs meet, for uplinks that they share
- * would make them seem far apart. */
+ * was the network, are run again (trial_rounds.c says why): a quiet machine needs hardly
+ * any. Few transfers run at once (16, or an eighth of the hosts), for on machines that
+ * share processors more would measure those; and fewer pairs meet, for uplinks that they
+ * share would make them seem far apart. */
 #include <math.h>
 #include <string.h>
 

@@ -179,8 +179,9 @@ static esp_status try_wider(struct espi_probing *p, struct reps *r)
         for (size_t c = 0; c < p->net.n_shared; c++)
             for (int i = 0; i < p->net.shared[c].n_pairs; i++) {
                 const struct espi_area_pair *ab =
-                    &p->net.area_pairs[p->net.shared[c].first + i];
-                known |= p->net.area_site[ab->from] == a && p->net.area_site[ab->to] == b;
+                    &p->net.subsite_pairs[p->net.shared[c].first + i];
+                known |= p->net.subsite_site[ab->from] == a &&
+                         p->net.subsite_site[ab->to] == b;
             }
         if (a == b || known || most <= 3)
             continue;

@@ -1,4 +1,4 @@
-/* The second and the third stage of the probe: ports of hosts, and borders of areas
+/* The second and the third stage of the probe: ports of hosts, and borders of subsites
  * within sites. */
 #include <string.h>
 
@@ -64,14 +64,14 @@ static esp_status run_port_trials(struct espi_probing *p, struct port_trial *tri
     return status;
 }
 
-/* The k-th host after number i of a site in the same area; without areas that are large
- * enough, of the site. */
+/* The k-th host after number i of a site in the same subsite; without subsites that are
+ * large enough, of the site. */
 static int mate(const struct espi_probing *p, const int *of, int size, int i, int k)
 {
     int left = k;
     for (int step = 1; step < size; step++) {
         int other = of[(i + step) % size];
-        if (p->net.area[other] == p->net.area[of[i]] && --left == 0)
+        if (p->net.subsite[other] == p->net.subsite[of[i]] && --left == 0)
             return other;
     }
     return of[(i + k) % size];
@@ -136,7 +136,7 @@ esp_status espi_probe_ports(struct espi_probing *p)
     return status ? status : espi_probe_retry_ports(p);
 }
 
-/* ---- 3: areas ---- */
+/* ---- 3: subsites ---- */
 
 /* Host number i of a ring through the n hosts in order; if crossed, of one that takes
  * turns between its halves. */
@@ -166,9 +166,9 @@ static esp_status run_ring(struct espi_probing *p, int n, int crossed)
     return status;
 }
 
-/* Two rings through the site. On the first hosts are in random order; those of two areas
- * may each lie together, so that only one transfer leaves either, and none is held up. On
- * the second they then do not. */
+/* Two rings through the site. On the first hosts are in random order; those of two
+ * subsites may each lie together, so that only one transfer leaves either, and none is
+ * held up. On the second they then do not. */
 static esp_status run_two_rings(struct espi_probing *p, int site)
 {
     int n = 0;
@@ -194,16 +194,16 @@ static esp_status run_rings(struct espi_probing *p, int pairs, int only_shared)
     return status;
 }
 
-/* All hosts of an area with others of the site, out or in. */
-static esp_status run_border(struct espi_probing *p, int area, int out)
+/* All hosts of an subsite with others of the site, out or in. */
+static esp_status run_border(struct espi_probing *p, int subsite, int out)
 {
     const struct espi_measured *net = &p->net;
     int other = 0;
     for (int h = 0; h < p->n && p->trial.n < p->at_once; h++) {
-        if (net->area[h] != area)
+        if (net->subsite[h] != subsite)
             continue;
-        while (other < p->n &&
-               (net->area[other] == area || net->site[other] != net->area_site[area]))
+        while (other < p->n && (net->subsite[other] == subsite ||
+                                net->site[other] != net->subsite_site[subsite]))
             other++;
         if (other == p->n)
             break;
@@ -213,7 +213,7 @@ static esp_status run_border(struct espi_probing *p, int area, int out)
     return espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_NEAR_S);
 }
 
-/* Rings through uneven sites until their areas stay the same, and all have met. */
+/* Rings through uneven sites until their subsites stay the same, and all have met. */
 static esp_status settle_areas(struct espi_probing *p)
 {
     esp_status status = ESP_OK;
@@ -224,9 +224,9 @@ static esp_status settle_areas(struct espi_probing *p)
             status = espi_probe_look(p);
         if (!status)
             status = espi_probe_settle_doubts(p);
-        if (p->net.n_areas == before && !p->net.areas_unsure)
+        if (p->net.n_subsites == before && !p->net.subsites_unsure)
             break;
-        before = p->net.n_areas;
+        before = p->net.n_subsites;
     }
     return status;
 }
@@ -245,11 +245,11 @@ esp_status espi_probe_areas(struct espi_probing *p)
         return status;
     status = settle_areas(p);
     for (int times = 0; times < 2; times++)
-        for (int area = 0; area < p->net.n_areas && !status && !espi_probe_is_late(p);
-             area++)
+        for (int subsite = 0;
+             subsite < p->net.n_subsites && !status && !espi_probe_is_late(p); subsite++)
             for (int out = 0; out < 2 && !status; out++)
-                if (p->net.uneven[p->net.area_site[area]])
-                    status = run_border(p, area, out);
+                if (p->net.uneven[p->net.subsite_site[subsite]])
+                    status = run_border(p, subsite, out);
     if (!status)
         status = espi_probe_look(p);
     return status ? status : espi_probe_retry_ports(p);

@@ -244,25 +244,26 @@ static esp_status parse_files(const struct head *head, const struct files *files
 /* Can the whole job be planned, and does the plan from outside fit it at all? */
 static esp_status try_world(uint64_t *sum, struct esp_err *err)
 {
-    struct espi_team team;
+    struct espi_rank_platform rank_platform;
     struct esp_plan *plan = NULL;
     int root = 0;
-    esp_status st = espi_job.net ? espi_team_create(&team, espi_job.net, espi_job.n,
-                                                    espi_job.node, err)
-                                 : espi_team_create_equal(&team, espi_job.n, err);
+    esp_status st =
+        espi_job.net ? espi_rank_platform_create(&rank_platform, espi_job.net, espi_job.n,
+                                                 espi_job.node, err)
+                     : espi_rank_platform_create_equal(&rank_platform, espi_job.n, err);
     if (st)
         return st;
     if (espi_job.plan) {
         while (root < espi_job.n - 1 && espi_job.node[root] != espi_job.plan->root)
             root++;
-        st = espi_team_adapt(&team, espi_job.net, espi_job.node, espi_job.plan, root,
-                             &plan, err);
+        st = espi_rank_platform_adapt(&rank_platform, espi_job.net, espi_job.node,
+                                      espi_job.plan, root, &plan, err);
     }
-    *sum = st ? 0 : espi_plan_sum(&team, plan, root, 1 << 20);
+    *sum = st ? 0 : espi_plan_sum(&rank_platform, plan, root, 1 << 20);
     esp_plan_free(plan);
     if (!st && *sum == 0)
         st = espi_err_nomem(err);
-    espi_team_done(&team);
+    espi_rank_platform_done(&rank_platform);
     return st;
 }
 
@@ -416,7 +417,7 @@ void espi_detach(void)
     espi_prober_end();
     espi_agree_end();
     espi_progress_end();
-    espi_mail_end();
+    espi_relay_end();
     espi_comms_end();
     PMPI_Group_free(&espi_job.world);
     forget_network();

@@ -182,22 +182,22 @@ struct trip {
     struct espi_transport transport;
     struct espi_arena arena;
     struct espi_run_options options;
-    struct espi_notes notes;
+    struct espi_piggyback piggyback;
     int noted;
 };
 
 static int set_out(struct trip *t, const struct espi_call *call, void *data)
 {
     if (t->noted) {
-        if (espi_notes_init(&t->notes, call, &t->arena))
+        if (espi_piggyback_init(&t->piggyback, call, &t->arena))
             return -1;
-        t->wire.notes = &t->notes;
+        t->wire.piggyback = &t->piggyback;
         if (call->rank == call->root)
-            espi_notes_ask(&t->notes, call->c, call->bytes);
+            espi_piggyback_ask(&t->piggyback, call->c, call->bytes);
     }
     return espi_run_init(&t->run, &call->entry->prog, call->c->rank, call->entry->channel,
                          &t->transport, data, &t->options, &t->arena) ||
-                   espi_wire_reserve(&t->wire, t->run.max_requests, &t->arena)
+                   espi_mpi_transport_reserve(&t->wire, t->run.max_requests, &t->arena)
                ? -1
                : 0;
 }
@@ -209,14 +209,14 @@ static int go(struct trip *t, const struct espi_call *call, void *data)
         code = MPI_ERR_NO_MEM;
     } else if (espi_run_progress(&t->run, 1) < 0) {
         code = t->run.error;
-        espi_wire_abandon(t->run.requests, t->run.n_requests);
+        espi_mpi_transport_abandon(t->run.requests, t->run.n_requests);
     } else {
         code = t->wire.error;
     }
     if (t->noted && code != MPI_ERR_NO_MEM) {
-        espi_notes_report(&t->notes, call);
-        espi_mail_call(call);
-        int adopted = espi_notes_adopt(&t->notes, call->c);
+        espi_piggyback_report(&t->piggyback, call);
+        espi_relay_call(call);
+        int adopted = espi_piggyback_adopt(&t->piggyback, call->c);
         code = adopted ? adopted : code;
     }
     return code;
@@ -225,20 +225,20 @@ static int go(struct trip *t, const struct espi_call *call, void *data)
 /* Advice and reports travel with the messages of a plain run. */
 int espi_call_needs_whole(const struct espi_call *call)
 {
-    return !espi_notes_wanted(call) && espi_help_applies(call->c, call->entry);
+    return !espi_piggyback_wanted(call) && espi_help_applies(call->c, call->entry);
 }
 
 int espi_call_run(const struct espi_call *call, void *data,
                   const struct espi_run_options *options, int lost)
 {
-    struct trip t = {.options = *options, .noted = espi_notes_wanted(call)};
+    struct trip t = {.options = *options, .noted = espi_piggyback_wanted(call)};
     int code;
     if (espi_call_needs_whole(call)) {
         code = espi_help_run(call->c, call->entry, lost ? NULL : data);
     } else {
         t.options.window = espi_job.settings.window;
         espi_arena_init(&t.arena);
-        espi_wire_init(&t.wire, &t.transport, call->c->twin);
+        espi_mpi_transport_init(&t.wire, &t.transport, call->c->twin);
         keep_in_step(&t.wire, &t.options, call);
         if (lost)
             espi_lose(&t.options);
@@ -258,7 +258,7 @@ int espi_call_close(const struct espi_call *call, int ours, int code)
         espi_stats_note(esp_op_name(call->op), call->size, call->bytes,
                         call->entry ? call->entry->choice.plan->algo : "native",
                         espi_now_s() - call->start_s, call->native_s);
-    espi_notes_outcome(call);
+    espi_piggyback_outcome(call);
     if (ours && code)
         PMPI_Comm_call_errhandler(call->comm, code);
     return code;

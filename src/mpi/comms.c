@@ -86,7 +86,7 @@ static void free_comm(struct espi_comm *c)
     }
     for (int i = 0; i < c->n_advised; i++)
         esp_plan_free(c->advised[i].plan);
-    espi_team_done(&c->team);
+    espi_rank_platform_done(&c->rank_platform);
     espi_free(c->cache);
     espi_free(c->node);
     espi_free(c->world);
@@ -404,7 +404,7 @@ static struct espi_comm *take_out(MPI_Group group, int world)
     struct espi_comm *taken = NULL, *next;
     for (struct espi_comm *c = all; c; c = next) {
         next = c->next;
-        if (c->whose != ESPI_OURS || (c == job && (!world || espi_mail_is_active())) ||
+        if (c->whose != ESPI_OURS || (c == job && (!world || espi_relay_is_active())) ||
             !is_within(c, group))
             continue;
         list_remove(c);
@@ -446,7 +446,7 @@ void espi_comms_take_world(void)
     if (!ask(c, MPI_COMM_WORLD, 1))
         return;
     c->at_once = AT_ONCE;
-    espi_mail_begin(c->twin);
+    espi_relay_begin(c->twin);
 }
 
 /* The world's twin is freed while that is allowed; those of communicators that the user

@@ -62,14 +62,15 @@ static struct espi_entry *find_entry(struct espi_comm *c, esp_op op, int root,
     return oldest;
 }
 
-static esp_status make_team(struct espi_comm *c, struct esp_err *err)
+static esp_status make_rank_platform(struct espi_comm *c, struct esp_err *err)
 {
-    esp_status st = espi_job.net
-                        ? espi_team_create(&c->team, espi_job.net, c->size, c->node, err)
-                        : espi_team_create_equal(&c->team, c->size, err);
-    c->has_team = !st;
+    esp_status st =
+        espi_job.net ? espi_rank_platform_create(&c->rank_platform, espi_job.net, c->size,
+                                                 c->node, err)
+                     : espi_rank_platform_create_equal(&c->rank_platform, c->size, err);
+    c->has_rank_platform = !st;
     if (st && st != ESP_ENOMEM) {
-        c->no_team = 1; /* for the same reason on all ranks */
+        c->no_rank_platform = 1; /* for the same reason on all ranks */
         espi_say(ESPI_LOG_WARN, "a communicator of %d ranks runs natively: %s", c->size,
                  err->text);
     }
@@ -85,8 +86,8 @@ static esp_status adapt_given(const struct espi_comm *c, esp_op op, int root,
     const struct esp_plan *plan = advised ? advised : espi_job.plan;
     if (!plan || plan->op != op)
         return ESP_OK;
-    esp_status st =
-        espi_team_adapt(&c->team, espi_job.net, c->node, plan, root, out, &why);
+    esp_status st = espi_rank_platform_adapt(&c->rank_platform, espi_job.net, c->node,
+                                             plan, root, out, &why);
     return st == ESP_ENOMEM ? st : ESP_OK;
 }
 
@@ -112,7 +113,8 @@ static esp_status borrow(const struct espi_comm *c, const struct espi_choice *ne
     struct espi_arena arena;
     struct espi_choice choice = *near;
     espi_arena_init(&arena);
-    esp_status st = espi_plan_copy(near->plan, c->team.p, &arena, &choice.plan, err);
+    esp_status st =
+        espi_plan_copy(near->plan, c->rank_platform.p, &arena, &choice.plan, err);
     espi_arena_done(&arena);
     if (!st)
         *out = choice;
@@ -145,7 +147,7 @@ static esp_status choose(struct espi_comm *c, esp_op op, int root, double bytes,
     if (advised && given)
         options.algo = NULL; /* it is the advisor's to choose */
     if (!st)
-        st = espi_choose(c->team.p, op, root, bytes, &options, choice, err);
+        st = espi_choose(c->rank_platform.p, op, root, bytes, &options, choice, err);
     esp_plan_free(given);
     return st;
 }
@@ -168,10 +170,11 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op o
 {
     struct espi_choice choice = {0};
     double bytes = ldexp(1, size_class);
-    esp_status st = c->has_team || c->no_team ? ESP_OK : make_team(c, err);
-    if (st && !c->no_team)
+    esp_status st =
+        c->has_rank_platform || c->no_rank_platform ? ESP_OK : make_rank_platform(c, err);
+    if (st && !c->no_rank_platform)
         return st;
-    if (!c->no_team) {
+    if (!c->no_rank_platform) {
         st = choose(c, op, root, bytes, &choice, err);
         if (st)
             return st;
@@ -198,8 +201,8 @@ esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_
                                            .unscheduled = e->op != ESP_OP_BCAST};
     espi_arena_done(&e->arena);
     e->bytes = 0;
-    esp_status st = espi_program_compile(c->team.p, e->choice.plan, &options, &e->arena,
-                                         &e->prog, &err);
+    esp_status st = espi_program_compile(c->rank_platform.p, e->choice.plan, &options,
+                                         &e->arena, &e->prog, &err);
     if (st)
         return st;
     e->channel = espi_program_channels(&e->prog, &e->arena);
@@ -284,18 +287,18 @@ uint64_t espi_entry_sum(const struct espi_entry *e)
     return e->choice.plan ? sum_program(&e->prog) : 1;
 }
 
-uint64_t espi_plan_sum(const struct espi_team *team, const struct esp_plan *given,
-                       int root, uint64_t bytes)
+uint64_t espi_plan_sum(const struct espi_rank_platform *rank_platform,
+                       const struct esp_plan *given, int root, uint64_t bytes)
 {
     struct espi_choice_options options = {
         .force = 1, .algo = espi_job.settings.algo, .given = given};
-    struct espi_comm c = {.team = *team};
+    struct espi_comm c = {.rank_platform = *rank_platform};
     struct espi_entry e = {.op = given ? given->op : ESP_OP_BCAST};
     struct esp_err err;
     uint64_t sum = 0, bits;
     espi_arena_init(&e.arena);
-    esp_status st =
-        espi_choose(team->p, e.op, root, (double)bytes, &options, &e.choice, &err);
+    esp_status st = espi_choose(rank_platform->p, e.op, root, (double)bytes, &options,
+                                &e.choice, &err);
     if (!st && e.choice.plan)
         st = espi_compile(&c, &e, bytes);
     if (st != ESP_ENOMEM) {

@@ -73,7 +73,7 @@ static void finish(struct pending *p, int result)
 {
     int code = result < 0 ? p->run.error : p->wire.error;
     if (result < 0)
-        espi_wire_abandon(p->run.requests, p->run.n_requests);
+        espi_mpi_transport_abandon(p->run.requests, p->run.n_requests);
     if (!code)
         code = p->is_root ? p->layout.slicer.error
                           : espi_layout_unpack(&p->layout, p->c->twin);
@@ -92,7 +92,7 @@ static void finish(struct pending *p, int result)
 int espi_progress(void)
 {
     int finished = 0;
-    espi_mail_idle();
+    espi_relay_idle();
     espi_agree_progress();
     if (!atomic_load(&n_pending) || pthread_mutex_trylock(&lock))
         return 0; /* nothing to do, or somebody is at it: we ourselves, perhaps */
@@ -166,14 +166,14 @@ static int prepare(struct pending *p)
     p->prog = own.prog;
     for (int i = 0; i < p->prog.n_streams; i++)
         own.channel[i] += ESPI_TAG_IBCAST + p->slot * ESPI_IBCAST_STREAMS;
-    espi_wire_init(&p->wire, &p->transport, p->c->twin);
+    espi_mpi_transport_init(&p->wire, &p->transport, p->c->twin);
     espi_layout_tell(&p->layout, &options);
     if (p->code) /* it takes part without data, for the sake of the others */
         espi_lose(&options);
     p->wire.error = p->code;
     return espi_run_init(&p->run, &p->prog, p->c->rank, own.channel, &p->transport,
                          p->layout.data, &options, &p->arena) ||
-                   espi_wire_reserve(&p->wire, p->run.max_requests, &p->arena)
+                   espi_mpi_transport_reserve(&p->wire, p->run.max_requests, &p->arena)
                ? -1
                : 0;
 }

@@ -11,7 +11,7 @@
 #include "exec/rescue.h"
 #include "exec/slow.h"
 #include "mpi/shim.h"
-#include "runtime/helpers.h"
+#include "runtime/backup_senders.h"
 
 /* Late by less is not worth a message: so long may an operating system let a rank wait
  * for its turn, and so much of the whole does not matter. */
@@ -33,7 +33,7 @@ struct espi_help {
 static void find_helpers(const struct espi_comm *c, struct espi_entry *e)
 {
     const struct esp_plan *plan = e->choice.plan;
-    const struct esp_platform *p = c->team.p;
+    const struct esp_platform *p = c->rank_platform.p;
     double size = plan->size_bytes, slice = plan->slice_bytes;
     int n = esp_platform_node_count(p);
     struct espi_arena arena;
@@ -43,7 +43,7 @@ static void find_helpers(const struct espi_comm *c, struct espi_entry *e)
     espi_arena_init(&arena);
     esp_status st = e->helper ? ESP_OK : ESP_ENOMEM;
     if (!st)
-        st = espi_find_helpers(p, plan, slice > 0 ? slice : size, e->helper, &err);
+        st = espi_find_backup_senders(p, plan, slice > 0 ? slice : size, e->helper, &err);
     if (!st)
         st = espi_plan_cost(p, plan, size, slice, &arena, &cost, &err);
     if (!st) {
@@ -97,7 +97,7 @@ static struct espi_help *make_help(const struct espi_comm *c)
     struct espi_help *h = espi_calloc(1, sizeof *h);
     if (!h)
         return NULL;
-    espi_wire_init(&h->wire, &h->plain, c->twin);
+    espi_mpi_transport_init(&h->wire, &h->plain, c->twin);
     h->wire.any_size = 1;
     h->wire.requests = h->requests;
     h->wire.statuses = h->statuses;
@@ -124,10 +124,10 @@ static const struct espi_transport *transport_of(const struct espi_help *h)
 static void drain(struct espi_comm *c)
 {
     struct espi_help *h = c->help;
-    int notes = 0;
-    if (PMPI_Reduce_scatter_block(h->line->notes_sent, &notes, 1, MPI_INT, MPI_SUM,
+    int piggyback = 0;
+    if (PMPI_Reduce_scatter_block(h->line->notes_sent, &piggyback, 1, MPI_INT, MPI_SUM,
                                   c->twin) == MPI_SUCCESS)
-        espi_helpline_drain(h->line, transport_of(h), notes);
+        espi_helpline_drain(h->line, transport_of(h), piggyback);
 }
 
 /* What is still under way is the library's to clear away. */

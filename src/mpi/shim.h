@@ -18,7 +18,7 @@
 #include "exec/exec.h"
 #include "runtime/choice.h"
 #include "runtime/knobs.h"
-#include "runtime/team.h"
+#include "runtime/rank_platform.h"
 
 /* ---- the job: written once, by the attach; then read only ---- */
 struct espi_job {
@@ -102,9 +102,9 @@ struct espi_comm {
     MPI_Comm twin;
     int *node;  /* rank -> node of the network, or NULL */
     int *world; /* rank -> rank of the job, or NULL */
-    int has_team;
-    int no_team; /* it cannot be made: all is native */
-    struct espi_team team;
+    int has_rank_platform;
+    int no_rank_platform; /* it cannot be made: all is native */
+    struct espi_rank_platform rank_platform;
     uint64_t n_started;     /* non-blocking calls */
     uint64_t n_agreed;      /* entries */
     int n_held;             /* of them under way */
@@ -116,7 +116,7 @@ struct espi_comm {
     /* advice that is new: broadcasts that it is about are to be decided anew; or NULL */
     const struct esp_plan *news;
     uint64_t epoch, calls; /* of the advice, and broadcasts by plans under it */
-    double credit_bytes;   /* for reports (mail.c) */
+    double credit_bytes;   /* for reports (advice_relay.c) */
     struct espi_advised advised[ESPI_ADVISED];
     int n_advised;
     struct espi_advice_seen seen[ESPI_CLASSES]; /* by size class, where we are the root */
@@ -184,8 +184,8 @@ esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_
  * too. */
 uint64_t espi_entry_sum(const struct espi_entry *e);
 /* The same for a plan of the job, given or NULL; 0: out of memory. */
-uint64_t espi_plan_sum(const struct espi_team *team, const struct esp_plan *given,
-                       int root, uint64_t bytes);
+uint64_t espi_plan_sum(const struct espi_rank_platform *rank_platform,
+                       const struct esp_plan *given, int root, uint64_t bytes);
 
 /* Do all ranks have the same for this entry? At its first use, on all of them. able: does
  * this one have anything? Afterwards all have the same, if need be none; or the job ends.
@@ -257,24 +257,25 @@ void espi_layout_done(struct espi_buffer_layout *l);
 
 /* ---- messages ---- */
 
-struct espi_notes;
+struct espi_piggyback;
 
 struct espi_mpi_transport {
     MPI_Comm comm;
     MPI_Request *requests;
     MPI_Status *statuses;
-    struct espi_notes *notes; /* NULL: none travel */
-    int in_step;              /* a send has ended when the receiver has the message */
-    int any_size;             /* messages may be shorter than what was to come */
-    int error; /* of a message that came, but wrong: the run goes on, for the others */
+    struct espi_piggyback *piggyback; /* NULL: nothing travels with the data */
+    int in_step;  /* a send has ended when the receiver has the message */
+    int any_size; /* messages may be shorter than what was to come */
+    int error;    /* of a message that came, but wrong: the run goes on, for the others */
 };
 
-void espi_wire_init(struct espi_mpi_transport *wire, struct espi_transport *t,
-                    MPI_Comm twin);
+void espi_mpi_transport_init(struct espi_mpi_transport *wire, struct espi_transport *t,
+                             MPI_Comm twin);
 /* Room for that many messages under way; 0, or -1: out of memory. */
-int espi_wire_reserve(struct espi_mpi_transport *wire, int n, struct espi_arena *arena);
+int espi_mpi_transport_reserve(struct espi_mpi_transport *wire, int n,
+                               struct espi_arena *arena);
 /* Gives up what is under way. */
-void espi_wire_abandon(const struct espi_request *requests, int n);
+void espi_mpi_transport_abandon(const struct espi_request *requests, int n);
 
 /* ---- ranks that help each other ---- */
 
@@ -352,82 +353,83 @@ int espi_is_short(MPI_Count count, MPI_Datatype type);
 /* The bytes of the parts of all ranks but the root, each of so many; 0: too many. */
 uint64_t espi_parts(const struct espi_call *call, uint64_t part);
 
-/* ---- notes: plans of the advisor that travel with broadcasts ---- */
+/* ---- piggyback: plans of the advisor that travel with broadcasts ---- */
 
-struct espi_note_head {
+struct espi_piggyback_head {
     uint32_t magic, length; /* of the text */
     uint64_t epoch;         /* of the plans in force after this call */
 };
 
-struct espi_note_in {
+struct espi_piggyback_in {
     char *message;
     void *to; /* where the data belong */
     size_t bytes;
 };
 
-struct espi_note_way {
+struct espi_piggyback_way {
     int sends, peer, channel;
     int open; /* messages under way */
     double since_s, under_way_s;
 };
 
 /* Of one call. */
-struct espi_notes {
+struct espi_piggyback {
     struct espi_arena *arena;
-    struct espi_note_head head;
+    struct espi_piggyback_head head;
     const char *text;
     int have; /* head and text are what the root says */
-    struct espi_note_in *in;
+    struct espi_piggyback_in *in;
     int n_in;
-    struct espi_note_way *begun; /* ways on which a message has been sent or awaited */
+    struct espi_piggyback_way
+        *begun; /* ways on which a message has been sent or awaited */
     int n_begun;
     double start_s, first_s, last_s; /* of the call; of slices that came */
 };
 
-/* Do notes travel with this call? Every rank finds the same. */
-int espi_notes_wanted(const struct espi_call *call);
-int espi_notes_init(struct espi_notes *n, const struct espi_call *call,
-                    struct espi_arena *arena);
+/* Does a head travel with the data of this call? Every rank finds the same. */
+int espi_piggyback_wanted(const struct espi_call *call);
+int espi_piggyback_init(struct espi_piggyback *n, const struct espi_call *call,
+                        struct espi_arena *arena);
 /* At the root: looks for advice for messages of about that size. */
-void espi_notes_ask(struct espi_notes *n, struct espi_comm *c, uint64_t bytes);
+void espi_piggyback_ask(struct espi_piggyback *n, struct espi_comm *c, uint64_t bytes);
 /* The message to send or receive into instead, and its bytes; NULL: out of memory.
  * which: the number of a message with a head, -1: it has none. */
-const void *espi_notes_send(struct espi_notes *n, int peer, int channel, const void *from,
-                            size_t *bytes);
-void *espi_notes_recv(struct espi_notes *n, int peer, int channel, void *to,
-                      size_t *bytes, int *which);
+const void *espi_piggyback_send(struct espi_piggyback *n, int peer, int channel,
+                                const void *from, size_t *bytes);
+void *espi_piggyback_recv(struct espi_piggyback *n, int peer, int channel, void *to,
+                          size_t *bytes, int *which);
 /* A message has come; one with a head of so many bytes: 0, or -1: it is wrong. */
-void espi_notes_clock(struct espi_notes *n);
+void espi_piggyback_clock(struct espi_piggyback *n);
 /* Messages on the way: one begins, one is sent. The number of the way, for the second. */
-int espi_notes_begin(struct espi_notes *n, int peer, int channel);
-void espi_notes_sent(struct espi_notes *n, int way);
-int espi_notes_came(struct espi_notes *n, int which, size_t came);
+int espi_piggyback_begin(struct espi_piggyback *n, int peer, int channel);
+void espi_piggyback_sent(struct espi_piggyback *n, int way);
+int espi_piggyback_came(struct espi_piggyback *n, int which, size_t came);
 /* At the end of the call, on every rank: what travelled is in force. */
-int espi_notes_adopt(const struct espi_notes *n, struct espi_comm *c);
-void espi_notes_report(const struct espi_notes *n, const struct espi_call *call);
+int espi_piggyback_adopt(const struct espi_piggyback *n, struct espi_comm *c);
+void espi_piggyback_report(const struct espi_piggyback *n, const struct espi_call *call);
 /* Tells the advisor whose the call was and how long it took; calls that follow each other
  * fast are only counted. */
-void espi_notes_outcome(const struct espi_call *call);
+void espi_piggyback_outcome(const struct espi_call *call);
 
-/* ---- mail between ranks on other machines and the advisor ---- */
+/* ---- relay between ranks on other machines and the advisor ---- */
 
 /* Collective over the job, whose twin it is. */
-void espi_mail_begin(MPI_Comm twin);
-/* Tells the advisor, by the socket or by mail. */
-void espi_mail_news(const void *news, size_t length);
+void espi_relay_begin(MPI_Comm twin);
+/* Tells the advisor, by the socket or by the relay. */
+void espi_relay_news(const void *news, size_t length);
 /* Shall the ranks report of this call? The root always does. To be asked once a call, of
  * which every rank finds the same. */
-int espi_mail_affords(const struct espi_call *call);
-/* At the end of a broadcast by a plan: takes letters, sends plans. */
-void espi_mail_call(const struct espi_call *call);
-/* At the root: the next plan that came by mail (espi_free), and 1; 0: none. */
-int espi_mail_plan(char **text, size_t *length);
+int espi_relay_affords(const struct espi_call *call);
+/* At the end of a broadcast by a plan: takes what came by the relay, sends plans. */
+void espi_relay_call(const struct espi_call *call);
+/* At the root: the next plan that came by the relay (espi_free), and 1; 0: none. */
+int espi_relay_plan(char **text, size_t *length);
 /* While the library makes progress. */
-void espi_mail_idle(void);
+void espi_relay_idle(void);
 /* Collective. */
-void espi_mail_end(void);
+void espi_relay_end(void);
 /* Is the twin of MPI_COMM_WORLD needed? Alike on all ranks. */
-int espi_mail_is_active(void);
+int espi_relay_is_active(void);
 
 /* The plan in force for broadcasts from that rank of about that size, or NULL. */
 const struct esp_plan *espi_advised_plan(const struct espi_comm *c, int root,

@@ -18,7 +18,7 @@ enum {
     ESPI_SUMS = 8000,
     /* One each. */
     ESPI_TAG_GREETING = 32763,
-    ESPI_TAG_MAIL = 32764, /* advice from rank to rank */
+    ESPI_TAG_RELAY = 32764, /* advice from rank to rank */
     ESPI_TAG_ANSWERS = ESPI_CHANNEL_ANSWERS,
     ESPI_TAG_NOTES = ESPI_CHANNEL_NOTES,
     ESPI_TAG_SELF = 32767, /* of a rank to itself */
@@ -26,8 +26,8 @@ enum {
 };
 
 _Static_assert((int)ESPI_TAG_SUMS + ESPI_SUMS <= ESPI_TAG_GREETING &&
-                   ESPI_TAG_GREETING < ESPI_TAG_MAIL &&
-                   ESPI_TAG_MAIL < ESPI_TAG_ANSWERS &&
+                   ESPI_TAG_GREETING < ESPI_TAG_RELAY &&
+                   ESPI_TAG_RELAY < ESPI_TAG_ANSWERS &&
                    ESPI_TAG_ANSWERS < ESPI_TAG_NOTES && ESPI_TAG_NOTES < ESPI_TAG_SELF &&
                    (int)ESPI_TAG_SELF <= ESPI_TAG_MAX,
                "each kind of message has tags of its own");

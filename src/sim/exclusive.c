@@ -19,7 +19,7 @@ enum { ARRIVAL /* of a state, of the stream `about` */, WAKE_UP /* of a resource
 enum { RUNNING, WAITS_FOR_DATA, WAITS_FOR_TURN, QUEUED, DONE };
 
 struct engine {
-    struct espi_scene *scene;
+    struct espi_sim *sim;
     const struct espi_program *prog;
     espi_ordering ordered;
     double now_s;
@@ -59,7 +59,7 @@ static const struct espi_step *current_send(struct engine *g, int rank)
 static int dead(const struct engine *g, int stream)
 {
     const struct espi_stream *s = &g->prog->streams[stream];
-    return g->scene->stop_s[s->from] <= g->now_s || g->scene->stop_s[s->to] <= g->now_s;
+    return g->sim->stop_s[s->from] <= g->now_s || g->sim->stop_s[s->to] <= g->now_s;
 }
 
 /* The step that the rank expects to receive next, when receives are ordered. */
@@ -81,7 +81,7 @@ static const struct espi_step *current_recv(struct engine *g, int rank)
 /* The use that is free last, if one is not free now; -1: all are free. */
 static int blocking_resource(const struct engine *g, int stream)
 {
-    const struct espi_scene *s = g->scene;
+    const struct espi_sim *s = g->sim;
     int worst = -1;
     double last_s = g->now_s;
     for (int k = s->use_start[stream]; k < s->use_start[stream + 1]; k++)
@@ -117,7 +117,7 @@ static void stand_in_queue(struct engine *g, int rank, int resource)
 static void tell(const struct engine *g, const struct espi_step *step, int64_t slice,
                  double end_s, int lost)
 {
-    const struct esp_sim_options *o = g->scene->options;
+    const struct esp_sim_options *o = g->sim->options;
     const struct espi_stream *s = &g->prog->streams[step->stream];
     if (!o->on_transfer)
         return;
@@ -137,10 +137,10 @@ static void tell(const struct engine *g, const struct espi_step *step, int64_t s
  * sender notices when it would have ended, and goes on. */
 static void start(struct engine *g, const struct espi_step *step, int64_t slice)
 {
-    struct espi_scene *s = g->scene;
+    struct espi_sim *s = g->sim;
     int stream = step->stream;
     const struct espi_stream *st = &g->prog->streams[stream];
-    double end_s = espi_scene_arrival_s(s, stream, g->now_s);
+    double end_s = espi_sim_arrival_s(s, stream, g->now_s);
     double stretch = 1;
     if (s->varies && s->varies[stream])
         stretch = (end_s - g->now_s) / s->lag_s[stream];
@@ -153,7 +153,7 @@ static void start(struct engine *g, const struct espi_step *step, int64_t slice)
         !(end_s <= fmin(s->stop_s[st->from], s->stop_s[st->to])) || !isfinite(end_s);
     if (!lost)
         push(g, (struct espi_event){end_s, ARRIVAL, step->state, stream});
-    espi_scene_send(s, stream, slice);
+    espi_sim_send(s, stream, slice);
     tell(g, step, slice, end_s, lost);
 }
 
@@ -218,7 +218,7 @@ static void run_rank(struct engine *g, int rank)
 {
     for (;;) {
         const struct espi_step *step = current_send(g, rank);
-        if (!step || g->scene->stop_s[rank] <= g->now_s) {
+        if (!step || g->sim->stop_s[rank] <= g->now_s) {
             g->status[rank] = DONE;
             return;
         }
@@ -251,7 +251,7 @@ static void arrive(struct engine *g, const struct espi_event *e)
     const struct espi_stream *s = &g->prog->streams[e->about];
     g->arrived[e->id]++;
     if (s->keeps)
-        espi_scene_keep(g->scene, e->about, e->at_s);
+        espi_sim_keep(g->sim, e->about, e->at_s);
     if (g->status[s->to] == WAITS_FOR_DATA) {
         g->status[s->to] = RUNNING;
         run_rank(g, s->to);
@@ -273,23 +273,23 @@ static void wake(struct engine *g, int resource)
 
 /* The order in which receives are kept. One that waits for what never comes would hold up
  * all the others: where nodes stop or links go down receives happen as they come. */
-static espi_ordering kept_order(const struct espi_scene *scene)
+static espi_ordering kept_order(const struct espi_sim *sim)
 {
-    const struct esp_sim_options *o = scene->options;
+    const struct esp_sim_options *o = sim->options;
     if (o->n_stops > 0)
         return ESPI_UNORDERED;
     for (int i = 0; i < o->n_changes; i++)
         if (o->changes[i].factor == 0)
             return ESPI_UNORDERED;
-    return scene->prog->ordered;
+    return sim->prog->ordered;
 }
 
-static int engine_init(struct engine *g, struct espi_scene *scene)
+static int engine_init(struct engine *g, struct espi_sim *sim)
 {
-    const struct espi_program *prog = scene->prog;
-    struct espi_arena *a = scene->arena;
+    const struct espi_program *prog = sim->prog;
+    struct espi_arena *a = sim->arena;
     int n = prog->n_ranks;
-    *g = (struct engine){.scene = scene, .prog = prog, .ordered = kept_order(scene)};
+    *g = (struct engine){.sim = sim, .prog = prog, .ordered = kept_order(sim)};
     g->send_round = ESPI_ARENA_ZNEW(a, int64_t, n);
     g->recv_round = ESPI_ARENA_ZNEW(a, int64_t, n);
     g->send_at = ESPI_ARENA_ZNEW(a, int, n);
@@ -297,29 +297,29 @@ static int engine_init(struct engine *g, struct espi_scene *scene)
     g->status = ESPI_ARENA_ZNEW(a, unsigned char, n);
     g->wish_s = ESPI_ARENA_ZNEW(a, double, n);
     g->next = ESPI_ARENA_NEW(a, int, n);
-    g->free_s = ESPI_ARENA_ZNEW(a, double, scene->links.n);
-    g->queue = ESPI_ARENA_NEW(a, int, scene->links.n);
-    g->will_wake = ESPI_ARENA_ZNEW(a, unsigned char, scene->links.n);
+    g->free_s = ESPI_ARENA_ZNEW(a, double, sim->links.n);
+    g->queue = ESPI_ARENA_NEW(a, int, sim->links.n);
+    g->will_wake = ESPI_ARENA_ZNEW(a, unsigned char, sim->links.n);
     g->arrived = ESPI_ARENA_ZNEW(a, int64_t, prog->n_states);
     if (!g->send_round || !g->recv_round || !g->send_at || !g->recv_at || !g->status ||
         !g->wish_s || !g->next || !g->free_s || !g->queue || !g->will_wake || !g->arrived)
         return -1;
-    memset(g->queue, 0xff, (size_t)scene->links.n * sizeof *g->queue);
+    memset(g->queue, 0xff, (size_t)sim->links.n * sizeof *g->queue);
     return 0;
 }
 
-esp_status espi_run_exclusive(struct espi_scene *scene, struct esp_err *err)
+esp_status espi_run_exclusive(struct espi_sim *sim, struct esp_err *err)
 {
     struct engine g;
-    if (engine_init(&g, scene))
+    if (engine_init(&g, sim))
         return espi_err_nomem(err);
-    for (int r = 0; r < scene->prog->n_ranks; r++)
+    for (int r = 0; r < sim->prog->n_ranks; r++)
         if (g.status[r] == RUNNING)
             run_rank(&g, r);
     while (g.events.size > 0 && !g.out_of_memory) {
         struct espi_event e = espi_events_pop(&g.events);
         g.now_s = e.at_s;
-        scene->events++;
+        sim->events++;
         if (e.kind == ARRIVAL)
             arrive(&g, &e);
         else

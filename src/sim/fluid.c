@@ -37,7 +37,7 @@ struct landing {
 };
 
 struct engine {
-    struct espi_scene *scene;
+    struct espi_sim *sim;
     const struct espi_program *prog;
     double now_s;
     int blocking;       /* one transfer a rank at a time */
@@ -84,24 +84,22 @@ static int change_event(const struct engine *g)
 static double link_factor(const struct engine *g, int link)
 {
     double never = INFINITY;
-    return g->scene->link_rate
-               ? espi_rate_at(&g->scene->link_rate[link], g->now_s, &never)
-               : 1;
+    return g->sim->link_rate ? espi_rate_at(&g->sim->link_rate[link], g->now_s, &never)
+                             : 1;
 }
 
 static double cable_factor(const struct engine *g, int cable)
 {
     double never = INFINITY;
-    return g->scene->cable_rate
-               ? espi_rate_at(&g->scene->cable_rate[cable], g->now_s, &never)
-               : 1;
+    return g->sim->cable_rate ? espi_rate_at(&g->sim->cable_rate[cable], g->now_s, &never)
+                              : 1;
 }
 
 /* What 1 B/s over one link takes of a resource it uses. Overheads of the multi-port model
  * are waiting times, not shares. */
 static double part_of(const struct engine *g, int link, int resource)
 {
-    const struct espi_scene *s = g->scene;
+    const struct espi_sim *s = g->sim;
     int owner;
     espi_resource_kind kind = espi_resource_kind_of(&s->links, resource, &owner);
     if (kind == ESPI_CABLE)
@@ -113,7 +111,7 @@ static double part_of(const struct engine *g, int link, int resource)
 
 static void set_parts(struct engine *g, int stream)
 {
-    const struct espi_scene *s = g->scene;
+    const struct espi_sim *s = g->sim;
     const struct espi_stream *st = &g->prog->streams[stream];
     if (g->has_parts[stream])
         return;
@@ -134,7 +132,7 @@ static void set_parts(struct engine *g, int stream)
 /* What has flowed since the rate was set. */
 static void count_flow(struct engine *g, int stream)
 {
-    struct espi_scene *s = g->scene;
+    struct espi_sim *s = g->sim;
     struct flow *f = &g->flows[stream];
     double passed_s = g->now_s - f->since_s;
     f->since_s = g->now_s;
@@ -184,7 +182,7 @@ static void wake(struct engine *g, int rank)
 static double stop_of(const struct engine *g, int stream)
 {
     const struct espi_stream *s = &g->prog->streams[stream];
-    return fmin(g->scene->stop_s[s->from], g->scene->stop_s[s->to]);
+    return fmin(g->sim->stop_s[s->from], g->sim->stop_s[s->to]);
 }
 
 static const struct espi_step *current_step(struct engine *g, int rank)
@@ -205,7 +203,7 @@ static int can_start(const struct engine *g, int rank, const struct espi_step *s
 
 static void start(struct engine *g, int rank, const struct espi_step *step)
 {
-    struct espi_scene *s = g->scene;
+    struct espi_sim *s = g->sim;
     int stream = step->stream;
     g->flows[stream] = (struct flow){
         .phase = LATENCY,
@@ -217,7 +215,7 @@ static void start(struct engine *g, int rank, const struct espi_step *step)
     espi_heap_set(&g->due, stream, g->now_s + (g->pipelined ? 0 : s->latency_s[stream]));
     g->busy[rank]++;
     g->at[rank]++;
-    espi_scene_send(s, stream, g->flows[stream].slice);
+    espi_sim_send(s, stream, g->flows[stream].slice);
     if (s->reality->model != ESP_MODEL_MULTI_PORT)
         return;
     g->ready_s[rank] =
@@ -230,7 +228,7 @@ static void start(struct engine *g, int rank, const struct espi_step *step)
 
 static void tell(const struct engine *g, int stream, const struct flow *f, int lost)
 {
-    const struct esp_sim_options *o = g->scene->options;
+    const struct esp_sim_options *o = g->sim->options;
     const struct espi_stream *s = &g->prog->streams[stream];
     if (!o->on_transfer)
         return;
@@ -254,7 +252,7 @@ static void arrive(struct engine *g, int stream, const struct flow *f, int lost)
     g->arrived[f->state]++;
     wake(g, g->prog->streams[stream].to);
     if (g->prog->streams[stream].keeps)
-        espi_scene_keep(g->scene, stream, g->now_s);
+        espi_sim_keep(g->sim, stream, g->now_s);
 }
 
 /* What has left its sender arrives after the latency. */
@@ -271,7 +269,7 @@ static void take_off(struct engine *g, int stream)
         at = (int)g->n_landings++;
     }
     g->landings[at].flow = g->flows[stream];
-    double at_s = g->now_s + g->scene->latency_s[stream];
+    double at_s = g->now_s + g->sim->latency_s[stream];
     if (espi_events_push(&g->under_way, (struct espi_event){at_s, 0, stream, at}))
         g->out_of_memory = 1;
 }
@@ -297,7 +295,7 @@ static void end_flow(struct engine *g, int stream, int lost)
     espi_heap_remove(&g->due, stream);
     g->busy[g->prog->streams[stream].from]--;
     wake(g, g->prog->streams[stream].from);
-    if (lost || !g->pipelined || !(g->scene->latency_s[stream] > 0))
+    if (lost || !g->pipelined || !(g->sim->latency_s[stream] > 0))
         arrive(g, stream, f, lost);
     else
         take_off(g, stream);
@@ -325,7 +323,7 @@ static void stop(struct engine *g, int rank)
 
 static void expect_change(struct engine *g)
 {
-    const struct esp_sim_options *o = g->scene->options;
+    const struct esp_sim_options *o = g->sim->options;
     double next_s = INFINITY;
     for (int i = 0; i < o->n_changes; i++)
         if (o->changes[i].at_s > g->now_s)
@@ -340,7 +338,7 @@ static void expect_change(struct engine *g)
 static void change_parts(struct engine *g)
 {
     for (int i = 0; i < g->prog->n_streams; i++) {
-        if (!g->scene->varies[i])
+        if (!g->sim->varies[i])
             continue;
         if (g->flows[i].phase == FLOWING)
             count_flow(g, i);
@@ -375,7 +373,7 @@ static int is_due(const struct engine *g, int event)
     double ahead_s = g->due.key[event] - g->now_s;
     return ahead_s <= 0 ||
            (event < g->prog->n_streams && g->flows[event].phase == FLOWING &&
-            ahead_s * g->flows[event].rate_Bps <= 1e-9 * g->scene->slice_bytes);
+            ahead_s * g->flows[event].rate_Bps <= 1e-9 * g->sim->slice_bytes);
 }
 
 static void happen_all(struct engine *g)
@@ -392,7 +390,7 @@ static void start_all(struct engine *g)
     for (int i = 0; i < g->n_awake; i++) {
         int rank = g->awake[i];
         const struct espi_step *step;
-        while (g->scene->stop_s[rank] > g->now_s && (step = current_step(g, rank)) &&
+        while (g->sim->stop_s[rank] > g->now_s && (step = current_step(g, rank)) &&
                can_start(g, rank, step)) {
             start(g, rank, step);
             if (stop_of(g, step->stream) <= g->now_s)
@@ -432,31 +430,31 @@ static int engine_alloc(struct engine *g, struct espi_arena *a)
                : -1;
 }
 
-static int engine_init(struct engine *g, struct espi_scene *scene)
+static int engine_init(struct engine *g, struct espi_sim *sim)
 {
-    const struct espi_program *prog = scene->prog;
-    esp_model model = scene->reality->model;
-    *g = (struct engine){.scene = scene, .prog = prog, .spare = -1};
+    const struct espi_program *prog = sim->prog;
+    esp_model model = sim->reality->model;
+    *g = (struct engine){.sim = sim, .prog = prog, .spare = -1};
     g->blocking = model == ESP_MODEL_ONE_PORT || model == ESP_MODEL_HALF_DUPLEX;
     g->pipelined = model == ESP_MODEL_CAPACITY;
-    if (engine_alloc(g, scene->arena) ||
-        espi_heap_init(&g->due, scene->arena, change_event(g) + 1) ||
-        espi_fair_rates_init(&g->rates, prog->n_streams, scene->links.n, scene->use_start,
-                             scene->use_resource, scene->arena))
+    if (engine_alloc(g, sim->arena) ||
+        espi_heap_init(&g->due, sim->arena, change_event(g) + 1) ||
+        espi_fair_rates_init(&g->rates, prog->n_streams, sim->links.n, sim->use_start,
+                             sim->use_resource, sim->arena))
         return -1;
     for (int r = 0; r < prog->n_ranks; r++) {
         wake(g, r);
-        if (isfinite(scene->stop_s[r]))
-            espi_heap_set(&g->due, stop_event_of(g, r), scene->stop_s[r]);
+        if (isfinite(sim->stop_s[r]))
+            espi_heap_set(&g->due, stop_event_of(g, r), sim->stop_s[r]);
     }
     expect_change(g);
     return 0;
 }
 
-esp_status espi_run_fluid(struct espi_scene *scene, struct esp_err *err)
+esp_status espi_run_fluid(struct espi_sim *sim, struct esp_err *err)
 {
     struct engine g;
-    if (engine_init(&g, scene))
+    if (engine_init(&g, sim))
         return espi_err_nomem(err);
     for (double next_s = 0; isfinite(next_s) && !g.out_of_memory;) {
         g.now_s = next_s;
@@ -464,7 +462,7 @@ esp_status espi_run_fluid(struct espi_scene *scene, struct esp_err *err)
         start_all(&g);
         if (next_event_s(&g) > g.now_s) { /* nothing more happens now */
             set_rates(&g);
-            scene->events++;
+            sim->events++;
         }
         next_s = next_event_s(&g);
     }

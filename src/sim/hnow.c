@@ -26,7 +26,7 @@ struct letter {
 };
 
 struct engine {
-    struct espi_scene *scene;
+    struct espi_sim *sim;
     const struct espi_program *prog;
     /* ranks */
     double *free_s, *hold_s; /* the processor; the next send */
@@ -68,7 +68,7 @@ static void set_alarm(struct engine *g, int rank)
 {
     double send_s = next_send_s(g, rank);
     double at_s = fmin(send_s, next_receive_s(g, rank));
-    if (at_s < g->scene->stop_s[rank])
+    if (at_s < g->sim->stop_s[rank])
         espi_heap_set(&g->next, rank, at_s);
     else
         espi_heap_remove(&g->next, rank);
@@ -101,17 +101,17 @@ static void put_in_buffer(struct engine *g, int rank, int letter)
 static void work(struct engine *g, int rank, double at_s, double busy_s)
 {
     g->free_s[rank] = at_s + busy_s;
-    g->scene->busy_s[g->scene->node[rank]] += busy_s; /* the processor */
+    g->sim->busy_s[g->sim->node[rank]] += busy_s; /* the processor */
 }
 
 static int send(struct engine *g, int rank, double at_s)
 {
-    struct espi_scene *s = g->scene;
+    struct espi_sim *s = g->sim;
     const struct espi_step *step = current(g, rank);
     int to = g->prog->streams[step->stream].to, letter = new_letter(g);
     if (letter < 0)
         return -1;
-    double end_s = espi_scene_arrival_s(s, step->stream, at_s);
+    double end_s = espi_sim_arrival_s(s, step->stream, at_s);
     g->letters[letter] = (struct letter){
         .stream = step->stream,
         .state = step->state,
@@ -123,14 +123,14 @@ static int send(struct engine *g, int rank, double at_s)
     work(g, rank, at_s, g->send_s[step->stream]);
     g->hold_s[rank] = at_s + g->gap_s[step->stream];
     g->at[rank]++;
-    espi_scene_send(s, step->stream, g->letters[letter].slice);
+    espi_sim_send(s, step->stream, g->letters[letter].slice);
     set_alarm(g, to);
     return 0;
 }
 
 static void tell(const struct engine *g, const struct letter *l, double end_s)
 {
-    const struct esp_sim_options *o = g->scene->options;
+    const struct esp_sim_options *o = g->sim->options;
     const struct espi_stream *s = &g->prog->streams[l->stream];
     struct esp_sim_transfer transfer = {
         .from = g->prog->node[s->from],
@@ -154,12 +154,12 @@ static void receive(struct engine *g, int rank, double at_s)
     g->first[rank] = l->next;
     *(l->next < 0 ? &g->last[rank] : &g->letters[l->next].last) = -1;
     double end_s = g->free_s[rank];
-    int lost = end_s > g->scene->stop_s[rank];
+    int lost = end_s > g->sim->stop_s[rank];
     tell(g, l, lost ? INFINITY : end_s);
     if (!lost) {
         g->arrived[l->state]++;
         if (g->prog->streams[l->stream].keeps)
-            espi_scene_keep(g->scene, l->stream, end_s);
+            espi_sim_keep(g->sim, l->stream, end_s);
     }
     l->next = g->spare;
     g->spare = letter;
@@ -167,7 +167,7 @@ static void receive(struct engine *g, int rank, double at_s)
 
 static void time_streams(struct engine *g)
 {
-    const struct espi_scene *s = g->scene;
+    const struct espi_sim *s = g->sim;
     for (int i = 0; i < g->prog->n_streams; i++) {
         const struct espi_stream *stream = &g->prog->streams[i];
         int from = s->node[stream->from], to = s->node[stream->to];
@@ -177,12 +177,12 @@ static void time_streams(struct engine *g)
     }
 }
 
-static int engine_init(struct engine *g, struct espi_scene *scene)
+static int engine_init(struct engine *g, struct espi_sim *sim)
 {
-    const struct espi_program *prog = scene->prog;
-    struct espi_arena *a = scene->arena;
+    const struct espi_program *prog = sim->prog;
+    struct espi_arena *a = sim->arena;
     int n = prog->n_ranks;
-    *g = (struct engine){.scene = scene, .prog = prog, .spare = -1};
+    *g = (struct engine){.sim = sim, .prog = prog, .spare = -1};
     g->free_s = ESPI_ARENA_ZNEW(a, double, n);
     g->hold_s = ESPI_ARENA_ZNEW(a, double, n);
     g->round = ESPI_ARENA_ZNEW(a, int64_t, n);
@@ -210,7 +210,7 @@ static int run(struct engine *g)
     while (g->next.size > 0) {
         int rank = espi_heap_top(&g->next);
         double at_s = g->next.key[rank];
-        g->scene->events++;
+        g->sim->events++;
         if (next_send_s(g, rank) > at_s)
             receive(g, rank, at_s);
         else if (send(g, rank, at_s))
@@ -220,10 +220,10 @@ static int run(struct engine *g)
     return 0;
 }
 
-esp_status espi_run_hnow(struct espi_scene *scene, struct esp_err *err)
+esp_status espi_run_hnow(struct espi_sim *sim, struct esp_err *err)
 {
     struct engine g;
-    esp_status st = engine_init(&g, scene) || run(&g) ? espi_err_nomem(err) : ESP_OK;
+    esp_status st = engine_init(&g, sim) || run(&g) ? espi_err_nomem(err) : ESP_OK;
     espi_free(g.letters);
     return st;
 }

@@ -11,7 +11,7 @@ struct contest {
     const struct esp_plan *plan;
     const struct esp_sim_options *options;
     struct espi_arena *arena;
-    struct espi_course course;
+    struct espi_path_sim path_sim;
     struct espi_race race;
     struct espi_send *sends;
     int n_sends;
@@ -46,7 +46,8 @@ static esp_status lay_course(struct contest *c, struct esp_err *err)
     start[path] = at;
     struct espi_paths paths = {path, start, hops};
     c->n_sends = path;
-    return espi_course_init(&c->course, c->p, plan, c->options, &paths, c->arena, err);
+    return espi_path_sim_init(&c->path_sim, c->p, plan, c->options, &paths, c->arena,
+                              err);
 }
 
 static int list_sends(struct contest *c)
@@ -60,10 +61,10 @@ static int list_sends(struct contest *c)
             const struct esp_tree *tree = &c->plan->trees[t];
             const struct esp_edge *e = &tree->edges[i];
             struct espi_path_time believed = espi_path_time(
-                c->p, c->course.prog.size_bytes, tree->hops + e->first_hop, e->n_hops);
+                c->p, c->path_sim.prog.size_bytes, tree->hops + e->first_hop, e->n_hops);
             c->sends[at] = (struct espi_send){
-                c->course.prog.rank[e->from], c->course.prog.rank[e->to], t,
-                believed.lag_s, espi_course_lag_s(&c->course, at)};
+                c->path_sim.prog.rank[e->from], c->path_sim.prog.rank[e->to], t,
+                believed.lag_s, espi_path_sim_lag_s(&c->path_sim, at)};
         }
     return 0;
 }
@@ -90,7 +91,7 @@ static double patience(const struct contest *c)
 
 static void tell(struct contest *c, const struct esp_sim_transfer *transfer)
 {
-    c->course.scene.transfers++;
+    c->path_sim.sim.transfers++;
     if (c->options->on_transfer)
         c->options->on_transfer(c->options->arg, transfer);
 }
@@ -99,8 +100,8 @@ static void tell_race(void *contest, int send, double start_s, double end_s, int
 {
     struct contest *c = contest;
     const struct espi_send *s = &c->sends[send];
-    const int *node = c->course.prog.node;
-    espi_course_use(&c->course, send, end_s - start_s);
+    const int *node = c->path_sim.prog.node;
+    espi_path_sim_use(&c->path_sim, send, end_s - start_s);
     tell(c, &(struct esp_sim_transfer){node[s->from], node[s->to], s->tree, 0, start_s,
                                        end_s, lost});
 }
@@ -109,33 +110,33 @@ static void tell_repair(void *contest, int from, int to, double start_s, double 
                         int lost)
 {
     struct contest *c = contest;
-    const int *node = c->course.prog.node;
+    const int *node = c->path_sim.prog.node;
     tell(c, &(struct esp_sim_transfer){node[from], node[to], c->plan->n_trees, 0, start_s,
                                        end_s, lost});
 }
 
 static int run_race(struct contest *c)
 {
-    struct espi_scene *scene = &c->course.scene;
-    int n = c->course.prog.n_ranks;
+    struct espi_sim *sim = &c->path_sim.sim;
+    int n = c->path_sim.prog.n_ranks;
     struct espi_race_rules rules = {
         .alpha_s = alpha_s(c),
         .policy = c->options->policy,
         .resume = c->options->resume,
         .patience = patience(c),
         .timeout = timeout(c),
-        .stop_s = scene->stop_s,
-        .arrival = espi_course_arrival_s,
-        .arg = &c->course,
+        .stop_s = sim->stop_s,
+        .arrival = espi_path_sim_arrival_s,
+        .arg = &c->path_sim,
         .on_transfer = tell_race,
         .on_transfer_arg = c,
     };
     if (espi_race_init(&c->race, n, c->n_sends, c->arena))
         return -1;
-    espi_race_run(&c->race, n, c->course.prog.root, c->sends, c->n_sends, &rules);
-    scene->events = c->race.n_events;
+    espi_race_run(&c->race, n, c->path_sim.prog.root, c->sends, c->n_sends, &rules);
+    sim->events = c->race.n_events;
     for (int r = 0; r < n; r++)
-        scene->delivered_s[r] = c->race.delivered_s[r];
+        sim->delivered_s[r] = c->race.delivered_s[r];
     c->raced_s = espi_race_makespan_s(&c->race);
     c->covered = espi_race_covered(&c->race);
     return 0;
@@ -143,20 +144,20 @@ static int run_race(struct contest *c)
 
 static esp_status run_repair(struct contest *c, struct esp_err *err)
 {
-    const struct espi_scene *scene = &c->course.scene;
+    const struct espi_sim *sim = &c->path_sim.sim;
     int live = 0;
-    for (int r = 0; r < c->course.prog.n_ranks; r++)
-        live += !isfinite(scene->stop_s[r]);
+    for (int r = 0; r < c->path_sim.prog.n_ranks; r++)
+        live += !isfinite(sim->stop_s[r]);
     if (c->covered == live || c->options->no_repair)
         return ESP_OK;
     c->repair = (struct espi_repair){
         .p = c->p,
         .plan = c->plan,
         .options = c->options,
-        .course = &c->course,
+        .path_sim = &c->path_sim,
         .timeout = timeout(c),
         .ready_s = c->race.busy_until_s,
-        .delivered_s = scene->delivered_s,
+        .delivered_s = sim->delivered_s,
         .on_transfer = tell_repair,
         .arg = c,
     };
@@ -193,7 +194,7 @@ esp_status espi_simulate_redundant(const struct esp_platform *p,
     if (!st)
         st = run_repair(&c, err);
     if (!st)
-        st = espi_sim_report(&c.course.scene, plan, &result, err);
+        st = espi_sim_report(&c.path_sim.sim, plan, &result, err);
     if (st)
         return st;
     result->raced_s = c.raced_s;

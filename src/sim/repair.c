@@ -11,19 +11,19 @@ enum { USABLE, UNUSABLE };
 struct work {
     struct espi_repair *r;
     struct espi_view view;
-    struct espi_course course; /* path i: what is left of arc i of the view */
+    struct espi_path_sim path_sim; /* path i: what is left of arc i of the view */
     struct espi_earliest grower;
     unsigned char *level;
 };
 
 static int rank_of(const struct work *w, int host)
 {
-    return w->course.prog.rank[w->view.node[host]];
+    return w->path_sim.prog.rank[w->view.node[host]];
 }
 
 static int in_reality(const struct espi_repair *r, int link)
 {
-    const struct esp_platform *p = r->p, *q = r->course->scene.reality;
+    const struct esp_platform *p = r->p, *q = r->path_sim->sim.reality;
     if (p == q)
         return 1;
     int u = esp_platform_find_node(q, espi_node_name(p, p->tail[link]));
@@ -56,8 +56,8 @@ static esp_status lay_course(struct work *w, struct espi_arena *arena,
     start[v->g.m] = kept;
     paths.start = start;
     paths.hops = hops;
-    return espi_course_init(&w->course, w->r->p, w->r->plan, w->r->options, &paths, arena,
-                            err);
+    return espi_path_sim_init(&w->path_sim, w->r->p, w->r->plan, w->r->options, &paths,
+                              arena, err);
 }
 
 /* Hosts that stop take no part as receivers; they may send while they live. */
@@ -65,7 +65,7 @@ static void add_hosts(struct work *w)
 {
     for (int h = 0; h < w->view.g.n; h++) {
         int rank = rank_of(w, h);
-        double stop_s = w->course.scene.stop_s[rank];
+        double stop_s = w->path_sim.sim.stop_s[rank];
         if (isfinite(w->r->delivered_s[rank]))
             espi_earliest_add(&w->grower, h,
                               fmax(w->r->ready_s[rank], w->r->delivered_s[rank]));
@@ -80,12 +80,12 @@ static void transfer(struct work *w, int arc)
     int sender = w->view.g.tail[arc], from = rank_of(w, sender);
     int to = rank_of(w, w->view.g.head[arc]);
     double start_s = w->grower.ready_s[sender], silent_s;
-    double stop_s = w->course.scene.stop_s[from];
+    double stop_s = w->path_sim.sim.stop_s[from];
     if (stop_s <= start_s) {
         espi_earliest_settle(&w->grower, arc, INFINITY, INFINITY);
         return;
     }
-    double end_s = espi_course_arrival_s(&w->course, arc, start_s, &silent_s);
+    double end_s = espi_path_sim_arrival_s(&w->path_sim, arc, start_s, &silent_s);
     int lost = fmin(silent_s, stop_s) < end_s;
     if (lost) {
         end_s = fmax(fmin(silent_s, stop_s), start_s) + r->timeout * w->view.lag_s[arc];
@@ -95,7 +95,7 @@ static void transfer(struct work *w, int arc)
         r->adopted++;
     }
     r->on_transfer(r->arg, from, to, start_s, end_s, lost);
-    espi_course_use(&w->course, arc, end_s - start_s);
+    espi_path_sim_use(&w->path_sim, arc, end_s - start_s);
     espi_earliest_settle(&w->grower, arc, stop_s <= end_s ? INFINITY : end_s,
                          lost ? INFINITY : end_s);
 }
@@ -104,7 +104,8 @@ esp_status espi_repair(struct espi_repair *r, struct espi_arena *arena,
                        struct esp_err *err)
 {
     struct work w = {.r = r};
-    esp_status st = espi_view_init(&w.view, r->p, r->course->prog.size_bytes, arena, err);
+    esp_status st =
+        espi_view_init(&w.view, r->p, r->path_sim->prog.size_bytes, arena, err);
     if (!st)
         st = lay_course(&w, arena, err);
     if (st)
@@ -115,7 +116,7 @@ esp_status espi_repair(struct espi_repair *r, struct espi_arena *arena,
     add_hosts(&w);
     for (int arc; (arc = espi_earliest_next(&w.grower)) >= 0;)
         transfer(&w, arc);
-    for (int k = 0; k < w.course.scene.links.n; k++)
-        r->course->scene.busy_s[k] += w.course.scene.busy_s[k];
+    for (int k = 0; k < w.path_sim.sim.links.n; k++)
+        r->path_sim->sim.busy_s[k] += w.path_sim.sim.busy_s[k];
     return ESP_OK;
 }

@@ -3,16 +3,16 @@
 #ifndef ESPI_SIM_REPAIR_H
 #define ESPI_SIM_REPAIR_H
 
-#include "sim/course.h"
+#include "sim/path_sim.h"
 
 struct espi_repair {
     const struct esp_platform *p;
     const struct esp_plan *plan;
     const struct esp_sim_options *options;
-    struct espi_course *course; /* of the race: gets the busy times */
-    double timeout;             /* times the believed time of silence: given up */
-    const double *ready_s;      /* rank -> when it has nothing to do any more */
-    double *delivered_s;        /* rank; infinity: not. Filled in. */
+    struct espi_path_sim *path_sim; /* of the race: gets the busy times */
+    double timeout;                 /* times the believed time of silence: given up */
+    const double *ready_s;          /* rank -> when it has nothing to do any more */
+    double *delivered_s;            /* rank; infinity: not. Filled in. */
     /* Each transfer; lost ones too. */
     void (*on_transfer)(void *arg, int from, int to, double start_s, double end_s,
                         int lost);

@@ -13,8 +13,8 @@ struct espi_rate_changes {
     double *at_s, *factor;
 };
 
-/* A program and the reality it runs in. */
-struct espi_scene {
+/* A simulation: a program, the reality it runs in, and what comes out. */
+struct espi_sim {
     const struct espi_program *prog;
     const struct esp_platform *reality;
     const struct esp_sim_options *options;
@@ -40,47 +40,47 @@ struct espi_scene {
     void *on_send_arg;
 };
 
-esp_status espi_scene_init(struct espi_scene *scene, const struct espi_program *prog,
-                           const struct esp_sim_options *options,
-                           struct espi_arena *arena, struct esp_err *err);
+esp_status espi_sim_init(struct espi_sim *sim, const struct espi_program *prog,
+                         const struct esp_sim_options *options, struct espi_arena *arena,
+                         struct esp_err *err);
 
 /* When a transfer of one slice that starts at start_s has arrived, as far as the changing
  * rates of its links and cables say; infinity: never. */
-double espi_scene_arrival_s(const struct espi_scene *scene, int stream, double start_s);
+double espi_sim_arrival_s(const struct espi_sim *sim, int stream, double start_s);
 
 /* The same; *silent_s is when the last of a transfer that never arrives came through, and
  * otherwise infinity. */
-double espi_scene_carry_s(const struct espi_scene *scene, int stream, double start_s,
-                          double *silent_s);
+double espi_sim_carry_s(const struct espi_sim *sim, int stream, double start_s,
+                        double *silent_s);
 
 /* The factor of a rate at a time, and in *until_s when it changes next. */
 double espi_rate_at(const struct espi_rate_changes *rate, double at_s, double *until_s);
 
 /* Counts a send that starts. */
-static inline void espi_scene_send(struct espi_scene *scene, int stream, int64_t slice)
+static inline void espi_sim_send(struct espi_sim *sim, int stream, int64_t slice)
 {
-    scene->transfers++;
-    if (scene->on_send)
-        scene->on_send(scene->on_send_arg, stream, slice);
+    sim->transfers++;
+    if (sim->on_send)
+        sim->on_send(sim->on_send_arg, stream, slice);
 }
 
 /* Counts what a message brought that is kept. */
-static inline void espi_scene_keep(struct espi_scene *scene, int stream, double at_s)
+static inline void espi_sim_keep(struct espi_sim *sim, int stream, double at_s)
 {
-    int rank = scene->prog->streams[stream].to;
-    scene->kept[rank] += espi_stream_pieces(scene->prog, stream);
-    if (scene->kept[rank] == scene->prog->expects[rank])
-        scene->delivered_s[rank] = at_s;
+    int rank = sim->prog->streams[stream].to;
+    sim->kept[rank] += espi_stream_pieces(sim->prog, stream);
+    if (sim->kept[rank] == sim->prog->expects[rank])
+        sim->delivered_s[rank] = at_s;
 }
 
-/* Plays the scene by the model of its reality and the sharing that its options name. */
-esp_status espi_scene_play(struct espi_scene *scene, struct esp_err *err);
-esp_status espi_run_exclusive(struct espi_scene *scene, struct esp_err *err);
-esp_status espi_run_fluid(struct espi_scene *scene, struct esp_err *err);
-esp_status espi_run_hnow(struct espi_scene *scene, struct esp_err *err);
+/* Runs it by the model of its reality and the sharing that its options name. */
+esp_status espi_sim_run(struct espi_sim *sim, struct esp_err *err);
+esp_status espi_run_exclusive(struct espi_sim *sim, struct esp_err *err);
+esp_status espi_run_fluid(struct espi_sim *sim, struct esp_err *err);
+esp_status espi_run_hnow(struct espi_sim *sim, struct esp_err *err);
 
-/* What a scene that was played says. */
-esp_status espi_sim_report(const struct espi_scene *scene, const struct esp_plan *plan,
+/* What a simulation that was run says. */
+esp_status espi_sim_report(const struct espi_sim *sim, const struct esp_plan *plan,
                            struct esp_sim_result **out, struct esp_err *err);
 
 /* All of it for a redundant plan. */

@@ -28,26 +28,25 @@ static int busiest_first(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
-static int report_resources(struct esp_sim_result *result, const struct espi_scene *scene)
+static int report_resources(struct esp_sim_result *result, const struct espi_sim *sim)
 {
     int used = 0;
-    for (int r = 0; r < scene->links.n; r++)
-        used += scene->busy_s[r] > 0;
+    for (int r = 0; r < sim->links.n; r++)
+        used += sim->busy_s[r] > 0;
     result->resources = espi_calloc((size_t)used, sizeof *result->resources);
     if (!result->resources)
         return -1;
-    for (int r = 0; r < scene->links.n; r++) {
+    for (int r = 0; r < sim->links.n; r++) {
         char text[160];
-        if (!(scene->busy_s[r] > 0))
+        if (!(sim->busy_s[r] > 0))
             continue;
         struct esp_sim_resource *x = &result->resources[result->n_resources];
         x->text = espi_strdup(
-            espi_resource_text(&scene->links, scene->reality, r, text, sizeof text));
+            espi_resource_text(&sim->links, sim->reality, r, text, sizeof text));
         if (!x->text)
             return -1;
-        x->busy_s = scene->busy_s[r];
-        x->utilisation =
-            result->makespan_s > 0 ? scene->busy_s[r] / result->makespan_s : 0;
+        x->busy_s = sim->busy_s[r];
+        x->utilisation = result->makespan_s > 0 ? sim->busy_s[r] / result->makespan_s : 0;
         result->n_resources++;
     }
     qsort(result->resources, (size_t)result->n_resources, sizeof *result->resources,
@@ -76,36 +75,36 @@ static int report_addressees(struct esp_sim_result *result, const struct esp_pla
     return 0;
 }
 
-static int report_delivery(struct esp_sim_result *result, const struct espi_scene *scene)
+static int report_delivery(struct esp_sim_result *result, const struct espi_sim *sim)
 {
-    const struct espi_program *prog = scene->prog;
+    const struct espi_program *prog = sim->prog;
     result->n_nodes = prog->p->n_nodes;
     result->delivered_s = espi_calloc((size_t)prog->p->n_nodes, sizeof(double));
     if (!result->delivered_s)
         return -1;
     for (int r = 0; r < prog->n_ranks; r++) {
-        double at_s = scene->delivered_s[r];
+        double at_s = sim->delivered_s[r];
         result->delivered_s[prog->node[r]] = at_s;
         if (!result->is_for[prog->node[r]])
             continue;
         if (isfinite(at_s))
             result->makespan_s = fmax(result->makespan_s, at_s);
-        else if (!isfinite(scene->stop_s[r]))
+        else if (!isfinite(sim->stop_s[r]))
             result->lost++;
     }
     result->throughput_Bps =
         result->makespan_s > 0 ? prog->size_bytes / result->makespan_s : 0;
-    result->events = scene->events;
-    result->transfers = scene->transfers;
+    result->events = sim->events;
+    result->transfers = sim->transfers;
     return 0;
 }
 
-esp_status espi_sim_report(const struct espi_scene *scene, const struct esp_plan *plan,
+esp_status espi_sim_report(const struct espi_sim *sim, const struct esp_plan *plan,
                            struct esp_sim_result **out, struct esp_err *err)
 {
     struct esp_sim_result *result = espi_calloc(1, sizeof *result);
-    if (!result || report_addressees(result, scene->prog->p, plan) ||
-        report_delivery(result, scene) || report_resources(result, scene)) {
+    if (!result || report_addressees(result, sim->prog->p, plan) ||
+        report_delivery(result, sim) || report_resources(result, sim)) {
         esp_sim_result_free(result);
         return espi_err_nomem(err);
     }
@@ -113,16 +112,16 @@ esp_status espi_sim_report(const struct espi_scene *scene, const struct esp_plan
     return ESP_OK;
 }
 
-esp_status espi_scene_play(struct espi_scene *scene, struct esp_err *err)
+esp_status espi_sim_run(struct espi_sim *sim, struct esp_err *err)
 {
-    int fluid = scene->options->sharing == ESP_SHARING_FLUID;
-    if (scene->reality->model != ESP_MODEL_HNOW)
-        return fluid ? espi_run_fluid(scene, err) : espi_run_exclusive(scene, err);
+    int fluid = sim->options->sharing == ESP_SHARING_FLUID;
+    if (sim->reality->model != ESP_MODEL_HNOW)
+        return fluid ? espi_run_fluid(sim, err) : espi_run_exclusive(sim, err);
     if (fluid)
         return espi_err(err, ESP_EUNSUPPORTED,
                         "in the hnow model processors work on one message at a time: "
                         "there is no fluid sharing");
-    return espi_run_hnow(scene, err);
+    return espi_run_hnow(sim, err);
 }
 
 static esp_status simulate_plain(const struct esp_platform *p,
@@ -134,13 +133,13 @@ static esp_status simulate_plain(const struct esp_platform *p,
     struct espi_compile_options cut = {.size_bytes = options->size_bytes,
                                        .slice_bytes = options->slice_bytes};
     struct espi_program prog;
-    struct espi_scene scene;
+    struct espi_sim sim;
     esp_status st = espi_program_compile(p, plan, &cut, arena, &prog, err);
     if (!st)
-        st = espi_scene_init(&scene, &prog, options, arena, err);
+        st = espi_sim_init(&sim, &prog, options, arena, err);
     if (!st)
-        st = espi_scene_play(&scene, err);
-    return st ? st : espi_sim_report(&scene, plan, out, err);
+        st = espi_sim_run(&sim, err);
+    return st ? st : espi_sim_report(&sim, plan, out, err);
 }
 
 esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *plan,

@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/portable_math.h"
-#include "solve/mix.h"
 #include "solve/packing_impl.h"
-#include "solve/soft.h"
+#include "solve/softmax_price.h"
+#include "solve/tree_mix_lp.h"
 
 enum {
     BATCH = 6,     /* pairs that join the program at once */
@@ -30,7 +30,7 @@ struct search {
     const struct espi_view *v;
     struct espi_arena *arena;
     struct espi_pricer pr;
-    struct espi_mixer mx;
+    struct espi_tree_mix_lp mx;
     struct espi_tree_pair *pairs; /* columns */
     uint64_t *hash;
     size_t n_pairs, cap, cap_hash;
@@ -68,7 +68,7 @@ static esp_status init(struct search *x, const struct espi_allreduce_options *o,
         return espi_err_nomem(err);
     for (int k = 0; k < x->pr.use_start[v->p->n_links]; k++)
         unit_s = fmax(unit_s, x->pr.use_s[k]);
-    return espi_mixer_init(&x->mx, n, NULL, unit_s > 0 ? unit_s : 1, a, err);
+    return espi_tree_mix_lp_init(&x->mx, n, NULL, unit_s > 0 ? unit_s : 1, a, err);
 }
 
 /* ---- pairs ---- */
@@ -124,7 +124,7 @@ static int add_pair(struct search *x, int root, double worth_s)
     hash ^= espi_pricer_hash(&x->pr) * 5;
     for (int r = 0; r < x->pr.n_res; r++)
         x->load[r] += x->part[r];
-    if (!(espi_mixer_cost_s(&x->mx, x->load) < worth_s) || is_known(x, hash)) {
+    if (!(espi_tree_mix_lp_cost_s(&x->mx, x->load) < worth_s) || is_known(x, hash)) {
         espi_arena_release(x->arena, mark);
         return 0;
     }
@@ -132,7 +132,7 @@ static int add_pair(struct search *x, int root, double worth_s)
         return -1;
     x->hash[x->n_pairs] = hash;
     x->pairs[x->n_pairs++] = pair;
-    espi_mixer_add(&x->mx, x->load);
+    espi_tree_mix_lp_add(&x->mx, x->load);
     return 1;
 }
 
@@ -215,7 +215,7 @@ static esp_status warm_up(struct search *x, struct esp_err *err)
     for (int round = 0; round < WARM_UP; round++) {
         double eta = scale / fmax(1 - x->bound_s / upper_s, 1e-6), share = 1;
         if (round > 0)
-            espi_soft_prices(x->mix, n, eta, x->asked);
+            espi_softmax_prices(x->mix, n, eta, x->asked);
         espi_pricer_set_prices(&x->pr, x->asked);
         if (round % every == 0)
             scan(x);
@@ -226,10 +226,10 @@ static esp_status warm_up(struct search *x, struct esp_err *err)
         if (add_pair(x, x->order[0], INFINITY) < 0)
             return espi_err_nomem(err);
         if (round > 0)
-            share = espi_soft_share(x->mix, x->load, n, eta, x->scratch);
+            share = espi_softmax_share(x->mix, x->load, n, eta, x->scratch);
         for (int r = 0; r < n; r++)
             x->mix[r] += share * (x->load[r] - x->mix[r]);
-        upper_s = espi_soft_largest(x->mix, n);
+        upper_s = espi_softmax_largest(x->mix, n);
     }
     return ESP_OK;
 }
@@ -242,7 +242,7 @@ static int is_closed(const struct search *x)
 static esp_status generate(struct search *x, struct esp_err *err)
 {
     static const double smooths[] = {0.85, 0.5, 0};
-    esp_status st = espi_mixer_solve(&x->mx, ESPI_LP_PRIMAL, NULL, err);
+    esp_status st = espi_tree_mix_lp_solve(&x->mx, ESPI_LP_PRIMAL, NULL, err);
     for (; !st && !is_closed(x) && !is_out_of_time(x); x->rounds++) {
         int added = 0;
         for (int i = 0; i < 3 && !added; i++) {
@@ -252,7 +252,7 @@ static esp_status generate(struct search *x, struct esp_err *err)
         }
         if (!added)
             break;
-        st = espi_mixer_solve(&x->mx, ESPI_LP_PRIMAL, NULL, err);
+        st = espi_tree_mix_lp_solve(&x->mx, ESPI_LP_PRIMAL, NULL, err);
     }
     return st;
 }
@@ -304,7 +304,7 @@ esp_status espi_allreduce_solve(const struct espi_view *v,
         st = generate(&x, err);
     if (!st)
         st = deliver(&x, out, err);
-    espi_mixer_free(&x.mx);
+    espi_tree_mix_lp_free(&x.mx);
     espi_free(x.pairs);
     espi_free(x.hash);
     return st;

@@ -14,7 +14,7 @@ static const double VIOLATED = 1e-7; /* a cut below 1 by that much is one */
  * all. */
 static esp_status add_columns(struct espi_cover *c, struct esp_err *err)
 {
-    const struct espi_net *net = c->net;
+    const struct espi_flow_net *net = c->net;
     int m = net->g.m;
     struct espi_arena_mark mark = espi_arena_mark(c->arena);
     double *cost = ESPI_ARENA_ZNEW(c->arena, double, (size_t)m + 1);
@@ -42,7 +42,7 @@ static esp_status add_columns(struct espi_cover *c, struct esp_err *err)
     return ESP_OK;
 }
 
-esp_status espi_cover_init(struct espi_cover *c, const struct espi_net *net,
+esp_status espi_cover_init(struct espi_cover *c, const struct espi_flow_net *net,
                            espi_cover_kind kind, struct espi_arena *arena,
                            struct esp_err *err)
 {
@@ -65,7 +65,7 @@ esp_status espi_cover_init(struct espi_cover *c, const struct espi_net *net,
         st = add_columns(c, err);
     if (!st)
         espi_lp_round_values(c->lp);
-    if (!st && espi_net_add_loads(net, 1, c->lp, arena))
+    if (!st && espi_flow_net_add_loads(net, 1, c->lp, arena))
         st = espi_err_nomem(err);
     if (st) {
         espi_cover_free(c);

@@ -13,12 +13,12 @@
 #define ESPI_SOLVE_COVER_H
 
 #include "graph/maxflow.h"
-#include "solve/net.h"
+#include "solve/flow_net.h"
 
 typedef enum espi_cover_kind { ESPI_COVER_TARGETS, ESPI_COVER_SPAN } espi_cover_kind;
 
 struct espi_cover {
-    const struct espi_net *net;
+    const struct espi_flow_net *net;
     espi_cover_kind kind;
     struct espi_arena *arena;
     struct espi_lp *lp;
@@ -35,7 +35,7 @@ struct espi_cover {
     int solves;
 };
 
-esp_status espi_cover_init(struct espi_cover *c, const struct espi_net *net,
+esp_status espi_cover_init(struct espi_cover *c, const struct espi_flow_net *net,
                            espi_cover_kind kind, struct espi_arena *arena,
                            struct esp_err *err);
 void espi_cover_free(struct espi_cover *c);

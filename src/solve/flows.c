@@ -21,7 +21,7 @@ static const double LATER = 1e-3;
 static esp_status add_flow_columns(struct espi_flows *f, const int *row,
                                    struct esp_err *err)
 {
-    const struct espi_net *net = f->net;
+    const struct espi_flow_net *net = f->net;
     const struct espi_resources *r = &net->res;
     int m = net->g.m, at = 0;
     struct espi_arena_mark mark = espi_arena_mark(f->arena);
@@ -155,7 +155,7 @@ static esp_status solve(struct espi_flows *f, double *period_s, struct esp_err *
     return ESP_OK;
 }
 
-esp_status espi_flows_init(struct espi_flows *f, const struct espi_net *net,
+esp_status espi_flows_init(struct espi_flows *f, const struct espi_flow_net *net,
                            struct espi_arena *arena, struct esp_err *err)
 {
     static const double one = 1;
@@ -169,7 +169,7 @@ esp_status espi_flows_init(struct espi_flows *f, const struct espi_net *net,
         return st;
     espi_lp_round(f->lp);
     espi_lp_add_columns(f->lp, &period);
-    if (espi_net_add_loads(net, 0, f->lp, arena))
+    if (espi_flow_net_add_loads(net, 0, f->lp, arena))
         st = espi_err_nomem(err);
     int *row = number_loads(f);
     if (!st)
@@ -369,7 +369,7 @@ static void start_flow(struct peeler *x, int flow)
 int espi_flows_paths(const struct espi_flows *f, struct espi_flow_path **paths,
                      int *n_paths, struct espi_arena *arena)
 {
-    const struct espi_net *net = f->net;
+    const struct espi_flow_net *net = f->net;
     struct peeler x = {.f = f, .arena = arena};
     size_t n = (size_t)net->g.n, m = (size_t)net->g.m;
     x.cap = (int)((m + n) * (size_t)f->n_sources + n);

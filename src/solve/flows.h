@@ -8,12 +8,12 @@
 #ifndef ESPI_SOLVE_FLOWS_H
 #define ESPI_SOLVE_FLOWS_H
 
-#include "solve/net.h"
+#include "solve/flow_net.h"
 
 enum { ESPI_SOURCES_MAX = 64 };
 
 struct espi_flows {
-    const struct espi_net *net;
+    const struct espi_flow_net *net;
     struct espi_arena *arena;
     struct espi_lp *lp; /* column 0: the period; then the flows, the last ones first */
     int n_sources;
@@ -26,7 +26,7 @@ struct espi_flows {
 };
 
 /* Starts with the root as the only source, solved. */
-esp_status espi_flows_init(struct espi_flows *f, const struct espi_net *net,
+esp_status espi_flows_init(struct espi_flows *f, const struct espi_flow_net *net,
                            struct espi_arena *arena, struct esp_err *err);
 void espi_flows_free(struct espi_flows *f);
 

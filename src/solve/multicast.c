@@ -10,7 +10,7 @@
 
 static const double CLOSED = 1e-9; /* gap at which asking ends */
 
-esp_status espi_multicast_bound(const struct espi_net *net, struct espi_arena *arena,
+esp_status espi_multicast_bound(const struct espi_flow_net *net, struct espi_arena *arena,
                                 double *period_s, struct esp_err *err)
 {
     struct espi_cover cover;
@@ -26,7 +26,7 @@ esp_status espi_multicast_bound(const struct espi_net *net, struct espi_arena *a
 
 static int alloc_parts(struct espi_mc *mc)
 {
-    const struct espi_net *net = mc->net;
+    const struct espi_flow_net *net = mc->net;
     struct espi_arena *a = mc->arena;
     mc->best_price = ESPI_ARENA_ZNEW(a, double, net->res.n);
     mc->mixed = ESPI_ARENA_ZNEW(a, double, net->res.n);
@@ -47,7 +47,7 @@ static esp_status init(struct espi_mc *mc, struct esp_err *err)
         return espi_err_nomem(err);
     for (int k = 0; k < r->start[mc->net->g.m]; k++)
         used[r->resource[k]] |= r->time_s[k] > 0;
-    return espi_mixer_init(&mc->mx, r->n, used, mc->net->unit_s, mc->arena, err);
+    return espi_tree_mix_lp_init(&mc->mx, r->n, used, mc->net->unit_s, mc->arena, err);
 }
 
 void espi_mc_loads(const struct espi_mc *mc, const struct espi_steiner_tree *t,
@@ -88,7 +88,7 @@ int espi_mc_keep(struct espi_mc *mc, int *at)
         return -1;
     mc->columns[mc->n_columns++] = (struct espi_mc_column){copy, hash};
     espi_mc_loads(mc, t, mc->load);
-    espi_mixer_add(&mc->mx, mc->load);
+    espi_tree_mix_lp_add(&mc->mx, mc->load);
     return 1;
 }
 
@@ -110,7 +110,7 @@ static int keep_useful(struct espi_mc *mc)
 {
     int at;
     espi_mc_loads(mc, &mc->s.tree, mc->load);
-    return espi_mixer_cost_s(&mc->mx, mc->load) < mc->mx.worth_s * (1 - CLOSED)
+    return espi_tree_mix_lp_cost_s(&mc->mx, mc->load) < mc->mx.worth_s * (1 - CLOSED)
                ? espi_mc_keep(mc, &at)
                : 0;
 }
@@ -146,7 +146,7 @@ static esp_status generate(struct espi_mc *mc, int max_rounds, struct esp_err *e
 {
     static const double smooths[] = {0.7, 0.3, 0};
     int n = mc->net->res.n;
-    esp_status st = espi_mixer_solve(&mc->mx, ESPI_LP_PRIMAL, NULL, err);
+    esp_status st = espi_tree_mix_lp_solve(&mc->mx, ESPI_LP_PRIMAL, NULL, err);
     memcpy(mc->best_price, mc->mx.price, (size_t)n * sizeof *mc->best_price);
     for (; !st && mc->rounds < max_rounds && !is_closed(mc); mc->rounds++) {
         int added = 0;
@@ -161,7 +161,7 @@ static esp_status generate(struct espi_mc *mc, int max_rounds, struct esp_err *e
         if (!mc->exact) /* prices of late are as good a centre as any */
             for (int i = 0; i < n; i++)
                 mc->best_price[i] = 0.5 * (mc->best_price[i] + mc->mx.price[i]);
-        st = espi_mixer_solve(&mc->mx, ESPI_LP_PRIMAL, NULL, err);
+        st = espi_tree_mix_lp_solve(&mc->mx, ESPI_LP_PRIMAL, NULL, err);
     }
     return st;
 }
@@ -221,14 +221,14 @@ static esp_status deliver(struct espi_mc *mc, double any_s, struct espi_multicas
         for (int h = 0; h < r.tree[i].hop_start[r.tree[i].n_edges]; h++)
             y[r.tree[i].hops[h]] += r.weight[i];
     }
-    r.period_s = espi_net_period_s(mc->net, y, mc->arena);
+    r.period_s = espi_flow_net_period_s(mc->net, y, mc->arena);
     if (isnan(r.period_s))
         return espi_err_nomem(err);
     *out = r;
     return ESP_OK;
 }
 
-esp_status espi_multicast_solve(const struct espi_net *net,
+esp_status espi_multicast_solve(const struct espi_flow_net *net,
                                 const struct espi_multicast_options *options,
                                 struct espi_arena *arena, struct espi_multicast *out,
                                 struct esp_err *err)
@@ -248,7 +248,7 @@ esp_status espi_multicast_solve(const struct espi_net *net,
         st = espi_mc_few(&mc, o->max_trees, err);
     if (!st)
         st = deliver(&mc, any_s, out, err);
-    espi_mixer_free(&mc.mx);
+    espi_tree_mix_lp_free(&mc.mx);
     espi_free(mc.columns);
     return st;
 }

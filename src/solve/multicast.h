@@ -7,7 +7,7 @@
 #ifndef ESPI_SOLVE_MULTICAST_H
 #define ESPI_SOLVE_MULTICAST_H
 
-#include "solve/net.h"
+#include "solve/flow_net.h"
 #include "solve/steiner.h"
 #include <espalier/plan.h>
 
@@ -33,14 +33,14 @@ struct espi_multicast {
 };
 
 /* Results are in the arena. All targets must be reachable. */
-esp_status espi_multicast_solve(const struct espi_net *net,
+esp_status espi_multicast_solve(const struct espi_flow_net *net,
                                 const struct espi_multicast_options *options,
                                 struct espi_arena *arena, struct espi_multicast *out,
                                 struct esp_err *err);
 
 /* Multicast-LB: no multicast has a shorter period. Infinite when a target cannot be
  * reached. */
-esp_status espi_multicast_bound(const struct espi_net *net, struct espi_arena *arena,
+esp_status espi_multicast_bound(const struct espi_flow_net *net, struct espi_arena *arena,
                                 double *period_s, struct esp_err *err);
 
 #endif

@@ -33,16 +33,16 @@ struct few {
 /* Solves for the columns of tree[0..n) but one, and perhaps another. */
 static esp_status mix(struct few *f, int without, int with, struct esp_err *err)
 {
-    struct espi_mixer *mx = &f->mc->mx;
+    struct espi_tree_mix_lp *mx = &f->mc->mx;
     for (int i = 0; i < f->n; i++)
-        espi_mixer_allow(mx, f->tree[i], i != without);
+        espi_tree_mix_lp_allow(mx, f->tree[i], i != without);
     if (with >= 0)
-        espi_mixer_allow(mx, with, 1);
-    esp_status st = espi_mixer_solve(mx, ESPI_LP_DUAL, NULL, err);
+        espi_tree_mix_lp_allow(mx, with, 1);
+    esp_status st = espi_tree_mix_lp_solve(mx, ESPI_LP_DUAL, NULL, err);
     for (int i = 0; i < f->n; i++)
-        espi_mixer_allow(mx, f->tree[i], 0);
+        espi_tree_mix_lp_allow(mx, f->tree[i], 0);
     if (with >= 0)
-        espi_mixer_allow(mx, with, 0);
+        espi_tree_mix_lp_allow(mx, with, 0);
     return st;
 }
 
@@ -105,7 +105,7 @@ static int add_made(struct few *f)
         if (got < 0)
             return -1;
         if (got)
-            espi_mixer_allow(&mc->mx, at, 0);
+            espi_tree_mix_lp_allow(&mc->mx, at, 0);
         add_candidate(f, at);
     }
     return 0;
@@ -239,7 +239,7 @@ esp_status espi_mc_few(struct espi_mc *mc, int max_trees, struct esp_err *err)
     if (!f.tree || !f.base_s || !f.price)
         return espi_err_nomem(err);
     for (size_t c = 0; c < mc->n_columns; c++)
-        espi_mixer_allow(&mc->mx, (int)c, 0);
+        espi_tree_mix_lp_allow(&mc->mx, (int)c, 0);
     take_one(&f);
     esp_status st = improve(&f, err);
     int helped = 1;

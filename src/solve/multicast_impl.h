@@ -2,8 +2,8 @@
 #ifndef ESPI_SOLVE_MULTICAST_IMPL_H
 #define ESPI_SOLVE_MULTICAST_IMPL_H
 
-#include "solve/mix.h"
 #include "solve/multicast.h"
+#include "solve/tree_mix_lp.h"
 
 /* A tree that was found: a column of the mixer. */
 struct espi_mc_column {
@@ -12,9 +12,9 @@ struct espi_mc_column {
 };
 
 struct espi_mc {
-    const struct espi_net *net;
+    const struct espi_flow_net *net;
     struct espi_arena *arena;
-    struct espi_mixer mx;
+    struct espi_tree_mix_lp mx;
     struct espi_steiner s;
     int exact;
     struct espi_mc_column *columns;

@@ -24,8 +24,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "solve/cut_bound.h"
-#include "solve/mix.h"
 #include "solve/packing_impl.h"
+#include "solve/tree_mix_lp.h"
 
 enum { ATTEMPTS = 12, MAX_PASSES = 400 };
 
@@ -53,7 +53,7 @@ struct all {
     double lower_s, upper_s;
     double *price; /* those that prove lower_s; of n_res, sum 1 */
     double *load, *asked, *sum;
-    struct espi_mixer mx;
+    struct espi_tree_mix_lp mx;
     int pricings, solves;
     struct espi_patience patience;
 };
@@ -301,7 +301,7 @@ static void add_column(struct all *x, const struct column *c)
 {
     memset(x->load, 0, (size_t)x->pr.n_res * sizeof *x->load);
     espi_pk_add_loads(&x->pr, &c->tree, 1, x->load);
-    espi_mixer_add_to(&x->mx, c->root, x->load);
+    espi_tree_mix_lp_add_to(&x->mx, c->root, x->load);
 }
 
 /* New trees at prices between the best and the program's, or at the program's alone. */
@@ -325,8 +325,8 @@ static esp_status generate(struct all *x, struct esp_err *err)
     for (int pass = 0; pass < MAX_PASSES && !st; pass++) {
         for (; in_program < x->n_columns; in_program++)
             add_column(x, &x->columns[in_program]);
-        st = espi_mixer_solve(&x->mx, pass ? ESPI_LP_PRIMAL : ESPI_LP_DUAL, &x->patience,
-                              err);
+        st = espi_tree_mix_lp_solve(&x->mx, pass ? ESPI_LP_PRIMAL : ESPI_LP_DUAL,
+                                    &x->patience, err);
         x->solves++;
         if (st && espi_patience_is_over(&x->patience))
             return ESP_OK; /* with the best mix so far */
@@ -405,12 +405,12 @@ static esp_status mix_and_generate(struct all *x, struct esp_err *err)
         return espi_err_nomem(err);
     if (is_over(x))
         return ESP_OK;
-    esp_status st = espi_mixer_init_groups(&x->mx, x->n, x->pr.n_res, NULL, x->lower_s,
-                                           x->arena, err);
+    esp_status st = espi_tree_mix_lp_init_groups(&x->mx, x->n, x->pr.n_res, NULL,
+                                                 x->lower_s, x->arena, err);
     if (st)
         return st;
     st = generate(x, err);
-    espi_mixer_free(&x->mx);
+    espi_tree_mix_lp_free(&x->mx);
     return st;
 }
 

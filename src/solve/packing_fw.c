@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/portable_math.h"
 #include "solve/packing_impl.h"
-#include "solve/soft.h"
+#include "solve/softmax_price.h"
 
 enum { KEEP = 600 };
 
@@ -55,7 +55,7 @@ static esp_status first_tree(struct espi_pk *k, struct esp_err *err)
         return espi_err(err, ESP_EINPUT, "some hosts cannot be reached from the root");
     espi_pricer_loads(&k->pr, k->work2);
     esp_status st = enter(k, 1, k->work2, err);
-    k->upper_s = espi_soft_largest(k->load, k->pr.n_res);
+    k->upper_s = espi_softmax_largest(k->load, k->pr.n_res);
     return st;
 }
 
@@ -70,14 +70,14 @@ esp_status espi_pk_warm_up(struct espi_pk *k, int max_rounds, struct esp_err *er
     for (int round = 0; !st && round < max_rounds; round++) {
         double gap = 1 - k->lower_s / k->upper_s;
         double eta = scale / fmax(gap, 1e-6);
-        espi_soft_prices(k->load, n_res, eta, k->work);
+        espi_softmax_prices(k->load, n_res, eta, k->work);
         espi_pk_price(k, k->work);
         if (espi_pk_closed(k) || espi_pk_out_of_time(k))
             break;
         espi_pricer_loads(&k->pr, k->work2);
-        st = enter(k, espi_soft_share(k->load, k->work2, n_res, eta, scratch), k->work2,
-                   err);
-        k->upper_s = espi_soft_largest(k->load, n_res);
+        st = enter(k, espi_softmax_share(k->load, k->work2, n_res, eta, scratch),
+                   k->work2, err);
+        k->upper_s = espi_softmax_largest(k->load, n_res);
         k->rounds++;
         if (k->n_trees > 2 * KEEP) {
             prune(k, 1e-5);

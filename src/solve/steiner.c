@@ -5,7 +5,7 @@
 
 #include "base/portable_math.h"
 
-static int tree_init(struct espi_steiner_tree *t, const struct espi_net *net,
+static int tree_init(struct espi_steiner_tree *t, const struct espi_flow_net *net,
                      struct espi_arena *a)
 {
     size_t hosts = (size_t)net->p->n_hosts;
@@ -17,7 +17,7 @@ static int tree_init(struct espi_steiner_tree *t, const struct espi_net *net,
     return t->from && t->to && t->hop_start && t->hops ? 0 : -1;
 }
 
-int espi_steiner_init(struct espi_steiner *s, const struct espi_net *net,
+int espi_steiner_init(struct espi_steiner *s, const struct espi_flow_net *net,
                       struct espi_arena *arena)
 {
     int n = net->g.n, m = net->g.m;
@@ -78,7 +78,7 @@ static void add_edge(struct espi_steiner_tree *t, const struct espi_digraph *g,
  * already. */
 static void add_path(struct espi_steiner *s, const int *hops, int n)
 {
-    const struct espi_net *net = s->net;
+    const struct espi_flow_net *net = s->net;
     for (int first = 0, k = 0; k < n; k++) {
         int to = net->g.head[hops[k]];
         if (espi_is_switch(net->p, to))
@@ -103,7 +103,7 @@ static void start_tree(struct espi_steiner *s)
 static void cut_idle(struct espi_steiner *s)
 {
     struct espi_steiner_tree *t = &s->tree;
-    const struct espi_net *net = s->net;
+    const struct espi_flow_net *net = s->net;
     memcpy(s->wanted, net->is_target, (size_t)net->g.n);
     for (int i = t->n_edges - 1; i >= 0; i--)
         if (s->wanted[t->to[i]])
@@ -147,7 +147,7 @@ static int path_to(struct espi_steiner *s, int node)
 
 static double grow(struct espi_steiner *s, const double *cost)
 {
-    const struct espi_net *net = s->net;
+    const struct espi_flow_net *net = s->net;
     start_tree(s);
     for (;;) {
         int n_sources = 0, nearest = -1;
@@ -248,7 +248,7 @@ double espi_steiner_grow(struct espi_steiner *s, const double *cost)
 
 /* ---- exact ---- */
 
-int espi_steiner_can_exact(const struct espi_net *net)
+int espi_steiner_can_exact(const struct espi_flow_net *net)
 {
     return net->n_targets <= 12 && espi_power(3, net->n_targets) * net->g.n <= 5e5;
 }
@@ -309,7 +309,7 @@ struct branch {
 /* Writes the links of the cheapest tree down, from the root on, in s->tree. */
 static void trace(struct espi_steiner *s)
 {
-    const struct espi_net *net = s->net;
+    const struct espi_flow_net *net = s->net;
     size_t n = (size_t)net->g.n;
     struct branch stack[64];
     int depth = 0;
@@ -341,7 +341,7 @@ static void trace(struct espi_steiner *s)
 
 double espi_steiner_exact(struct espi_steiner *s, const double *cost)
 {
-    const struct espi_net *net = s->net;
+    const struct espi_flow_net *net = s->net;
     size_t n = (size_t)net->g.n;
     unsigned all = (1u << net->n_targets) - 1;
     for (unsigned set = 1; set <= all; set++) {

@@ -7,7 +7,7 @@
 
 #include "graph/arborescence.h"
 #include "graph/dijkstra.h"
-#include "solve/net.h"
+#include "solve/flow_net.h"
 
 /* A tree: transfers from host to host, senders first. */
 struct espi_steiner_tree {
@@ -18,7 +18,7 @@ struct espi_steiner_tree {
 };
 
 struct espi_steiner {
-    const struct espi_net *net;
+    const struct espi_flow_net *net;
     struct espi_dijkstra dijkstra;
     struct espi_arborescence arb;
     double *distance, *cost, *least;
@@ -33,11 +33,11 @@ struct espi_steiner {
 };
 
 /* Memory from the arena; -1 when there is none. */
-int espi_steiner_init(struct espi_steiner *s, const struct espi_net *net,
+int espi_steiner_init(struct espi_steiner *s, const struct espi_flow_net *net,
                       struct espi_arena *arena);
 
 /* Can the exact method be afforded here? */
-int espi_steiner_can_exact(const struct espi_net *net);
+int espi_steiner_can_exact(const struct espi_flow_net *net);
 
 /* Room for the exact method; -1 when out of memory. */
 int espi_steiner_init_exact(struct espi_steiner *s, struct espi_arena *arena);

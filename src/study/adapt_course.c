@@ -6,7 +6,7 @@
 #include <espalier/espalier.h>
 
 #include "advisor/advisor.h"
-#include "advisor/quiet.h"
+#include "advisor/probe_planner.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/rng.h"

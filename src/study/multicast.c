@@ -55,11 +55,11 @@ static esp_status find_bound(const struct esp_platform *p, const int *nodes, int
                              double *period_s, struct esp_err *err)
 {
     struct espi_arena arena;
-    struct espi_net net;
+    struct espi_flow_net net;
 
     espi_arena_init(&arena);
     esp_status status = ESP_OK;
-    if (espi_net_init(&net, p, SLICE_BYTES, nodes[0], n, nodes + 1, &arena))
+    if (espi_flow_net_init(&net, p, SLICE_BYTES, nodes[0], n, nodes + 1, &arena))
         status = espi_err(err, ESP_ENOMEM, "out of memory");
     else
         status = espi_multicast_bound(&net, &arena, period_s, err);

@@ -15,13 +15,13 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "testbed/space.h"
+#include "testbed/netns.h"
 
 #define PORT       41000
 #define PATIENCE_S 10 /* for all to be connected */
 
 struct transfer {
-    const struct espi_bed *bed;
+    const struct espi_testbed *testbed;
     struct espi_bulk_flow *flow;
     int number;
     double begin_s, end_s; /* of what is measured */
@@ -30,10 +30,11 @@ struct transfer {
 static int join(const struct transfer *t, int host)
 {
     char space[ESPI_NAMESPACE_MAX];
-    const struct espi_grid *g = &t->bed->grid;
+    const struct espi_grid *g = &t->testbed->grid;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    return espi_space_enter(espi_namespace(space, t->bed->name, g, g->host_box[host]));
+    return espi_netns_enter(
+        espi_namespace(space, t->testbed->name, g, g->host_box[host]));
 }
 
 static int make_socket(const struct transfer *t, struct sockaddr_in *at)
@@ -121,10 +122,10 @@ static pid_t start(const struct transfer *t, int answer)
     return child;
 }
 
-static esp_status collect(const struct espi_bed *bed, struct espi_bulk_flow *flow, int fd,
-                          struct esp_err *err)
+static esp_status collect(const struct espi_testbed *testbed, struct espi_bulk_flow *flow,
+                          int fd, struct esp_err *err)
 {
-    const struct espi_grid *g = &bed->grid;
+    const struct espi_grid *g = &testbed->grid;
 
     if (read(fd, &flow->rate_Bps, sizeof flow->rate_Bps) == sizeof flow->rate_Bps &&
         flow->rate_Bps > 0)
@@ -134,8 +135,8 @@ static esp_status collect(const struct espi_bed *bed, struct espi_bulk_flow *flo
                     g->boxes[g->host_box[flow->from]].name);
 }
 
-esp_status espi_bulk(const struct espi_bed *bed, struct espi_bulk_flow *flows, int n,
-                     double warm_s, double seconds, struct esp_err *err)
+esp_status espi_bulk(const struct espi_testbed *testbed, struct espi_bulk_flow *flows,
+                     int n, double warm_s, double seconds, struct esp_err *err)
 {
     pid_t *children = ESPI_NEW(pid_t, 2 * n);
     int *answers = ESPI_NEW(int, n), started = 0;
@@ -143,7 +144,7 @@ esp_status espi_bulk(const struct espi_bed *bed, struct espi_bulk_flow *flows, i
     esp_status status = children && answers ? ESP_OK : espi_err_nomem(err);
 
     for (int i = 0; i < n && status == ESP_OK; i++) {
-        struct transfer t = {bed, &flows[i], i, begin_s, begin_s + seconds};
+        struct transfer t = {testbed, &flows[i], i, begin_s, begin_s + seconds};
         int ends[2];
         if (pipe2(ends, O_CLOEXEC)) {
             status = espi_err(err, ESP_EIO, "cannot make a pipe: %s", strerror(errno));
@@ -157,7 +158,7 @@ esp_status espi_bulk(const struct espi_bed *bed, struct espi_bulk_flow *flows, i
     }
     for (int i = 0; i < started; i++) {
         if (status == ESP_OK)
-            status = collect(bed, &flows[i], answers[i], err);
+            status = collect(testbed, &flows[i], answers[i], err);
         close(answers[i]);
     }
     for (int i = 0; i < 2 * started; i++)

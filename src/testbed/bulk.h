@@ -2,7 +2,7 @@
 #ifndef ESPI_TESTBED_BULK_H
 #define ESPI_TESTBED_BULK_H
 
-#include "testbed/bed.h"
+#include "testbed/testbed.h"
 
 struct espi_bulk_flow {
     int from, to;    /* hosts */
@@ -10,7 +10,7 @@ struct espi_bulk_flow {
 };
 
 /* Lets every flow run for warm_s and then for seconds, in which it is measured. */
-esp_status espi_bulk(const struct espi_bed *bed, struct espi_bulk_flow *flows, int n,
-                     double warm_s, double seconds, struct esp_err *err);
+esp_status espi_bulk(const struct espi_testbed *testbed, struct espi_bulk_flow *flows,
+                     int n, double warm_s, double seconds, struct esp_err *err);
 
 #endif

@@ -13,84 +13,86 @@
 
 #define LOCK_PATIENCE_S 30
 
-esp_status espi_folder_init(struct espi_bed *bed, const char *name, struct esp_err *err)
+esp_status espi_folder_init(struct espi_testbed *testbed, const char *name,
+                            struct esp_err *err)
 {
     char quoted[80];
 
-    *bed = (struct espi_bed){.lock = -1};
-    if (!espi_bed_name_ok(name))
+    *testbed = (struct espi_testbed){.lock = -1};
+    if (!espi_testbed_name_ok(name))
         return espi_err(err, ESP_EUSAGE,
                         "'%s' cannot be the name of a testbed: 1 to %d letters, digits "
                         "or '_'",
-                        espi_quote(quoted, sizeof quoted, name), ESPI_BED_NAME_MAX);
-    snprintf(bed->name, sizeof bed->name, "%s", name);
-    snprintf(bed->dir, sizeof bed->dir, ESPI_BEDS "/%s", bed->name);
+                        espi_quote(quoted, sizeof quoted, name), ESPI_TESTBED_NAME_MAX);
+    snprintf(testbed->name, sizeof testbed->name, "%s", name);
+    snprintf(testbed->dir, sizeof testbed->dir, ESPI_TESTBEDS "/%s", testbed->name);
     return ESP_OK;
 }
 
-int espi_folder_exists(const struct espi_bed *bed)
+int espi_folder_exists(const struct espi_testbed *testbed)
 {
     struct stat st;
 
-    return lstat(bed->dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == 0;
+    return lstat(testbed->dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == 0;
 }
 
-const char *espi_folder_path(const struct espi_bed *bed, const char *file, char out[160])
+const char *espi_folder_path(const struct espi_testbed *testbed, const char *file,
+                             char out[160])
 {
-    snprintf(out, 160, "%s/%s", bed->dir, file);
+    snprintf(out, 160, "%s/%s", testbed->dir, file);
     return out;
 }
 
-int espi_folder_has(const struct espi_bed *bed, const char *file)
+int espi_folder_has(const struct espi_testbed *testbed, const char *file)
 {
     char path[160];
 
-    return access(espi_folder_path(bed, file, path), F_OK) == 0;
+    return access(espi_folder_path(testbed, file, path), F_OK) == 0;
 }
 
-esp_status espi_folder_make(struct espi_bed *bed, struct esp_err *err)
+esp_status espi_folder_make(struct espi_testbed *testbed, struct esp_err *err)
 {
-    if (mkdir(ESPI_BEDS, 0755) && errno != EEXIST)
-        return espi_err(err, ESP_EIO, ESPI_BEDS ": %s", strerror(errno));
-    if (mkdir(bed->dir, 0755) == 0)
+    if (mkdir(ESPI_TESTBEDS, 0755) && errno != EEXIST)
+        return espi_err(err, ESP_EIO, ESPI_TESTBEDS ": %s", strerror(errno));
+    if (mkdir(testbed->dir, 0755) == 0)
         return ESP_OK;
     if (errno == EEXIST)
         return espi_err(err, ESP_EUSAGE,
                         "testbed %s is there already: 'espalier testbed down --name %s' "
                         "takes it away, --name gives another one its name",
-                        bed->name, bed->name);
-    return espi_err(err, ESP_EIO, "%s: %s", bed->dir, strerror(errno));
+                        testbed->name, testbed->name);
+    return espi_err(err, ESP_EIO, "%s: %s", testbed->dir, strerror(errno));
 }
 
-esp_status espi_folder_lock(struct espi_bed *bed, struct esp_err *err)
+esp_status espi_folder_lock(struct espi_testbed *testbed, struct esp_err *err)
 {
     char path[160];
     double end_s = espi_now_s() + LOCK_PATIENCE_S;
 
     /* Not closed in programs that are run: they hold it, too. */
-    bed->lock = open(espi_folder_path(bed, "lock", path), O_RDWR | O_CREAT, 0600);
-    if (bed->lock < 0)
+    testbed->lock = open(espi_folder_path(testbed, "lock", path), O_RDWR | O_CREAT, 0600);
+    if (testbed->lock < 0)
         return espi_err(err, ESP_EIO, "%s: %s", path, strerror(errno));
-    while (flock(bed->lock, LOCK_EX | LOCK_NB)) {
+    while (flock(testbed->lock, LOCK_EX | LOCK_NB)) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return espi_err(err, ESP_EIO, "%s: %s", path, strerror(errno));
         if (espi_now_s() > end_s)
             return espi_err(err, ESP_EIO,
                             "testbed %s is being made or taken down by another process; "
                             "try again when that has ended",
-                            bed->name);
+                            testbed->name);
         usleep(20000);
     }
     return ESP_OK;
 }
 
-esp_status espi_folder_write(const struct espi_bed *bed, const char *file, int mode,
-                             void (*write)(FILE *out, const void *what), const void *what,
-                             struct esp_err *err)
+esp_status espi_folder_write(const struct espi_testbed *testbed, const char *file,
+                             int mode, void (*write)(FILE *out, const void *what),
+                             const void *what, struct esp_err *err)
 {
     char path[160], early[168];
 
-    espi_folder_path(bed, file, path);
+    espi_folder_path(testbed, file, path);
     snprintf(early, sizeof early, "%s.new", path);
     FILE *out = fopen(early, "we");
     if (out)
@@ -111,10 +113,11 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
-esp_status espi_folder_remove(struct espi_bed *bed, struct esp_err *err)
+esp_status espi_folder_remove(struct espi_testbed *testbed, struct esp_err *err)
 {
-    if (nftw(bed->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT))
-        return espi_err(err, ESP_EIO, "cannot remove %s: %s", bed->dir, strerror(errno));
-    rmdir(ESPI_BEDS); /* stays while there are others */
+    if (nftw(testbed->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT))
+        return espi_err(err, ESP_EIO, "cannot remove %s: %s", testbed->dir,
+                        strerror(errno));
+    rmdir(ESPI_TESTBEDS); /* stays while there are others */
     return ESP_OK;
 }

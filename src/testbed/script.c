@@ -15,25 +15,25 @@
 
 /* ---- names ---- */
 
-int espi_bed_name_ok(const char *name)
+int espi_testbed_name_ok(const char *name)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                             "0123456789_");
 
-    return n >= 1 && n <= ESPI_BED_NAME_MAX && !name[n];
+    return n >= 1 && n <= ESPI_TESTBED_NAME_MAX && !name[n];
 }
 
-const char *espi_namespace(char out[ESPI_NAMESPACE_MAX], const char *bed,
+const char *espi_namespace(char out[ESPI_NAMESPACE_MAX], const char *testbed,
                            const struct espi_grid *g, int box)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_.-";
 
     if (box < 0) {
-        snprintf(out, ESPI_NAMESPACE_MAX, "esp-%s-control", bed);
+        snprintf(out, ESPI_NAMESPACE_MAX, "esp-%s-control", testbed);
         return out;
     }
-    int at = snprintf(out, ESPI_NAMESPACE_MAX, "esp-%s-%d-", bed, box);
+    int at = snprintf(out, ESPI_NAMESPACE_MAX, "esp-%s-%d-", testbed, box);
     snprintf(out + at, 64, "%s", g->boxes[box].name);
     for (char *c = out + at; *c; c++)
         if (!strchr(plain, *c))
@@ -84,12 +84,12 @@ static const char *hardware_address(char out[24], int wire, int side)
 
 /* ---- what is made outside ---- */
 
-static void make_wire(FILE *out, const struct espi_grid *g, const char *bed, int wire)
+static void make_wire(FILE *out, const struct espi_grid *g, const char *testbed, int wire)
 {
     char ns[2][ESPI_NAMESPACE_MAX], port[2][16], mac[2][24];
 
     for (int side = 0; side < 2; side++) {
-        espi_namespace(ns[side], bed, g, g->wires[wire].box[side]);
+        espi_namespace(ns[side], testbed, g, g->wires[wire].box[side]);
         espi_port_name(port[side], g, wire, side);
         hardware_address(mac[side], wire, side);
     }
@@ -99,19 +99,19 @@ static void make_wire(FILE *out, const struct espi_grid *g, const char *bed, int
             port[0], ns[0], mac[0], port[1], ns[1], mac[1]);
 }
 
-void espi_script_make(FILE *out, const struct espi_grid *g, const char *bed)
+void espi_script_make(FILE *out, const struct espi_grid *g, const char *testbed)
 {
     char ns[ESPI_NAMESPACE_MAX], control[ESPI_NAMESPACE_MAX];
 
-    espi_namespace(control, bed, g, -1);
+    espi_namespace(control, testbed, g, -1);
     for (int box = -1; box < g->n_boxes; box++)
-        fprintf(out, "netns add %s\n", espi_namespace(ns, bed, g, box));
+        fprintf(out, "netns add %s\n", espi_namespace(ns, testbed, g, box));
     for (int i = 0; i < g->n_wires; i++)
         if (!espi_wire_delayed(&g->wires[i]))
-            make_wire(out, g, bed, i);
+            make_wire(out, g, testbed, i);
     for (int h = 0; h < g->n_hosts; h++)
         fprintf(out, "link add name ctl0 netns %s type veth peer name c%d netns %s\n",
-                espi_namespace(ns, bed, g, g->host_box[h]), h, control);
+                espi_namespace(ns, testbed, g, g->host_box[h]), h, control);
 }
 
 /* ---- inside a namespace ---- */
@@ -242,7 +242,7 @@ void espi_script_hosts(FILE *out, const struct espi_grid *g)
                 g->boxes[g->host_box[h]].name);
 }
 
-void espi_script_delays(FILE *out, const struct espi_grid *g, const char *bed)
+void espi_script_delays(FILE *out, const struct espi_grid *g, const char *testbed)
 {
     char ns[2][ESPI_NAMESPACE_MAX], port[2][16];
 
@@ -251,7 +251,7 @@ void espi_script_delays(FILE *out, const struct espi_grid *g, const char *bed)
         if (!espi_wire_delayed(w))
             continue;
         for (int side = 0; side < 2; side++) {
-            espi_namespace(ns[side], bed, g, w->box[side]);
+            espi_namespace(ns[side], testbed, g, w->box[side]);
             espi_port_name(port[side], g, i, side);
         }
         fprintf(out, "%s %s %s %s %.9f %.9f\n", ns[0], port[0], ns[1], port[1],

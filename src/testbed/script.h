@@ -7,15 +7,15 @@
 
 #include "testbed/grid.h"
 
-#define ESPI_NAMESPACE_MAX 160
-#define ESPI_BED_NAME_MAX  32
-#define ESPI_ADDRESS_MAX   40
+#define ESPI_NAMESPACE_MAX    160
+#define ESPI_TESTBED_NAME_MAX 32
+#define ESPI_ADDRESS_MAX      40
 
 /* A bed's name: 1 to 32 letters, digits or '_', so that no name starts another's. */
-int espi_bed_name_ok(const char *name);
+int espi_testbed_name_ok(const char *name);
 
 /* The namespace of a box; box -1: the control network, where launchers run. */
-const char *espi_namespace(char out[ESPI_NAMESPACE_MAX], const char *bed,
+const char *espi_namespace(char out[ESPI_NAMESPACE_MAX], const char *testbed,
                            const struct espi_grid *g, int box);
 
 /* "eth0" at a host, "w3" at a box that forwards. */
@@ -27,7 +27,7 @@ const char *espi_host_address(char out[ESPI_ADDRESS_MAX], int host);
 const char *espi_control_address(char out[ESPI_ADDRESS_MAX], int host);
 
 /* ip, outside: the namespaces, and the veth wires between them. */
-void espi_script_make(FILE *out, const struct espi_grid *g, const char *bed);
+void espi_script_make(FILE *out, const struct espi_grid *g, const char *testbed);
 /* ip, in the namespace of a box (-1: control): addresses, routes, all up. */
 void espi_script_box(FILE *out, const struct espi_grid *g, int box);
 /* tc, in the namespace of a box: the rates. */
@@ -41,6 +41,6 @@ void espi_script_settings(FILE *out, const struct espi_grid *g, int box);
 /* /etc/hosts as all programs in the testbed see it. */
 void espi_script_hosts(FILE *out, const struct espi_grid *g);
 /* "namespace port namespace port seconds seconds": what the delay line joins. */
-void espi_script_delays(FILE *out, const struct espi_grid *g, const char *bed);
+void espi_script_delays(FILE *out, const struct espi_grid *g, const char *testbed);
 
 #endif

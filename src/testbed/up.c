@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "testbed/folder.h"
-#include "testbed/space.h"
+#include "testbed/netns.h"
 
 #define DELAY_LINE_PATIENCE_MS 10000
 
@@ -45,22 +45,22 @@ static void lines_done(struct lines *l)
 
 static void write_spaces(FILE *out, const void *what)
 {
-    const struct espi_bed *bed = what;
+    const struct espi_testbed *testbed = what;
 
-    for (int i = 0; i < bed->n_spaces; i++)
-        fprintf(out, "%s\n", bed->spaces[i]);
+    for (int i = 0; i < testbed->n_spaces; i++)
+        fprintf(out, "%s\n", testbed->spaces[i]);
 }
 
 static void write_hosts(FILE *out, const void *what)
 {
-    espi_script_hosts(out, &((const struct espi_bed *)what)->grid);
+    espi_script_hosts(out, &((const struct espi_testbed *)what)->grid);
 }
 
 static void write_delays(FILE *out, const void *what)
 {
-    const struct espi_bed *bed = what;
+    const struct espi_testbed *testbed = what;
 
-    espi_script_delays(out, &bed->grid, bed->name);
+    espi_script_delays(out, &testbed->grid, testbed->name);
 }
 
 /* As a word of the shell. */
@@ -76,7 +76,7 @@ static void write_word(FILE *out, const char *text)
 }
 
 struct script {
-    const struct espi_bed *bed;
+    const struct espi_testbed *testbed;
     const char *program, *command, *rest;
 };
 
@@ -86,7 +86,7 @@ static void write_script(FILE *out, const void *what)
 
     fputs("#!/bin/sh\nexec ", out);
     write_word(out, s->program);
-    fprintf(out, " testbed %s --name %s %s -- \"$@\"\n", s->command, s->bed->name,
+    fprintf(out, " testbed %s --name %s %s -- \"$@\"\n", s->command, s->testbed->name,
             s->rest);
 }
 
@@ -96,7 +96,7 @@ static void write_nothing(FILE *out, const void *what)
     (void)what;
 }
 
-static esp_status write_files(struct espi_bed *bed, const char *program,
+static esp_status write_files(struct espi_testbed *testbed, const char *program,
                               struct esp_err *err)
 {
     static const struct {
@@ -106,39 +106,39 @@ static esp_status write_files(struct espi_bed *bed, const char *program,
                    {"mpiexec.mpich", "run", "--mpi mpich"}};
     char path[160];
     esp_status status = esp_platform_write(
-        bed->grid.p, espi_folder_path(bed, "platform.json", path), err);
+        testbed->grid.p, espi_folder_path(testbed, "platform.json", path), err);
 
     if (status == ESP_OK)
-        status = espi_folder_write(bed, "hosts", 0644, write_hosts, bed, err);
+        status = espi_folder_write(testbed, "hosts", 0644, write_hosts, testbed, err);
     if (status == ESP_OK)
-        status = espi_folder_write(bed, "delays", 0644, write_delays, bed, err);
+        status = espi_folder_write(testbed, "delays", 0644, write_delays, testbed, err);
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts && status == ESP_OK; i++)
         status = espi_folder_write(
-            bed, scripts[i].file, 0755, write_script,
-            &(struct script){bed, program, scripts[i].command, scripts[i].rest}, err);
+            testbed, scripts[i].file, 0755, write_script,
+            &(struct script){testbed, program, scripts[i].command, scripts[i].rest}, err);
     return status;
 }
 
 /* ---- names ---- */
 
-static esp_status name_spaces(struct espi_bed *bed, struct esp_err *err)
+static esp_status name_spaces(struct espi_testbed *testbed, struct esp_err *err)
 {
-    const struct espi_grid *g = &bed->grid;
+    const struct espi_grid *g = &testbed->grid;
 
-    bed->n_spaces = g->n_boxes + 1;
-    bed->spaces = ESPI_ARENA_NEW(&bed->arena, char *, bed->n_spaces);
-    for (int i = 0; bed->spaces && i < bed->n_spaces; i++) {
-        bed->spaces[i] = ESPI_ARENA_NEW(&bed->arena, char, ESPI_NAMESPACE_MAX);
-        if (!bed->spaces[i])
+    testbed->n_spaces = g->n_boxes + 1;
+    testbed->spaces = ESPI_ARENA_NEW(&testbed->arena, char *, testbed->n_spaces);
+    for (int i = 0; testbed->spaces && i < testbed->n_spaces; i++) {
+        testbed->spaces[i] = ESPI_ARENA_NEW(&testbed->arena, char, ESPI_NAMESPACE_MAX);
+        if (!testbed->spaces[i])
             return espi_err_nomem(err);
-        espi_namespace(bed->spaces[i], bed->name, g, i - 1);
-        if (espi_space_exists(bed->spaces[i]))
+        espi_namespace(testbed->spaces[i], testbed->name, g, i - 1);
+        if (espi_netns_exists(testbed->spaces[i]))
             return espi_err(err, ESP_EUSAGE,
                             "a namespace %s is there that no testbed made: remove it "
                             "with 'ip netns del', or give this one another --name",
-                            bed->spaces[i]);
+                            testbed->spaces[i]);
     }
-    return bed->spaces ? ESP_OK : espi_err_nomem(err);
+    return testbed->spaces ? ESP_OK : espi_err_nomem(err);
 }
 
 /* ---- the delay line ---- */
@@ -152,32 +152,33 @@ static int any_delay(const struct espi_grid *g)
 }
 
 /* In the child. It stays in the control namespace, where it is found again. */
-static void run_delay_line(const struct espi_bed *bed, const char *program, int ready)
+static void run_delay_line(const struct espi_testbed *testbed, const char *program,
+                           int ready)
 {
     char delays[160], log[160];
     int null = open("/dev/null", O_RDWR);
-    int out = open(espi_folder_path(bed, "delay.log", log), O_WRONLY | O_CREAT | O_APPEND,
-                   0644);
+    int out = open(espi_folder_path(testbed, "delay.log", log),
+                   O_WRONLY | O_CREAT | O_APPEND, 0644);
 
-    if (espi_space_enter(bed->spaces[0]) || null < 0 || out < 0 || dup2(null, 0) < 0 ||
-        dup2(out, 2) < 0 || dup2(ready, 1) < 0)
+    if (espi_netns_enter(testbed->spaces[0]) || null < 0 || out < 0 ||
+        dup2(null, 0) < 0 || dup2(out, 2) < 0 || dup2(ready, 1) < 0)
         _exit(1);
     setsid();
     /* It lives on when the making is over, and must hold on to nothing of the caller's: a
      * pipe somebody reads to its end, a lock. */
     close_range(STDERR_FILENO + 1, ~0U, 0);
-    espi_folder_path(bed, "delays", delays);
+    espi_folder_path(testbed, "delays", delays);
     execl(program, program, delays, (char *)NULL);
     _exit(1);
 }
 
-static esp_status start_delay_line(const struct espi_bed *bed, const char *program,
-                                   struct esp_err *err)
+static esp_status start_delay_line(const struct espi_testbed *testbed,
+                                   const char *program, struct esp_err *err)
 {
     int ends[2];
     char word[8] = "";
 
-    if (!any_delay(&bed->grid))
+    if (!any_delay(&testbed->grid))
         return ESP_OK;
     if (!program)
         return espi_err(err, ESP_EIO,
@@ -187,7 +188,7 @@ static esp_status start_delay_line(const struct espi_bed *bed, const char *progr
         return espi_err(err, ESP_EIO, "cannot make a pipe: %s", strerror(errno));
     pid_t child = fork();
     if (child == 0)
-        run_delay_line(bed, program, ends[1]);
+        run_delay_line(testbed, program, ends[1]);
     close(ends[1]);
     struct pollfd p = {.fd = ends[0], .events = POLLIN};
     int ready = child > 0 && poll(&p, 1, DELAY_LINE_PATIENCE_MS) == 1 &&
@@ -200,27 +201,28 @@ static esp_status start_delay_line(const struct espi_bed *bed, const char *progr
         waitpid(child, NULL, 0);
     }
     return espi_err(err, ESP_EIO, "the delay line does not start: see %s/delay.log",
-                    bed->dir);
+                    testbed->dir);
 }
 
 /* ---- boxes ---- */
 
-static esp_status make_spaces(const struct espi_bed *bed, struct esp_err *err)
+static esp_status make_spaces(const struct espi_testbed *testbed, struct esp_err *err)
 {
     struct lines l;
     esp_status status = lines_open(&l, err);
 
     if (status)
         return status;
-    espi_script_make(l.out, &bed->grid, bed->name);
+    espi_script_make(l.out, &testbed->grid, testbed->name);
     status = lines_close(&l, err);
     if (status == ESP_OK)
-        status = espi_space_do(&(struct espi_space_job){.ip = l.text}, err);
+        status = espi_netns_do(&(struct espi_netns_job){.ip = l.text}, err);
     lines_done(&l);
     return status;
 }
 
-static esp_status make_box(const struct espi_bed *bed, int box, struct esp_err *err)
+static esp_status make_box(const struct espi_testbed *testbed, int box,
+                           struct esp_err *err)
 {
     static void (*const write[])(FILE *, const struct espi_grid *, int) = {
         espi_script_settings, espi_script_box, espi_script_rates};
@@ -230,12 +232,12 @@ static esp_status make_box(const struct espi_bed *bed, int box, struct esp_err *
     for (int i = 0; i < 3 && status == ESP_OK; i++) {
         status = lines_open(&l[i], err);
         if (status == ESP_OK) {
-            write[i](l[i].out, &bed->grid, box);
+            write[i](l[i].out, &testbed->grid, box);
             status = lines_close(&l[i], err);
         }
     }
     if (status == ESP_OK)
-        status = espi_space_do(&(struct espi_space_job){.space = bed->spaces[box + 1],
+        status = espi_netns_do(&(struct espi_netns_job){.space = testbed->spaces[box + 1],
                                                         .settings = l[0].text,
                                                         .ip = l[1].text,
                                                         .tc = l[2].text},
@@ -245,55 +247,56 @@ static esp_status make_box(const struct espi_bed *bed, int box, struct esp_err *
     return status;
 }
 
-static esp_status make(struct espi_bed *bed, const struct espi_bed_tools *tools,
-                       struct esp_err *err)
+static esp_status make(struct espi_testbed *testbed,
+                       const struct espi_testbed_tools *tools, struct esp_err *err)
 {
-    int total = bed->grid.n_boxes + 2;
-    esp_status status = name_spaces(bed, err);
+    int total = testbed->grid.n_boxes + 2;
+    esp_status status = name_spaces(testbed, err);
 
     if (status == ESP_OK)
-        status = write_files(bed, tools->program, err);
+        status = write_files(testbed, tools->program, err);
     /* From here on they are ours. */
     if (status == ESP_OK)
-        status = espi_folder_write(bed, "namespaces", 0644, write_spaces, bed, err);
+        status =
+            espi_folder_write(testbed, "namespaces", 0644, write_spaces, testbed, err);
     if (status == ESP_OK)
-        status = make_spaces(bed, err);
+        status = make_spaces(testbed, err);
     if (status == ESP_OK)
-        status = start_delay_line(bed, tools->delay_line, err);
-    for (int box = -1; box < bed->grid.n_boxes && status == ESP_OK; box++) {
+        status = start_delay_line(testbed, tools->delay_line, err);
+    for (int box = -1; box < testbed->grid.n_boxes && status == ESP_OK; box++) {
         if (tools->step)
             tools->step(box + 2, total);
-        status = make_box(bed, box, err);
+        status = make_box(testbed, box, err);
     }
     if (status == ESP_OK)
-        status = espi_folder_write(bed, "whole", 0644, write_nothing, NULL, err);
+        status = espi_folder_write(testbed, "whole", 0644, write_nothing, NULL, err);
     return status;
 }
 
-esp_status espi_bed_up(const char *name, const struct esp_platform *p,
-                       const struct espi_bed_tools *tools, struct esp_err *err)
+esp_status espi_testbed_up(const char *name, const struct esp_platform *p,
+                           const struct espi_testbed_tools *tools, struct esp_err *err)
 {
-    struct espi_bed bed;
+    struct espi_testbed testbed;
     int ended;
-    esp_status status = espi_bed_check_rights(err);
+    esp_status status = espi_testbed_check_rights(err);
 
     if (status == ESP_OK)
-        status = espi_folder_init(&bed, name, err);
+        status = espi_folder_init(&testbed, name, err);
     if (status)
         return status;
-    espi_arena_init(&bed.arena);
-    status = espi_grid_make(&bed.grid, p, &bed.arena, err);
+    espi_arena_init(&testbed.arena);
+    status = espi_grid_make(&testbed.grid, p, &testbed.arena, err);
     if (status == ESP_OK)
-        status = espi_folder_make(&bed, err);
+        status = espi_folder_make(&testbed, err);
     if (status) {
-        espi_bed_done(&bed);
+        espi_testbed_done(&testbed);
         return status;
     }
-    status = espi_folder_lock(&bed, err);
+    status = espi_folder_lock(&testbed, err);
     if (status == ESP_OK)
-        status = make(&bed, tools, err);
-    espi_bed_done(&bed); /* and with it the lock */
+        status = make(&testbed, tools, err);
+    espi_testbed_done(&testbed); /* and with it the lock */
     if (status)
-        espi_bed_down(name, &ended, NULL);
+        espi_testbed_down(name, &ended, NULL);
     return status;
 }

@@ -15,7 +15,7 @@
 #include "channel/report.h"
 #include "program/program.h"
 #include "runtime/choice.h"
-#include "runtime/team.h"
+#include "runtime/rank_platform.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,13 +33,13 @@ static const char platform_text[] =
 enum { RANKS = 5 };
 static const int node[RANKS] = {0, 1, 2, 3, 0};
 static struct esp_platform *net;
-static struct espi_team team;
+static struct espi_rank_platform rank_platform;
 static char folder[] = "/tmp/espalier-fuzz-XXXXXX";
 
 static void clean(void)
 {
     espi_advice_clean(folder);
-    espi_team_done(&team);
+    espi_rank_platform_done(&rank_platform);
     esp_platform_free(net);
 }
 
@@ -49,8 +49,8 @@ static void begin(void)
         return;
     if (esp_platform_parse(platform_text, sizeof platform_text - 1, "p", NULL, &net,
                            NULL) ||
-        espi_team_create(&team, net, RANKS, node, NULL) || !mkdtemp(folder) ||
-        atexit(clean))
+        espi_rank_platform_create(&rank_platform, net, RANKS, node, NULL) ||
+        !mkdtemp(folder) || atexit(clean))
         abort();
 }
 
@@ -70,18 +70,19 @@ static void use(const struct esp_plan *plan)
     struct espi_choice choice = {0};
     struct espi_program program;
     struct espi_arena arena;
-    if (espi_team_adapt(&team, net, node, plan, 0, &given, NULL))
+    if (espi_rank_platform_adapt(&rank_platform, net, node, plan, 0, &given, NULL))
         return;
     struct espi_choice_options options = {
         .force = 1, .slice_bytes = plan->slice_bytes, .given = given};
-    if (espi_choose(team.p, ESP_OP_BCAST, 0, 1 << 20, &options, &choice, NULL))
+    if (espi_choose(rank_platform.p, ESP_OP_BCAST, 0, 1 << 20, &options, &choice, NULL))
         abort();
     espi_arena_init(&arena);
     if (choice.plan) {
         double slice = choice.plan->slice_bytes;
         struct espi_compile_options compile = {.size_bytes = 1e6,
                                                .slice_bytes = slice > 1e3 ? slice : 1e3};
-        espi_program_compile(team.p, choice.plan, &compile, &arena, &program, NULL);
+        espi_program_compile(rank_platform.p, choice.plan, &compile, &arena, &program,
+                             NULL);
     }
     espi_arena_done(&arena);
     espi_choice_done(&choice);

@@ -14,7 +14,7 @@
 
 #include <espalier/espalier.h>
 
-#include "live/ledger.h"
+#include "live/live_log.h"
 #include "support/small_platform.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct job {
     struct esp_platform *p;
     struct espi_advisor *a;
-    struct espi_ledger *l;
+    struct espi_live_log *l;
     int ends[2];
     double now_s;
 };
@@ -65,11 +65,11 @@ static void hear(struct job *j, const union espi_news_text *m, enum espi_news ki
     int n = esp_platform_node_count(j->p), changed = 0;
     if (kind == ESPI_NEWS_REPORT) {
         if (j->l)
-            espi_ledger_report(j->l, j->a, &m->report, j->now_s);
+            espi_live_log_report(j->l, j->a, &m->report, j->now_s);
         espi_advisor_hear(j->a, &m->report, j->now_s, NULL);
     } else if (kind == ESPI_NEWS_OUTCOME) {
         if (j->l)
-            espi_ledger_outcome(j->l, &m->outcome, j->now_s);
+            espi_live_log_outcome(j->l, &m->outcome, j->now_s);
     } else if (kind == ESPI_NEWS_PROBE && espi_probe_note_is_sane(&m->probe, n)) {
         if (m->probe.kind == ESPI_PROBE_NOTE_PROBER)
             espi_advisor_set_prober(j->a, m->probe.from, 1);
@@ -111,7 +111,7 @@ static void look(struct job *j)
     if (st)
         abort();
     if (j->l)
-        espi_ledger_publish(j->l, &advice, j->now_s);
+        espi_live_log_publish(j->l, &advice, j->now_s);
     esp_plan_free(advice.plan);
 }
 
@@ -120,8 +120,8 @@ static void write_down(struct job *j)
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    espi_ledger_look(j->l, j->a, j->now_s + 10);
-    if (!out || espi_ledger_write_state(j->l, 0, j->now_s, out, NULL) || fclose(out))
+    espi_live_log_look(j->l, j->a, j->now_s + 10);
+    if (!out || espi_live_log_write_state(j->l, 0, j->now_s, out, NULL) || fclose(out))
         abort();
     json_t *json = json_loadb(text, length, 0, NULL);
     if (!json) {
@@ -146,13 +146,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (espi_advisor_create(p, &options, &j.a, NULL))
         abort();
     if (size && data[0] < 128 &&
-        (espi_ledger_create(&j.l, NULL) || espi_ledger_set_network(j.l, p, 0, NULL)))
+        (espi_live_log_create(&j.l, NULL) || espi_live_log_set_network(j.l, p, 0, NULL)))
         abort();
     tell_all(&j, data, size);
     look(&j);
     if (j.l)
         write_down(&j);
-    espi_ledger_free(j.l);
+    espi_live_log_free(j.l);
     espi_advisor_free(j.a);
     close(j.ends[0]);
     close(j.ends[1]);

@@ -11,13 +11,13 @@
 
 #include <espalier/espalier.h>
 
-#include "live/ledger_impl.h"
+#include "live/live_log_impl.h"
 #include "support/small_platform.h"
 
 struct scene {
     struct esp_platform *p;
     struct espi_advisor *a;
-    struct espi_ledger *l;
+    struct espi_live_log *l;
 };
 
 static inline void begin(struct scene *s)
@@ -27,14 +27,14 @@ static inline void begin(struct scene *s)
     struct espi_advisor_options options = {
         .work = 1, .judge = esp_judge_by_simulation, .judge_arg = &fluid};
     assert_int_equal(espi_advisor_create(s->p, &options, &s->a, NULL), ESP_OK);
-    assert_int_equal(espi_ledger_create(&s->l, NULL), ESP_OK);
-    assert_int_equal(espi_ledger_set_network(s->l, s->p, 0, NULL), ESP_OK);
+    assert_int_equal(espi_live_log_create(&s->l, NULL), ESP_OK);
+    assert_int_equal(espi_live_log_set_network(s->l, s->p, 0, NULL), ESP_OK);
     s->l->begun_s -= 1e6; /* there is time for forecasts */
 }
 
 static inline void end(struct scene *s)
 {
-    espi_ledger_free(s->l);
+    espi_live_log_free(s->l);
     espi_advisor_free(s->a);
     esp_platform_free(s->p);
 }
@@ -45,7 +45,7 @@ static inline struct esp_plan *publish(struct scene *s, double bytes, double now
     struct esp_plan *plan;
     assert_int_equal(espi_advisor_plan_for(s->a, 0, bytes, now_s, &advice, NULL), ESP_OK);
     plan = advice.plan;
-    espi_ledger_publish(s->l, &advice, now_s);
+    espi_live_log_publish(s->l, &advice, now_s);
     assert_null(advice.plan);
     return plan; /* the ledger's */
 }

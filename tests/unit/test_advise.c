@@ -13,7 +13,7 @@
 #include "platform/platform.h"
 #include "runtime/choice.h"
 #include "runtime/knobs.h"
-#include "runtime/team.h"
+#include "runtime/rank_platform.h"
 #include "support/alloc_fail.h"
 #include "support/seed.h"
 
@@ -162,9 +162,10 @@ static void teams_keep_the_network(void **state)
     (void)state;
     struct esp_platform *net = network(6);
     static const int node[] = {4, 0, 0, 1, 4, 0};
-    struct espi_team team;
-    assert_int_equal(espi_team_create(&team, net, 6, node, NULL), ESP_OK);
-    const struct esp_platform *p = team.p;
+    struct espi_rank_platform rank_platform;
+    assert_int_equal(espi_rank_platform_create(&rank_platform, net, 6, node, NULL),
+                     ESP_OK);
+    const struct esp_platform *p = rank_platform.p;
     assert_int_equal(esp_platform_node_count(p), 6);
     assert_int_equal(esp_platform_host_count(p), 6);
     assert_string_equal(esp_platform_node_name(p, 1), "h0.net");
@@ -172,7 +173,7 @@ static void teams_keep_the_network(void **state)
     for (int a = 0; a < 6; a++)
         for (int b = 0; b < 6; b++) {
             int link = esp_platform_find_link(p, a, b);
-            int leaders = team.leader[a] == a && team.leader[b] == b;
+            int leaders = rank_platform.leader[a] == a && rank_platform.leader[b] == b;
             if (a == b)
                 continue;
             if (node[a] == node[b]) {
@@ -180,7 +181,7 @@ static void teams_keep_the_network(void **state)
                 assert_true(p->bandwidth_Bps[link] == ESPI_INSIDE_BPS);
             } else if (leaders) {
                 int own = esp_platform_find_link(net, node[a], node[b]);
-                assert_int_equal(link, team.link[own]);
+                assert_int_equal(link, rank_platform.link[own]);
                 assert_true(p->bandwidth_Bps[link] == net->bandwidth_Bps[own]);
                 assert_true(p->latency_s[link] == net->latency_s[own]);
             } else {
@@ -189,7 +190,7 @@ static void teams_keep_the_network(void **state)
         }
     assert_int_equal(esp_platform_shared_count(p), 1);
     assert_int_equal(p->shared_links.start[1] - p->shared_links.start[0], 2);
-    espi_team_done(&team);
+    espi_rank_platform_done(&rank_platform);
     esp_platform_free(net);
 }
 
@@ -204,14 +205,15 @@ static void hosts_without_ranks_may_forward(void **state)
         "\"duplex\":true}]}";
     static const int two[] = {0, 2};
     struct esp_platform *net;
-    struct espi_team team;
+    struct espi_rank_platform rank_platform;
     (void)state;
     assert_int_equal(esp_platform_parse(text, sizeof text - 1, "t", NULL, &net, NULL),
                      ESP_OK);
-    assert_int_equal(espi_team_create(&team, net, 2, two, NULL), ESP_OK);
-    assert_int_equal(esp_platform_host_count(team.p), 2);
-    assert_int_equal(esp_platform_node_count(team.p), 3);
-    espi_team_done(&team);
+    assert_int_equal(espi_rank_platform_create(&rank_platform, net, 2, two, NULL),
+                     ESP_OK);
+    assert_int_equal(esp_platform_host_count(rank_platform.p), 2);
+    assert_int_equal(esp_platform_node_count(rank_platform.p), 3);
+    espi_rank_platform_done(&rank_platform);
     esp_platform_free(net);
 }
 
@@ -220,12 +222,13 @@ static void equal_teams_reach_all(void **state)
     (void)state;
     static const int sizes[] = {1, 2, 3, 64, 65, 100};
     for (int i = 0; i < 6; i++) {
-        struct espi_team team;
-        assert_int_equal(espi_team_create_equal(&team, sizes[i], NULL), ESP_OK);
-        assert_int_equal(esp_platform_host_count(team.p), sizes[i]);
+        struct espi_rank_platform rank_platform;
+        assert_int_equal(espi_rank_platform_create_equal(&rank_platform, sizes[i], NULL),
+                         ESP_OK);
+        assert_int_equal(esp_platform_host_count(rank_platform.p), sizes[i]);
         for (int r = 0; r < sizes[i]; r++)
-            assert_int_equal(esp_platform_check_root(team.p, r, NULL), ESP_OK);
-        espi_team_done(&team);
+            assert_int_equal(esp_platform_check_root(rank_platform.p, r, NULL), ESP_OK);
+        espi_rank_platform_done(&rank_platform);
     }
 }
 
@@ -244,24 +247,26 @@ static void given_plans_are_adapted(void **state)
     assert_int_equal(esp_plan_make(net, &request, &plan, NULL), ESP_OK);
     for (int trial = 0; trial < 200; trial++) {
         int n = 1 + (int)espi_rng_below(&rng, 9), node[9], seen = 0;
-        struct espi_team team;
+        struct espi_rank_platform rank_platform;
         for (int i = 0; i < n; i++) {
             node[i] = (int)espi_rng_below(&rng, 4);
             seen |= 1 << node[i];
         }
-        assert_int_equal(espi_team_create(&team, net, n, node, NULL), ESP_OK);
+        assert_int_equal(espi_rank_platform_create(&rank_platform, net, n, node, NULL),
+                         ESP_OK);
         for (int root = 0; root < n; root++) {
             esp_status want = seen == 15 && node[root] == 2 ? ESP_OK : ESP_EUNSUPPORTED;
-            assert_int_equal(espi_team_adapt(&team, net, node, plan, root, &mine, NULL),
+            assert_int_equal(espi_rank_platform_adapt(&rank_platform, net, node, plan,
+                                                      root, &mine, NULL),
                              want);
             if (want)
                 continue;
-            assert_int_equal(esp_plan_check(mine, team.p, NULL), ESP_OK);
+            assert_int_equal(esp_plan_check(mine, rank_platform.p, NULL), ESP_OK);
             assert_int_equal(mine->root, root);
             assert_int_equal(mine->trees[0].n_edges, n - 1);
             esp_plan_free(mine);
         }
-        espi_team_done(&team);
+        espi_rank_platform_done(&rank_platform);
     }
     esp_plan_free(plan);
     esp_platform_free(net);
@@ -276,12 +281,14 @@ static void slow_links_are_avoided(void **state)
      * every step, a good tree once */
     struct esp_platform *net = network(8);
     static const int node[] = {0, 4, 1, 5, 2, 6, 3, 7};
-    struct espi_team team;
+    struct espi_rank_platform rank_platform;
     struct espi_choice choice;
     struct espi_choice_options options = {.margin = 0.9};
-    assert_int_equal(espi_team_create(&team, net, 8, node, NULL), ESP_OK);
-    assert_int_equal(espi_choose(team.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
+    assert_int_equal(espi_rank_platform_create(&rank_platform, net, 8, node, NULL),
                      ESP_OK);
+    assert_int_equal(
+        espi_choose(rank_platform.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
+        ESP_OK);
     assert_non_null(choice.plan);
     assert_true(choice.ours_s < 0.9 * choice.native_s);
     int crossings = 0;
@@ -292,19 +299,21 @@ static void slow_links_are_avoided(void **state)
     assert_int_equal(crossings, 1);
     espi_choice_done(&choice);
     options.margin = 1e-9; /* as good as never */
-    assert_int_equal(espi_choose(team.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
-                     ESP_OK);
+    assert_int_equal(
+        espi_choose(rank_platform.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
+        ESP_OK);
     assert_null(choice.plan);
     assert_true(choice.ours_s > 0);
     options.force = 1;
     options.algo = "chain";
     options.slice_bytes = 1000;
-    assert_int_equal(espi_choose(team.p, ESP_OP_BCAST, 3, 8e6, &options, &choice, NULL),
-                     ESP_OK);
+    assert_int_equal(
+        espi_choose(rank_platform.p, ESP_OP_BCAST, 3, 8e6, &options, &choice, NULL),
+        ESP_OK);
     assert_string_equal(choice.plan->algo, "chain");
     assert_true(choice.plan->slice_bytes == 1000);
     espi_choice_done(&choice);
-    espi_team_done(&team);
+    espi_rank_platform_done(&rank_platform);
     esp_platform_free(net);
 }
 
@@ -315,37 +324,41 @@ static void the_library_does_not_slice(void **state)
     (void)state;
     struct esp_platform *net = network(8);
     static const int node[] = {0, 1, 2, 3, 4, 5, 6, 7};
-    struct espi_team team;
+    struct espi_rank_platform rank_platform;
     struct espi_choice choice;
     struct espi_choice_options options = {.margin = 0.9};
-    assert_int_equal(espi_team_create(&team, net, 8, node, NULL), ESP_OK);
-    assert_int_equal(espi_choose(team.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
+    assert_int_equal(espi_rank_platform_create(&rank_platform, net, 8, node, NULL),
                      ESP_OK);
+    assert_int_equal(
+        espi_choose(rank_platform.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
+        ESP_OK);
     assert_non_null(choice.plan);
     assert_true(choice.native_s > 8 + 0.8 && choice.native_s < 11);
     espi_choice_done(&choice);
     options.unknown = 1;
-    assert_int_equal(espi_choose(team.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
-                     ESP_OK);
+    assert_int_equal(
+        espi_choose(rank_platform.p, ESP_OP_BCAST, 0, 8e6, &options, &choice, NULL),
+        ESP_OK);
     assert_null(choice.plan);
     assert_true(choice.native_s < 8 + 0.8);
-    espi_team_done(&team);
+    espi_rank_platform_done(&rank_platform);
     esp_platform_free(net);
 }
 
 static void equal_links_are_left_to_the_library(void **state)
 {
     (void)state;
-    struct espi_team team;
-    assert_int_equal(espi_team_create_equal(&team, 2, NULL), ESP_OK);
+    struct espi_rank_platform rank_platform;
+    assert_int_equal(espi_rank_platform_create_equal(&rank_platform, 2, NULL), ESP_OK);
     for (double bytes = 1; bytes < 1e8; bytes *= 7) {
         struct espi_choice choice;
         struct espi_choice_options options = {.margin = 0.9};
         assert_int_equal(
-            espi_choose(team.p, ESP_OP_BCAST, 1, bytes, &options, &choice, NULL), ESP_OK);
+            espi_choose(rank_platform.p, ESP_OP_BCAST, 1, bytes, &options, &choice, NULL),
+            ESP_OK);
         assert_null(choice.plan);
     }
-    espi_team_done(&team);
+    espi_rank_platform_done(&rank_platform);
 }
 
 static void no_plan_is_no_failure(void **state)
@@ -375,27 +388,30 @@ static void every_operation_gets_a_plan_that_runs(void **state)
     struct esp_platform *net = network(8);
     static const int node[] = {0, 4, 1, 5, 2, 6, 3, 7, 0, 4};
     for (int i = 0; i < 8 * N_OPS; i++) {
-        struct espi_team team;
+        struct espi_rank_platform rank_platform;
         struct espi_choice choice, again;
         struct espi_choice_options options = {.force = 1};
         esp_op op = all_ops[i % N_OPS];
         int n = 2 + i % 9, root = i / N_OPS % n;
         double bytes = i % 3 ? 1e6 : 4000;
-        assert_int_equal(espi_team_create(&team, net, n, node, NULL), ESP_OK);
-        assert_int_equal(espi_choose(team.p, op, root, bytes, &options, &choice, NULL),
+        assert_int_equal(espi_rank_platform_create(&rank_platform, net, n, node, NULL),
                          ESP_OK);
-        assert_int_equal(espi_choose(team.p, op, root, bytes, &options, &again, NULL),
-                         ESP_OK);
+        assert_int_equal(
+            espi_choose(rank_platform.p, op, root, bytes, &options, &choice, NULL),
+            ESP_OK);
+        assert_int_equal(
+            espi_choose(rank_platform.p, op, root, bytes, &options, &again, NULL),
+            ESP_OK);
         assert_non_null(choice.plan);
         assert_true(choice.plan->op == op && choice.plan->root == root);
         assert_true(choice.plan->slice_bytes > 0 && choice.plan->slice_bytes <= bytes);
         assert_true(choice.ours_s > 0 && choice.native_s >= 0);
         assert_true(choice.native_s > 0 || op == ESP_OP_ALLGATHER); /* needs a ring */
         assert_true(choice.ours_s == again.ours_s && choice.native_s == again.native_s);
-        assert_int_equal(esp_plan_check(choice.plan, team.p, NULL), ESP_OK);
+        assert_int_equal(esp_plan_check(choice.plan, rank_platform.p, NULL), ESP_OK);
         espi_choice_done(&choice);
         espi_choice_done(&again);
-        espi_team_done(&team);
+        espi_rank_platform_done(&rank_platform);
     }
     esp_platform_free(net);
 }
@@ -407,7 +423,7 @@ static void plans_of_all_operations_are_adapted(void **state)
     struct esp_platform *net = network(6);
     static const int node[] = {2, 4, 1, 5, 0, 3, 3};
     for (int i = 0; i < N_OPS; i++) {
-        struct espi_team team;
+        struct espi_rank_platform rank_platform;
         struct esp_request request;
         struct esp_plan *plan = NULL, *mine = NULL;
         esp_request_init(&request, 4);
@@ -416,22 +432,28 @@ static void plans_of_all_operations_are_adapted(void **state)
         if (request.op == ESP_OP_ALLGATHER)
             request.algo = "spread";
         assert_int_equal(esp_plan_make(net, &request, &plan, NULL), ESP_OK);
-        assert_int_equal(espi_team_create(&team, net, 6, node, NULL), ESP_OK);
-        assert_int_equal(espi_team_adapt(&team, net, node, plan, 1, &mine, NULL), ESP_OK);
+        assert_int_equal(espi_rank_platform_create(&rank_platform, net, 6, node, NULL),
+                         ESP_OK);
+        assert_int_equal(
+            espi_rank_platform_adapt(&rank_platform, net, node, plan, 1, &mine, NULL),
+            ESP_OK);
         assert_int_equal(mine->root, 1);
         assert_int_equal(mine->n_trees, plan->n_trees);
         esp_plan_free(mine);
-        assert_int_equal(espi_team_adapt(&team, net, node, plan, 2, &mine, NULL),
-                         any_root ? ESP_OK : ESP_EUNSUPPORTED);
+        assert_int_equal(
+            espi_rank_platform_adapt(&rank_platform, net, node, plan, 2, &mine, NULL),
+            any_root ? ESP_OK : ESP_EUNSUPPORTED);
         if (any_root)
             esp_plan_free(mine);
-        espi_team_done(&team);
-        assert_int_equal(espi_team_create(&team, net, 7, node, NULL), ESP_OK);
-        assert_int_equal(espi_team_adapt(&team, net, node, plan, 1, &mine, NULL),
-                         all_ops[i] == ESP_OP_BCAST ? ESP_OK : ESP_EUNSUPPORTED);
+        espi_rank_platform_done(&rank_platform);
+        assert_int_equal(espi_rank_platform_create(&rank_platform, net, 7, node, NULL),
+                         ESP_OK);
+        assert_int_equal(
+            espi_rank_platform_adapt(&rank_platform, net, node, plan, 1, &mine, NULL),
+            all_ops[i] == ESP_OP_BCAST ? ESP_OK : ESP_EUNSUPPORTED);
         if (all_ops[i] == ESP_OP_BCAST)
             esp_plan_free(mine);
-        espi_team_done(&team);
+        espi_rank_platform_done(&rank_platform);
         esp_plan_free(plan);
     }
     esp_platform_free(net);
@@ -448,8 +470,9 @@ static void plans_with_steps_are_adapted(void **state)
     (void)state;
     struct esp_platform *net = network(8);
     static const int node[] = {2, 4, 1, 5, 0, 3, 7, 6};
-    struct espi_team team;
-    assert_int_equal(espi_team_create(&team, net, 8, node, NULL), ESP_OK);
+    struct espi_rank_platform rank_platform;
+    assert_int_equal(espi_rank_platform_create(&rank_platform, net, 8, node, NULL),
+                     ESP_OK);
     for (size_t i = 0; i < sizeof in_steps / sizeof *in_steps; i++) {
         struct esp_request request;
         struct esp_plan *plan = NULL, *mine = NULL;
@@ -459,41 +482,44 @@ static void plans_with_steps_are_adapted(void **state)
         request.algo = in_steps[i];
         request.size_bytes = 4000;
         assert_int_equal(esp_plan_make(net, &request, &plan, NULL), ESP_OK);
-        assert_int_equal(espi_team_adapt(&team, net, node, plan, 0, &mine, NULL), ESP_OK);
+        assert_int_equal(
+            espi_rank_platform_adapt(&rank_platform, net, node, plan, 0, &mine, NULL),
+            ESP_OK);
         for (int t = 0; t < plan->n_trees; t++)
             assert_memory_equal(mine->trees[t].steps, plan->trees[t].steps,
                                 (size_t)plan->trees[t].n_edges * sizeof(int));
         struct espi_choice_options options = {.force = 1, .given = mine};
-        assert_int_equal(
-            espi_choose(team.p, ESP_OP_ALLGATHER, 0, 4000, &options, &choice, NULL),
-            ESP_OK);
+        assert_int_equal(espi_choose(rank_platform.p, ESP_OP_ALLGATHER, 0, 4000, &options,
+                                     &choice, NULL),
+                         ESP_OK);
         assert_non_null(choice.plan);
         assert_non_null(choice.plan->trees[0].steps);
-        assert_int_equal(esp_plan_check(choice.plan, team.p, NULL), ESP_OK);
+        assert_int_equal(esp_plan_check(choice.plan, rank_platform.p, NULL), ESP_OK);
         espi_choice_done(&choice);
-        assert_int_equal(
-            espi_choose(team.p, ESP_OP_ALLGATHER, 0, 1e9, &options, &choice, NULL),
-            ESP_OK);
+        assert_int_equal(espi_choose(rank_platform.p, ESP_OP_ALLGATHER, 0, 1e9, &options,
+                                     &choice, NULL),
+                         ESP_OK);
         assert_null(choice.plan); /* too much to pack */
         esp_plan_free(mine);
         esp_plan_free(plan);
     }
-    espi_team_done(&team);
+    espi_rank_platform_done(&rank_platform);
     esp_platform_free(net);
 }
 
 static void short_allgathers_go_in_steps(void **state)
 {
     (void)state;
-    struct espi_team team;
+    struct espi_rank_platform rank_platform;
     struct espi_choice choice;
     struct espi_choice_options options = {.force = 1};
-    assert_int_equal(espi_team_create_equal(&team, 16, NULL), ESP_OK);
+    assert_int_equal(espi_rank_platform_create_equal(&rank_platform, 16, NULL), ESP_OK);
     assert_int_equal(
-        espi_choose(team.p, ESP_OP_ALLGATHER, 0, 256, &options, &choice, NULL), ESP_OK);
+        espi_choose(rank_platform.p, ESP_OP_ALLGATHER, 0, 256, &options, &choice, NULL),
+        ESP_OK);
     assert_non_null(choice.plan->trees[0].steps);
     espi_choice_done(&choice);
-    espi_team_done(&team);
+    espi_rank_platform_done(&rank_platform);
 }
 
 /* ---- every allocation fails once ---- */
@@ -502,20 +528,20 @@ static esp_status whole_way(void *arg)
 {
     static const int node[] = {0, 3, 1, 1, 2, 0};
     const struct esp_platform *net = arg;
-    struct espi_team team;
+    struct espi_rank_platform rank_platform;
     struct espi_choice choice;
     struct espi_choice_options options = {.margin = 0.9, .algo = "grow"};
-    esp_status st = espi_team_create(&team, net, 6, node, NULL);
+    esp_status st = espi_rank_platform_create(&rank_platform, net, 6, node, NULL);
     if (st)
         return st;
-    st = espi_choose(team.p, ESP_OP_BCAST, 2, 1e6, &options, &choice, NULL);
+    st = espi_choose(rank_platform.p, ESP_OP_BCAST, 2, 1e6, &options, &choice, NULL);
     if (!st)
         espi_choice_done(&choice);
-    espi_team_done(&team);
+    espi_rank_platform_done(&rank_platform);
     if (!st)
-        st = espi_team_create_equal(&team, 3, NULL);
+        st = espi_rank_platform_create_equal(&rank_platform, 3, NULL);
     if (!st)
-        espi_team_done(&team);
+        espi_rank_platform_done(&rank_platform);
     return st;
 }
 

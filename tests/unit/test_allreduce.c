@@ -14,7 +14,7 @@
 
 #include "bound/op_bound.h"
 #include "solve/allreduce.h"
-#include "solve/mix.h"
+#include "solve/tree_mix_lp.h"
 #include "support/all_trees.h"
 #include "support/alloc_fail.h"
 #include "support/pace.h"
@@ -67,7 +67,7 @@ static double optimum_s(const struct esp_platform *p)
     struct esp_platform *reversed = NULL;
     struct espi_arena arena;
     struct espi_view out, in;
-    struct espi_mixer mx;
+    struct espi_tree_mix_lp mx;
     espi_arena_init(&arena);
     assert_int_equal(esp_platform_reversed(p, &reversed, NULL), ESP_OK);
     assert_int_equal(espi_view_init(&out, p, 1, &arena, NULL), ESP_OK);
@@ -75,7 +75,8 @@ static double optimum_s(const struct esp_platform *p)
     int n_res = out.links.n;
     double unit_s = esp_platform_link_time_s(p, 0, 1);
     double *sum = ESPI_ARENA_NEW(&arena, double, n_res);
-    assert_int_equal(espi_mixer_init(&mx, n_res, NULL, unit_s, &arena, NULL), ESP_OK);
+    assert_int_equal(espi_tree_mix_lp_init(&mx, n_res, NULL, unit_s, &arena, NULL),
+                     ESP_OK);
     for (int root = 0; root < out.g.n; root++) {
         struct loads away = {.v = &out}, towards = {.v = &in};
         all_trees_visit(&out, root, add_loads, &away);
@@ -84,14 +85,14 @@ static double optimum_s(const struct esp_platform *p)
             for (int k = 0; k < towards.n; k++) {
                 for (int r = 0; r < n_res; r++)
                     sum[r] = away.load[i][r] + towards.load[k][opposite(&in.links, r)];
-                espi_mixer_add(&mx, sum);
+                espi_tree_mix_lp_add(&mx, sum);
             }
         free_loads(&away);
         free_loads(&towards);
     }
-    assert_int_equal(espi_mixer_solve(&mx, ESPI_LP_PRIMAL, NULL, NULL), ESP_OK);
+    assert_int_equal(espi_tree_mix_lp_solve(&mx, ESPI_LP_PRIMAL, NULL, NULL), ESP_OK);
     double s = mx.period_s;
-    espi_mixer_free(&mx);
+    espi_tree_mix_lp_free(&mx);
     espi_arena_done(&arena);
     esp_platform_free(reversed);
     return s;

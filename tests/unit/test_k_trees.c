@@ -13,7 +13,7 @@
 
 #include "algo/many_trees/k_trees.h"
 #include "base/rng.h"
-#include "solve/mix.h"
+#include "solve/tree_mix_lp.h"
 #include "support/seed.h"
 #include "support/small_platform.h"
 
@@ -47,7 +47,8 @@ static void weights_are_the_best(void **state)
             loads[k / M][k % M] =
                 espi_rng_below(&rng, 3) ? espi_rng_range(&rng, 1e-7, 1e-6) : 0;
         loads[0][0] = loads[1][1] = loads[2][2] = 1e-6;
-        assert_int_equal(espi_mix(3, M, load_s, &arena, weight, &found_s, NULL), 0);
+        assert_int_equal(
+            espi_tree_mix_weights(3, M, load_s, &arena, weight, &found_s, NULL), 0);
         for (int i = 0; i <= STEPS; i++)
             for (int j = 0; i + j <= STEPS; j++) {
                 double w[3] = {(double)i / STEPS, (double)j / STEPS,

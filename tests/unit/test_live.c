@@ -133,17 +133,17 @@ static void tokens_are_kept_to_oneself(void **state)
     assert_int_equal(espi_token_read(path, &read, NULL), ESP_EINPUT);
 
     /* An advisor that comes after another finds its place. */
-    assert_int_equal(espi_door_recall(folder, &port, &read), -1);
+    assert_int_equal(espi_http_access_recall(folder, &port, &read), -1);
     assert_int_equal(
-        espi_door_remember(folder, "http://127.0.0.1:4711/?token=abcdefghij0123456789",
-                           NULL),
+        espi_http_access_remember(
+            folder, "http://127.0.0.1:4711/?token=abcdefghij0123456789", NULL),
         ESP_OK);
-    assert_int_equal(espi_door_recall(folder, &port, &read), 0);
+    assert_int_equal(espi_http_access_recall(folder, &port, &read), 0);
     assert_int_equal(port, 4711);
     assert_string_equal(read.text, "abcdefghij0123456789");
     snprintf(path, sizeof path, "%s/live.url", folder);
     write_file(path, "http://127.0.0.1:4711/?token=<script>", 0600);
-    assert_int_equal(espi_door_recall(folder, &port, &read), -1);
+    assert_int_equal(espi_http_access_recall(folder, &port, &read), -1);
     espi_advice_clean(folder);
     assert_int_not_equal(access(folder, F_OK), 0);
 }
@@ -156,7 +156,7 @@ static json_t *state_of(struct scene *s, uint64_t since, double now_s)
     size_t length;
     json_error_t error;
     FILE *out = open_memstream(&text, &length);
-    assert_int_equal(espi_ledger_write_state(s->l, since, now_s, out, NULL), ESP_OK);
+    assert_int_equal(espi_live_log_write_state(s->l, since, now_s, out, NULL), ESP_OK);
     fclose(out);
     json_t *json = json_loads(text, 0, &error);
     if (!json)
@@ -180,7 +180,7 @@ static double tell_call(struct scene *s, const struct esp_plan *plan, uint64_t c
     for (int i = 0; i < n; i++) {
         const struct espi_report *r = &reports[backwards ? n - 1 - i : i];
         took_s = fmax(took_s, r->total_s);
-        espi_ledger_report(s->l, s->a, r, began_s + 5);
+        espi_live_log_report(s->l, s->a, r, began_s + 5);
         espi_advisor_hear(s->a, r, began_s + 5, NULL);
     }
     return took_s;
@@ -195,7 +195,7 @@ static void calls_are_measured_beside_their_forecast(void **state)
     double took_s = tell_call(&s, plan, 1, 1e6, 100, 0);
     tell_call(&s, plan, 2, 1e6, 110, 1);
     struct espi_outcome o = outcome_of(2, 1e6);
-    espi_ledger_outcome(s.l, &o, 116);
+    espi_live_log_outcome(s.l, &o, 116);
     json_t *json = state_of(&s, 0, 120), *calls = json_object_get(json, "calls");
     assert_int_equal(json_array_size(calls), 2);
     for (size_t i = 0; i < 2; i++) {
@@ -236,7 +236,7 @@ static void the_plan_that_ran_is_known(void **state)
     request.slice_bytes = 65536;
     assert_int_equal(esp_plan_make(s.p, &request, &advice.plan, NULL), ESP_OK);
     flat = advice.plan;
-    espi_ledger_publish(s.l, &advice, 20);
+    espi_live_log_publish(s.l, &advice, 20);
     tell_call(&s, first, 1, 9e5, 30, 0);
     tell_call(&s, flat, 2, 9e5, 40, 0);
     request.algo = "chain";
@@ -250,7 +250,7 @@ static void the_plan_that_ran_is_known(void **state)
     assert_int_equal(json_array_size(json_object_get(json, "plans")), 1);
     json_decref(json);
     /* Measured anew: all plans are gone. */
-    assert_int_equal(espi_ledger_set_network(s.l, s.p, 70, NULL), ESP_OK);
+    assert_int_equal(espi_live_log_set_network(s.l, s.p, 70, NULL), ESP_OK);
     json = state_of(&s, 0, 80);
     assert_int_equal(json_array_size(json_object_get(json, "plans")), 0);
     assert_int_equal(number(json, "network"), 2);
@@ -268,7 +268,7 @@ static void only_the_last_calls_are_kept(void **state)
         o.op = (int)(i % ESP_OP_COUNT);
         o.ours = i % 2 == 0;
         o.skipped = 2;
-        espi_ledger_outcome(s.l, &o, 100);
+        espi_live_log_outcome(s.l, &o, 100);
     }
     json_t *json = state_of(&s, 0, 200), *calls = json_object_get(json, "calls");
     assert_int_equal(json_array_size(calls), ESPI_LIVE_CALLS);
@@ -326,10 +326,10 @@ static void nonsense_does_no_harm(void **state)
             if (i % 3)
                 o.skipped = espi_rng_below(&rng, 100);
         }
-        espi_ledger_report(s.l, s.a, &r, i);
-        espi_ledger_outcome(s.l, &o, i);
+        espi_live_log_report(s.l, s.a, &r, i);
+        espi_live_log_outcome(s.l, &o, i);
         if (i % 1000 == 0)
-            espi_ledger_look(s.l, s.a, i);
+            espi_live_log_look(s.l, s.a, i);
     }
     assert_true(s.l->state.n_calls > 1000);
     json_decref(state_of(&s, 0, 20000)); /* others can still read it */
@@ -351,7 +351,7 @@ static void probes_are_counted(void **state)
     espi_advisor_next_probe(s.a, 10, &order);
     assert_true(espi_advisor_next_probe(s.a, 1000, &order));
     espi_advisor_probed(s.a, order.number, ESPI_PROBE_RATE, 1e9, 1001, &changed, NULL);
-    espi_ledger_look(s.l, s.a, 1002);
+    espi_live_log_look(s.l, s.a, 1002);
     json_t *json = state_of(&s, 0, 1003), *probes = json_object_get(json, "probes");
     assert_int_equal(number(probes, "hosts"), 2);
     assert_int_equal(number(probes, "sent"), 1);
@@ -369,7 +369,7 @@ static void what_is_believed_is_shown(void **state)
     struct esp_plan *plan = publish(&s, 1e6, 0);
     for (uint64_t call = 1; call <= 4; call++) {
         tell_call(&s, plan, call, 1e6, 10 * (double)call, 0);
-        espi_ledger_look(s.l, s.a, 10 * (double)call + 6);
+        espi_live_log_look(s.l, s.a, 10 * (double)call + 6);
     }
     json_t *json = state_of(&s, 0, 50), *rates = json_object_get(json, "rates");
     assert_true(number(json_object_get(json, "outlook"), "calls") == 4);
@@ -388,20 +388,20 @@ static void what_is_believed_is_shown(void **state)
 static esp_status draw_all(void *arg)
 {
     struct scene *s = arg;
-    struct espi_ledger *l = NULL;
+    struct espi_live_log *l = NULL;
     char *text = NULL;
     size_t length;
-    esp_status st = espi_ledger_create(&l, NULL);
+    esp_status st = espi_live_log_create(&l, NULL);
     if (!st)
-        st = espi_ledger_set_network(l, s->p, 0, NULL);
+        st = espi_live_log_set_network(l, s->p, 0, NULL);
     FILE *out = open_memstream(&text, &length);
     if (!st)
-        st = espi_ledger_write_state(l, 0, 1, out, NULL);
+        st = espi_live_log_write_state(l, 0, 1, out, NULL);
     if (!st)
-        st = espi_ledger_write_network(l, out, NULL);
+        st = espi_live_log_write_network(l, out, NULL);
     fclose(out);
     free(text);
-    espi_ledger_free(l);
+    espi_live_log_free(l);
     return st;
 }
 

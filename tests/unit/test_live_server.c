@@ -263,7 +263,7 @@ static void it_is_read_while_it_is_written(void **state)
             fd[i / 50] = knock(server);
             say(fd[i / 50], request, strlen(request));
         }
-        espi_ledger_outcome(s.l, &o, i);
+        espi_live_log_outcome(s.l, &o, i);
         if (i % 40 == 0)
             publish(&s, 1000 + 5000 * i, i);
     }

@@ -121,10 +121,10 @@ static void assert_areas(const struct measured *m, const struct fake_network *tr
 {
     for (int a = 0; a < truth->n; a++)
         for (int b = 0; b < a; b++)
-            if ((m->net.area[a] == m->net.area[b]) !=
+            if ((m->net.subsite[a] == m->net.subsite[b]) !=
                 (truth->cluster[a] == truth->cluster[b]))
                 fail_msg("seed %d: h%d and h%d: %d areas, should be %d", (int)seed, a, b,
-                         m->net.n_areas, truth->n_clusters);
+                         m->net.n_subsites, truth->n_clusters);
 }
 
 static void assert_near(double got, double want, double part, const char *what,
@@ -151,8 +151,8 @@ static double shared_Bps(const struct measured *m, int from, int to)
     for (size_t c = 0; c < m->net.n_shared; c++) {
         const struct espi_shared *s = &m->net.shared[c];
         for (int k = s->first; k < s->first + s->n_pairs; k++)
-            if (m->net.area_pairs[k].from == m->net.area[from] &&
-                m->net.area_pairs[k].to == m->net.area[to])
+            if (m->net.subsite_pairs[k].from == m->net.subsite[from] &&
+                m->net.subsite_pairs[k].to == m->net.subsite[to])
                 least = fmin(least, s->Bps);
     }
     return isinf(least) ? 0 : least;
@@ -384,7 +384,7 @@ static void test_switched_platform(void **state)
     measure(&m, &truth, 60);
     assert_int_equal(espi_measured_platform(&m.net, "x", 10, &p, &m.arena, NULL), ESP_OK);
     assert_int_equal(esp_platform_host_count(p), 24);
-    assert_int_equal(esp_platform_node_count(p), 24 + m.net.n_areas + 3);
+    assert_int_equal(esp_platform_node_count(p), 24 + m.net.n_subsites + 3);
     assert_int_equal(esp_platform_check_root(p, 0, NULL), ESP_OK);
     assert_int_equal(esp_platform_shared_count(p), 6);
     esp_platform_free(p);

@@ -55,7 +55,7 @@ static const struct vector {
 struct scene {
     struct esp_platform *p;
     struct espi_arena arena;
-    struct espi_net net;
+    struct espi_flow_net net;
 };
 
 static void scene_init(struct scene *s, const struct vector *v)
@@ -63,7 +63,7 @@ static void scene_init(struct scene *s, const struct vector *v)
     s->p = small_platform(ESP_MODEL_ONE_PORT, v->n, v->arcs, v->m);
     espi_arena_init(&s->arena);
     assert_int_equal(
-        espi_net_init(&s->net, s->p, 1, 0, v->n_targets, v->targets, &s->arena), 0);
+        espi_flow_net_init(&s->net, s->p, 1, 0, v->n_targets, v->targets, &s->arena), 0);
 }
 
 static void scene_done(struct scene *s)
@@ -169,7 +169,7 @@ static void plans_reach_what_the_vectors_say(void **state)
 enum { MOST_TREES = 4000, MOST_NODES = 6 };
 
 struct all {
-    const struct espi_net *net;
+    const struct espi_flow_net *net;
     struct espi_lp *lp;
     int choice[MOST_NODES]; /* link into each node; -1: not in the tree */
     int count;
@@ -200,7 +200,7 @@ static int is_tree(const struct all *x)
 /* Rows: shares sum to 1, then the ports. */
 static void add_tree(struct all *x)
 {
-    const struct espi_net *net = x->net;
+    const struct espi_flow_net *net = x->net;
     double load[2 * MOST_NODES] = {0}, value[2 * MOST_NODES + 1] = {1};
     int index[2 * MOST_NODES + 1], start[2] = {0, 1};
     index[0] = 0;
@@ -237,7 +237,7 @@ static void each_tree(struct all *x, int v)
     }
 }
 
-static double optimum_s(const struct espi_net *net)
+static double optimum_s(const struct espi_flow_net *net)
 {
     enum { ROWS = 2 * MOST_NODES + 1 };
     struct all x = {.net = net};
@@ -286,7 +286,7 @@ static void bounds_hold_the_optimum_between_them(void **state)
                                   .whole = round % 2 ? 4 : 0,
                                   .model = ESP_MODEL_ONE_PORT};
         struct espi_arena arena;
-        struct espi_net net;
+        struct espi_flow_net net;
         struct espi_flows flows;
         struct espi_multicast best;
         double lb;
@@ -295,7 +295,7 @@ static void bounds_hold_the_optimum_between_them(void **state)
             if (v == n - 1 || espi_rng_below(&rng, 2))
                 targets[k++] = v;
         espi_arena_init(&arena);
-        assert_int_equal(espi_net_init(&net, p, 1, 0, k, targets, &arena), 0);
+        assert_int_equal(espi_flow_net_init(&net, p, 1, 0, k, targets, &arena), 0);
         double optimum = optimum_s(&net), rough = 1e-6 * optimum;
         assert_int_equal(espi_multicast_bound(&net, &arena, &lb, NULL), ESP_OK);
         assert_int_equal(espi_flows_init(&flows, &net, &arena, NULL), ESP_OK);
@@ -353,10 +353,10 @@ static void check_best(const struct esp_platform *p, int k, const int *targets)
         "mc-scatter",  "mc-broadcast",        "mcph",           "reduced-broadcast",
         "multisource", "augmented-multicast", "steiner-cg:k=3", "steiner-cg:k=1"};
     struct espi_arena arena;
-    struct espi_net net;
+    struct espi_flow_net net;
     double lb, single = 0, last = 0;
     espi_arena_init(&arena);
-    assert_int_equal(espi_net_init(&net, p, 1, 0, k, targets, &arena), 0);
+    assert_int_equal(espi_flow_net_init(&net, p, 1, 0, k, targets, &arena), 0);
     assert_int_equal(espi_multicast_bound(&net, &arena, &lb, NULL), ESP_OK);
     struct esp_plan *best = planned(p, ESP_OP_MULTICAST, "steiner-cg", k, targets);
     assert_true(1 / best->throughput_Bps >= lb * (1 - 1e-7));

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "bound/certificate.h"
 #include "solve/arcs.h"
-#include "solve/full.h"
+#include "solve/full_lp.h"
 #include "solve/packing.h"
 #include "support/alloc_fail.h"
 #include "support/seed.h"
@@ -260,7 +260,7 @@ static void compare_with_full(struct esp_platform *p)
     double rate;
     struct espi_packing_options exact = {.gap = 1e-8};
     solve_with(&s, p, 1, &exact);
-    if (espi_full_solve(&s.v, 0, 0, &s.arena, &rate, NULL, &err))
+    if (espi_full_lp_solve(&s.v, 0, 0, &s.arena, &rate, NULL, &err))
         fail_msg("%s", err.text);
     assert_near(s.packing.rate, rate, 1e-7);
     assert_near(s.packing.bound, rate, 1e-7);

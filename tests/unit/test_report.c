@@ -14,11 +14,11 @@
 #include <espalier/espalier.h>
 
 #include "platform/platform.h"
-#include "report/account.h"
 #include "report/layout.h"
 #include "report/load.h"
 #include "report/page.h"
 #include "report/picture.h"
+#include "report/study_report.h"
 #include "support/alloc_fail.h"
 #include "support/seed.h"
 #include "support/small_platform.h"
@@ -318,10 +318,10 @@ static void test_accounts_are_well_formed(void **state)
     espi_findings_claim(&f, &(struct espi_claim){"far", 10, 12, 1, "%", HOSTILE});
     assert_true(espi_claim_agrees(&f.claims[0]) && !espi_claim_agrees(&f.claims[1]));
     assert_int_equal(f.failed, 0);
-    struct espi_account_entry entry = {
+    struct espi_study_report_entry entry = {
         "one", HOSTILE, "paper", (const char *const[]){HOSTILE, NULL}, &f, 1.5};
-    struct espi_account account = {.title = HOSTILE, .n = 1, .entries = &entry};
-    write_text(espi_account_write, &account, &text);
+    struct espi_study_report account = {.title = HOSTILE, .n = 1, .entries = &entry};
+    write_text(espi_study_report_write, &account, &text);
     assert_int_equal(count(text.at, "<circle"), 1);
     assert_int_equal(count(text.at, "</script>"), 0);
     assert_int_equal(count(text.at, "class=\"agrees\""), 1);

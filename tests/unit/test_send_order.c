@@ -78,13 +78,13 @@ static void on_simulated_send(void *arg, int stream, int64_t slice)
 static void simulate(struct record *r, esp_sharing sharing, struct espi_arena *arena)
 {
     struct esp_sim_options o = {.sharing = sharing};
-    struct espi_scene scene;
+    struct espi_sim sim;
     struct esp_err err;
-    if (espi_scene_init(&scene, &r->prog, &o, arena, &err))
+    if (espi_sim_init(&sim, &r->prog, &o, arena, &err))
         fail_msg("%s", err.text);
-    scene.on_send = on_simulated_send;
-    scene.on_send_arg = r;
-    if (espi_scene_play(&scene, &err))
+    sim.on_send = on_simulated_send;
+    sim.on_send_arg = r;
+    if (espi_sim_run(&sim, &err))
         fail_msg("%s", err.text);
 }
 

@@ -15,7 +15,7 @@
 
 #include "support/alloc_fail.h"
 #include "support/seed.h"
-#include "testbed/bed.h"
+#include "testbed/testbed.h"
 
 static struct esp_platform *parse(const char *text)
 {
@@ -229,11 +229,11 @@ static void test_refusals(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    assert_true(espi_bed_name_ok("grid_2"));
-    assert_false(espi_bed_name_ok(""));
-    assert_false(espi_bed_name_ok("../x"));
-    assert_false(espi_bed_name_ok("a-b"));
-    assert_false(espi_bed_name_ok("123456789012345678901234567890123"));
+    assert_true(espi_testbed_name_ok("grid_2"));
+    assert_false(espi_testbed_name_ok(""));
+    assert_false(espi_testbed_name_ok("../x"));
+    assert_false(espi_testbed_name_ok("a-b"));
+    assert_false(espi_testbed_name_ok("123456789012345678901234567890123"));
 }
 
 /* ---- lines ---- */

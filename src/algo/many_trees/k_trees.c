@@ -23,7 +23,7 @@
 #include "algo/search/starts.h"
 #include "base/err.h"
 #include "base/rng.h"
-#include "solve/mix.h"
+#include "solve/tree_mix_lp.h"
 
 enum {
     MAX_COLUMNS = 48,  /* of the packing, the fastest */
@@ -90,8 +90,9 @@ static void copy_set(const struct k_search *k, const struct set *from, struct se
 
 static esp_status share(struct k_search *k, struct set *s, struct esp_err *err)
 {
-    return espi_mix(s->n, k->task->view->links.n, (const double *const *)s->load_s,
-                    k->task->arena, s->weight, &s->period_s, err);
+    return espi_tree_mix_weights(s->n, k->task->view->links.n,
+                                 (const double *const *)s->load_s, k->task->arena,
+                                 s->weight, &s->period_s, err);
 }
 
 /* ---- searching ---- */

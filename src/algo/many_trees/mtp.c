@@ -14,10 +14,10 @@
 
 #include "algo/algo.h"
 #include "algo/many_trees/k_trees.h"
-#include "algo/many_trees/relief.h"
+#include "algo/many_trees/load_balance.h"
 #include "base/err.h"
-#include "solve/mix.h"
 #include "solve/packing.h"
+#include "solve/tree_mix_lp.h"
 
 enum {
     LOOKED_AT = 24, /* trees of the mix that a short list is made of */
@@ -78,7 +78,7 @@ static int choose(const struct espi_task *task, struct espi_packing_tree *tree,
         tree[chosen] = tree[i];
         tree[i] = first;
         double sum = 0;
-        if (espi_mix_rates(task->view, tree, chosen + 1, task->arena, &sum, NULL))
+        if (espi_tree_mix_rates(task->view, tree, chosen + 1, task->arena, &sum, NULL))
             return -1;
         if (sum > *best * (1 + 1e-9)) {
             *best = sum;
@@ -114,7 +114,7 @@ static esp_status few_trees(const struct espi_task *task, struct espi_packing *p
         chosen += more > 0;
     }
     if (more < 0 ||
-        espi_mix_rates(task->view, packing->tree, chosen, task->arena, &best, NULL))
+        espi_tree_mix_rates(task->view, packing->tree, chosen, task->arena, &best, NULL))
         return espi_err_nomem(err);
     if (1 / found.period_s >= best)
         return espi_plan_add_k_trees(task, &found, plan, err);
@@ -136,7 +136,7 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     if (most && most < packing.n_trees)
         return few_trees(task, &packing, most, plan, err);
     if (task->p->model == ESP_MODEL_CAPACITY &&
-        espi_relieve(task->view, task->root, &packing, task->arena))
+        espi_balance_loads(task->view, task->root, &packing, task->arena))
         return espi_err_nomem(err);
     return add_mix(task, packing.tree, packing.n_trees, plan, err);
 }

@@ -15,7 +15,7 @@
 
 struct augmenter {
     const struct espi_task *task;
-    struct espi_net net;
+    struct espi_flow_net net;
     struct espi_cover cover;
     double period_s;
     int n_order;

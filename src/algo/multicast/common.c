@@ -7,12 +7,12 @@
 #include "graph/maxflow.h"
 #include "graph/reach.h"
 
-esp_status espi_task_net(const struct espi_task *task, struct espi_net *net,
+esp_status espi_task_net(const struct espi_task *task, struct espi_flow_net *net,
                          struct esp_err *err)
 {
     const struct esp_request *r = task->request;
-    if (espi_net_init(net, task->p, task->view->slice_bytes, r->root, r->n_targets,
-                      r->targets, task->arena))
+    if (espi_flow_net_init(net, task->p, task->view->slice_bytes, r->root, r->n_targets,
+                           r->targets, task->arena))
         return espi_err_nomem(err);
     return ESP_OK;
 }
@@ -54,7 +54,7 @@ void espi_inflow(const struct espi_digraph *g, const double *flow, double *inflo
         inflow[g->head[e]] += fmax(flow[e], 0);
 }
 
-int espi_target_inflow(const struct espi_net *net, const double *y, double *inflow,
+int espi_target_inflow(const struct espi_flow_net *net, const double *y, double *inflow,
                        struct espi_arena *arena)
 {
     struct espi_arena_mark mark = espi_arena_mark(arena);

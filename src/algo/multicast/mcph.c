@@ -112,7 +112,7 @@ static int grower_init(struct grower *x, const struct espi_task *task)
 static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                       struct esp_err *err)
 {
-    struct espi_net net;
+    struct espi_flow_net net;
     struct grower x = {0};
     esp_status st = espi_task_net(task, &net, err);
     if (st)

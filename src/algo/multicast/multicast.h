@@ -4,12 +4,12 @@
 
 #include "algo/algo.h"
 #include "solve/cover.h"
+#include "solve/flow_net.h"
 #include "solve/flows.h"
-#include "solve/net.h"
 #include "solve/steiner.h"
 
 /* The network of the task, in slices of the task. */
-esp_status espi_task_net(const struct espi_task *task, struct espi_net *net,
+esp_status espi_task_net(const struct espi_task *task, struct espi_flow_net *net,
                          struct esp_err *err);
 
 /* Nodes from most to least (or least to most, for sign -1) of amount; ties to the lowest
@@ -22,7 +22,7 @@ void espi_inflow(const struct espi_digraph *g, const double *flow, double *inflo
 
 /* What the nodes pass on to the targets alone: the sum, over the targets, of what comes
  * into each node in a flow of 1 from the root within y. inflow is by node. */
-int espi_target_inflow(const struct espi_net *net, const double *y, double *inflow,
+int espi_target_inflow(const struct espi_flow_net *net, const double *y, double *inflow,
                        struct espi_arena *arena);
 
 /* Nodes that the root can reach. */

@@ -17,7 +17,7 @@
 static esp_status step(const struct espi_task *task, struct espi_flows *f, int *done,
                        struct esp_err *err)
 {
-    const struct espi_net *net = f->net;
+    const struct espi_flow_net *net = f->net;
     int n = net->g.n;
     double *inflow = ESPI_ARENA_ZNEW(task->arena, double, n);
     unsigned char *skip = ESPI_ARENA_NEW(task->arena, unsigned char, n);
@@ -56,7 +56,7 @@ static esp_status add_sources(const struct espi_task *task, struct espi_flows *f
 static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                       struct esp_err *err)
 {
-    struct espi_net net;
+    struct espi_flow_net net;
     struct espi_flows flows;
     esp_status st = espi_task_net(task, &net, err);
     if (!st)

@@ -16,7 +16,7 @@
 
 struct reducer {
     const struct espi_task *task;
-    struct espi_net net;
+    struct espi_flow_net net;
     struct espi_cover cover;
     double period_s;
     double *inflow;

@@ -25,7 +25,7 @@ enum { STARTERS = sizeof starters / sizeof *starters, QUICK = 2 };
 
 struct work {
     const struct espi_task *task;
-    struct espi_net net;
+    struct espi_flow_net net;
     struct espi_multicast mix;
     struct espi_multicast_options options;
     int n_seeds;

@@ -13,7 +13,7 @@
 static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                       struct esp_err *err)
 {
-    struct espi_net net;
+    struct espi_flow_net net;
     struct espi_flows flows;
     esp_status st = espi_task_net(task, &net, err);
     if (!st)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "advisor/advisor.h"
-#include "advisor/quiet.h"
+#include "advisor/probe_planner.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -112,8 +112,8 @@ static void hear_report(struct service *s, const struct espi_report *report)
 {
     double now_s = espi_now_s();
 
-    if (s->live.ledger)
-        espi_ledger_report(s->live.ledger, s->advisor, report, now_s);
+    if (s->live.log)
+        espi_live_log_report(s->live.log, s->advisor, report, now_s);
     espi_advisor_hear(s->advisor, report, now_s, NULL);
     s->to_plan = 3; /* the size predicted, its half and its double */
 }
@@ -129,8 +129,8 @@ static int listen_to(struct service *s, int i)
             hear_report(s, &text.report);
         else if (news == ESPI_NEWS_PROBE)
             hear_probe(s, s->peers[i].fd, &text.probe);
-        else if (s->live.ledger)
-            espi_ledger_outcome(s->live.ledger, &text.outcome, espi_now_s());
+        else if (s->live.log)
+            espi_live_log_outcome(s->live.log, &text.outcome, espi_now_s());
     }
     return news;
 }
@@ -165,8 +165,7 @@ static void renew(struct service *s)
         esp_platform_free(fresh);
         return;
     }
-    if (s->live.ledger &&
-        espi_ledger_set_network(s->live.ledger, fresh, espi_now_s(), NULL))
+    if (s->live.log && espi_live_log_set_network(s->live.log, fresh, espi_now_s(), NULL))
         cli_live_close(&s->live); /* it has still the old one, which goes */
     esp_platform_free(s->p);
     s->p = fresh;
@@ -204,8 +203,8 @@ static void plan_one(struct service *s)
         return;
     if (advice.is_new && !espi_advice_write(s->folder, s->p, &advice, NULL)) {
         tell(s, &advice);
-        if (s->live.ledger)
-            espi_ledger_publish(s->live.ledger, &advice, espi_now_s());
+        if (s->live.log)
+            espi_live_log_publish(s->live.log, &advice, espi_now_s());
     }
     esp_plan_free(advice.plan);
 }
@@ -275,8 +274,8 @@ static int serve(struct service *s)
         renew(s);
         if (s->to_plan > 0 || espi_now_s() - s->planned_s > REVIEW_S)
             plan_one(s);
-        if (s->live.ledger) {
-            espi_ledger_look(s->live.ledger, s->advisor, espi_now_s());
+        if (s->live.log) {
+            espi_live_log_look(s->live.log, s->advisor, espi_now_s());
             espi_server_tend(s->live.server, espi_now_s());
         }
     }
@@ -340,7 +339,7 @@ static int open_service(struct service *s, const struct cli_args *args)
 }
 
 /* Standard error, or nothing in its place. */
-static void hush(int *kept)
+static void toggle_stderr(int *kept)
 {
     if (*kept >= 0) {
         dup2(*kept, STDERR_FILENO);
@@ -368,10 +367,10 @@ static int run_advise(const struct cli_args *args)
     if (nice(5) < 0)
         errno = 0; /* it gives way to the application where it can */
     if (cli_has(args, "again"))
-        hush(&kept);
+        toggle_stderr(&kept);
     int code = open_service(&s, args);
     if (kept >= 0)
-        hush(&kept);
+        toggle_stderr(&kept);
     if (code == CLI_OK) {
         cli_live_open(args, s.folder, s.p, &s.live);
         code = serve(&s);

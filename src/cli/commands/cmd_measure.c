@@ -243,7 +243,7 @@ static int print_sites(const struct espi_measured *net, double *values)
     for (int s = 0; s < net->n_sites; s++) {
         cli_table_add(&table, "%s", net->site_name[s]);
         cli_table_add(&table, "%d", count_hosts(net, s));
-        cli_table_add(&table, "%d", net->first_area[s + 1] - net->first_area[s]);
+        cli_table_add(&table, "%d", net->first_subsite[s + 1] - net->first_subsite[s]);
         cli_table_add(
             &table, "%s",
             espi_format_bandwidth(rate, sizeof rate, middle_port(net, s, values)));
@@ -303,8 +303,9 @@ static json_t *sites_json(const struct espi_measured *net)
     for (int s = 0; s < net->n_sites; s++) {
         json_t *site = json_object(), *hosts = json_array();
         json_object_set_new(site, "name", json_string(net->site_name[s]));
-        json_object_set_new(site, "areas",
-                            json_integer(net->first_area[s + 1] - net->first_area[s]));
+        json_object_set_new(
+            site, "areas",
+            json_integer(net->first_subsite[s + 1] - net->first_subsite[s]));
         for (int h = 0; h < net->n_hosts; h++)
             if (net->site[h] == s)
                 json_array_append_new(

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
-#include "report/account.h"
+#include "report/study_report.h"
 #include "study/study.h"
 
 struct run {
@@ -18,7 +18,7 @@ struct run {
     int n;
     const struct espi_study **studies;
     struct espi_findings *findings;
-    struct espi_account_entry *entries;
+    struct espi_study_report_entry *entries;
 };
 
 /* ---- which ---- */
@@ -60,7 +60,7 @@ static int choose(struct run *r)
 
     r->studies = ESPI_ARENA_NEW(&r->arena, const struct espi_study *, n);
     r->findings = ESPI_ARENA_ZNEW(&r->arena, struct espi_findings, n);
-    r->entries = ESPI_ARENA_ZNEW(&r->arena, struct espi_account_entry, n);
+    r->entries = ESPI_ARENA_ZNEW(&r->arena, struct espi_study_report_entry, n);
     if (!r->studies || !r->findings || !r->entries)
         return cli_error(CLI_FAILED, "out of memory");
     for (int w = 0; w < args->n_words; w++) {
@@ -104,12 +104,12 @@ static int run_one(struct run *r, int i)
     cli_progress_end();
     if (status == ESP_OK && r->findings[i].failed)
         status = espi_err(&err, ESP_ENOMEM, "%s: out of memory", study->name);
-    r->entries[i] = (struct espi_account_entry){.name = study->name,
-                                                .title = study->title,
-                                                .paper = study->paper,
-                                                .assumed = study->assumed,
-                                                .findings = &r->findings[i],
-                                                .took_s = espi_now_s() - began_s};
+    r->entries[i] = (struct espi_study_report_entry){.name = study->name,
+                                                     .title = study->title,
+                                                     .paper = study->paper,
+                                                     .assumed = study->assumed,
+                                                     .findings = &r->findings[i],
+                                                     .took_s = espi_now_s() - began_s};
     return cli_fail(status, &err);
 }
 
@@ -205,7 +205,7 @@ static int print_json(const struct run *r, const char *path)
 
 static int write_report(const struct run *r, const char *folder)
 {
-    struct espi_account account = {
+    struct espi_study_report report = {
         .title = "The papers, computed anew",
         .setting = cli_has(r->args, "quick")
                        ? "A quick run: fewer repetitions than the papers had."
@@ -219,7 +219,7 @@ static int write_report(const struct run *r, const char *folder)
                          espi_quote(quoted, sizeof quoted, folder), strerror(errno));
     if (snprintf(path, sizeof path, "%s/index.html", folder) >= (int)sizeof path)
         return cli_error(CLI_BAD_USAGE, "--output: the name is too long");
-    int code = cli_write(path, espi_account_write, &account);
+    int code = cli_write(path, espi_study_report_write, &report);
     if (code != CLI_OK)
         return code;
     if (cli_has(r->args, "json"))

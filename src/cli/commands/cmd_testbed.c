@@ -10,23 +10,23 @@
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
-#include "testbed/space.h"
+#include "testbed/netns.h"
 
-int cli_open_bed(const struct cli_args *args, struct espi_bed *bed)
+int cli_open_testbed(const struct cli_args *args, struct espi_testbed *testbed)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     const char *name = cli_text(args, "name");
-    esp_status status = espi_bed_check_rights(&err);
+    esp_status status = espi_testbed_check_rights(&err);
 
     if (status == ESP_OK)
-        status = espi_bed_open(bed, name, &err);
+        status = espi_testbed_open(testbed, name, &err);
     if (status) {
         int code = cli_fail(status, &err);
         return code == CLI_OK ? CLI_FAILED : code;
     }
-    if (bed->whole)
+    if (testbed->whole)
         return CLI_OK;
-    espi_bed_done(bed);
+    espi_testbed_done(testbed);
     return cli_error(CLI_FAILED,
                      "testbed %s was left half made: take it down with 'espalier testbed "
                      "down --name %s'",
@@ -60,24 +60,27 @@ static void warn_of_links(const struct espi_grid *g)
             g->worst_ratio);
 }
 
-static int say_up(const struct cli_args *args, const struct espi_bed *bed, double took_s)
+static int say_up(const struct cli_args *args, const struct espi_testbed *testbed,
+                  double took_s)
 {
-    const struct espi_grid *g = &bed->grid;
+    const struct espi_grid *g = &testbed->grid;
 
     if (cli_has(args, "json")) {
         json_t *json = json_object();
-        json_object_set_new(json, "name", json_string(bed->name));
+        json_object_set_new(json, "name", json_string(testbed->name));
         json_object_set_new(json, "hosts", json_integer(g->n_hosts));
-        json_object_set_new(json, "namespaces", json_integer(bed->n_spaces));
+        json_object_set_new(json, "namespaces", json_integer(testbed->n_spaces));
         json_object_set_new(json, "wires", json_integer(g->n_wires));
         json_object_set_new(json, "links_off", json_integer(g->n_off));
-        json_object_set_new(json, "openmpi", json_sprintf("%s/mpirun.openmpi", bed->dir));
-        json_object_set_new(json, "mpich", json_sprintf("%s/mpiexec.mpich", bed->dir));
+        json_object_set_new(json, "openmpi",
+                            json_sprintf("%s/mpirun.openmpi", testbed->dir));
+        json_object_set_new(json, "mpich",
+                            json_sprintf("%s/mpiexec.mpich", testbed->dir));
         cli_json_real(json, "up_s", took_s);
         return cli_print_json(json);
     }
-    printf("testbed %s is up: %d hosts, %d namespaces, %d wires, in %.1f s\n", bed->name,
-           g->n_hosts, bed->n_spaces, g->n_wires, took_s);
+    printf("testbed %s is up: %d hosts, %d namespaces, %d wires, in %.1f s\n",
+           testbed->name, g->n_hosts, testbed->n_spaces, g->n_wires, took_s);
     printf("run a program on it:  espalier testbed run -- ./app\n"
            "take it away:         espalier testbed down\n");
     return CLI_OK;
@@ -87,10 +90,10 @@ static int run_up(const struct cli_args *args)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct esp_platform *p = NULL;
-    struct espi_bed bed;
+    struct espi_testbed testbed;
     char self[PATH_MAX], delay[PATH_MAX];
     double start_s = espi_now_s();
-    esp_status status = espi_bed_check_rights(&err);
+    esp_status status = espi_testbed_check_rights(&err);
 
     if (status)
         return cli_fail(status, &err);
@@ -99,21 +102,21 @@ static int run_up(const struct cli_args *args)
         return code;
     int self_bad = espi_find_self(self);
     int delay_bad = espi_find_part(ESPI_PART_DELAY, NULL, delay);
-    struct espi_bed_tools tools = {.program = self_bad ? "espalier" : self,
-                                   .delay_line = delay_bad ? NULL : delay,
-                                   .step = step};
+    struct espi_testbed_tools tools = {.program = self_bad ? "espalier" : self,
+                                       .delay_line = delay_bad ? NULL : delay,
+                                       .step = step};
     cli_progress_start(2 * esp_platform_node_count(p), "making namespaces");
-    status = espi_bed_up(cli_text(args, "name"), p, &tools, &err);
+    status = espi_testbed_up(cli_text(args, "name"), p, &tools, &err);
     cli_progress_end();
     esp_platform_free(p);
     if (status)
         return cli_fail(status, &err);
-    code = cli_open_bed(args, &bed);
+    code = cli_open_testbed(args, &testbed);
     if (code != CLI_OK)
         return code;
-    warn_of_links(&bed.grid);
-    code = say_up(args, &bed, espi_now_s() - start_s);
-    espi_bed_done(&bed);
+    warn_of_links(&testbed.grid);
+    code = say_up(args, &testbed, espi_now_s() - start_s);
+    espi_testbed_done(&testbed);
     return code;
 }
 
@@ -147,7 +150,7 @@ static const struct command up = {
 /* ---- down ---- */
 
 struct names {
-    char name[64][ESPI_BED_NAME_MAX + 1];
+    char name[64][ESPI_TESTBED_NAME_MAX + 1];
     int n;
 };
 
@@ -164,14 +167,14 @@ static int run_down(const struct cli_args *args)
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct names all = {.n = 0};
     int ended = 0, sum = 0;
-    esp_status status = espi_bed_check_rights(&err);
+    esp_status status = espi_testbed_check_rights(&err);
 
     if (cli_has(args, "all"))
-        espi_bed_each(note_name, &all);
+        espi_testbed_each(note_name, &all);
     else
         note_name(cli_text(args, "name"), &all);
     for (int i = 0; i < all.n && status == ESP_OK; i++) {
-        status = espi_bed_down(all.name[i], &ended, &err);
+        status = espi_testbed_down(all.name[i], &ended, &err);
         sum += status == ESP_OK ? ended : 0;
     }
     if (status)
@@ -205,18 +208,19 @@ static const struct command down = {
 
 /* ---- status ---- */
 
-static int status_json(const struct espi_bed *bed)
+static int status_json(const struct espi_testbed *testbed)
 {
-    const struct espi_grid *g = &bed->grid;
+    const struct espi_grid *g = &testbed->grid;
     json_t *json = json_object(), *links = json_array(), *hosts = json_array();
     char name[300];
 
-    json_object_set_new(json, "name", json_string(bed->name));
-    json_object_set_new(json, "namespaces", json_integer(bed->n_spaces));
-    json_object_set_new(json, "processes",
-                        json_integer(espi_space_count(bed->spaces, bed->n_spaces)));
-    json_object_set_new(json, "openmpi", json_sprintf("%s/mpirun.openmpi", bed->dir));
-    json_object_set_new(json, "mpich", json_sprintf("%s/mpiexec.mpich", bed->dir));
+    json_object_set_new(json, "name", json_string(testbed->name));
+    json_object_set_new(json, "namespaces", json_integer(testbed->n_spaces));
+    json_object_set_new(
+        json, "processes",
+        json_integer(espi_netns_count(testbed->spaces, testbed->n_spaces)));
+    json_object_set_new(json, "openmpi", json_sprintf("%s/mpirun.openmpi", testbed->dir));
+    json_object_set_new(json, "mpich", json_sprintf("%s/mpiexec.mpich", testbed->dir));
     for (int h = 0; h < g->n_hosts; h++)
         json_array_append_new(hosts, json_string(g->boxes[g->host_box[h]].name));
     for (int i = 0; i < g->n_wires; i++)
@@ -268,23 +272,23 @@ static int print_wires(const struct espi_grid *g)
 
 static int run_status(const struct cli_args *args)
 {
-    struct espi_bed bed;
-    int code = cli_open_bed(args, &bed);
+    struct espi_testbed testbed;
+    int code = cli_open_testbed(args, &testbed);
 
     if (code != CLI_OK)
         return code;
     if (cli_has(args, "json")) {
-        code = status_json(&bed);
+        code = status_json(&testbed);
     } else {
-        printf("testbed %s: %d hosts, %d namespaces, %d wires, %d processes\n", bed.name,
-               bed.grid.n_hosts, bed.n_spaces, bed.grid.n_wires,
-               espi_space_count(bed.spaces, bed.n_spaces));
+        printf("testbed %s: %d hosts, %d namespaces, %d wires, %d processes\n",
+               testbed.name, testbed.grid.n_hosts, testbed.n_spaces, testbed.grid.n_wires,
+               espi_netns_count(testbed.spaces, testbed.n_spaces));
         printf("launchers: %s/mpirun.openmpi, %s/mpiexec.mpich\n\nLinks between "
                "switches; each host has one more, HOST>SWITCH\n",
-               bed.dir, bed.dir);
-        code = print_wires(&bed.grid);
+               testbed.dir, testbed.dir);
+        code = print_wires(&testbed.grid);
     }
-    espi_bed_done(&bed);
+    espi_testbed_done(&testbed);
     return code;
 }
 
@@ -306,7 +310,7 @@ static int run_list(const struct cli_args *args)
 {
     struct names all = {.n = 0};
 
-    espi_bed_each(note_name, &all);
+    espi_testbed_each(note_name, &all);
     if (cli_has(args, "json")) {
         json_t *json = json_array();
         for (int i = 0; i < all.n; i++)

@@ -3,7 +3,7 @@
 #define ESPI_CLI_COMMANDS_TESTBED_H
 
 #include "cli/command.h"
-#include "testbed/bed.h"
+#include "testbed/testbed.h"
 
 #define CLI_BED_OPTION                                                                   \
     {                                                                                    \
@@ -13,7 +13,7 @@
 
 /* Opens the testbed of --name, which must be whole. CLI_OK, or a sentence and the exit
  * code. */
-int cli_open_bed(const struct cli_args *args, struct espi_bed *bed);
+int cli_open_testbed(const struct cli_args *args, struct espi_testbed *testbed);
 
 extern const struct command cli_testbed_run, cli_testbed_exec;
 extern const struct command cli_testbed_load, cli_testbed_cut, cli_testbed_rates;

@@ -54,21 +54,21 @@ static int parse_for(const struct cli_args *args, int at, double *seconds)
 }
 
 struct change {
-    struct espi_bed bed;
+    struct espi_testbed testbed;
     int wire, dir; /* dir -1: both */
 };
 
 static int open_change(const struct cli_args *args, struct change *c)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    int code = cli_open_bed(args, &c->bed);
+    int code = cli_open_testbed(args, &c->testbed);
 
     if (code != CLI_OK)
         return code;
     esp_status status =
-        espi_grid_find_wire(&c->bed.grid, args->words[0], &c->wire, &c->dir, &err);
+        espi_grid_find_wire(&c->testbed.grid, args->words[0], &c->wire, &c->dir, &err);
     if (status)
-        espi_bed_done(&c->bed);
+        espi_testbed_done(&c->testbed);
     return cli_fail(status, &err);
 }
 
@@ -76,14 +76,14 @@ static int open_change(const struct cli_args *args, struct change *c)
 static int apply(const struct change *c, double load_Bps)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    const struct espi_testbed_wire *w = &c->bed.grid.wires[c->wire];
+    const struct espi_testbed_wire *w = &c->testbed.grid.wires[c->wire];
     esp_status status = ESP_OK;
 
     for (int dir = 0; dir < 2 && status == ESP_OK; dir++) {
         double left = w->rate_Bps[dir] > 0 ? w->rate_Bps[dir] - load_Bps : 1.25e9;
         if (c->dir < 0 || dir == c->dir)
-            status =
-                espi_bed_set_rate(&c->bed, c->wire, dir, load_Bps < 0 ? 0 : left, &err);
+            status = espi_testbed_set_rate(&c->testbed, c->wire, dir,
+                                           load_Bps < 0 ? 0 : left, &err);
     }
     return cli_fail(status, &err);
 }
@@ -96,7 +96,7 @@ static int change_for(struct change *c, double load_Bps, double seconds)
         wait_s(seconds);
         code = apply(c, 0);
     }
-    espi_bed_done(&c->bed);
+    espi_testbed_done(&c->testbed);
     return code;
 }
 
@@ -111,7 +111,7 @@ static int change_for(struct change *c, double load_Bps, double seconds)
 static int check_load(const struct change *c, double load_Bps)
 {
     char name[300], rate[32];
-    const struct espi_grid *g = &c->bed.grid;
+    const struct espi_grid *g = &c->testbed.grid;
     const struct espi_testbed_wire *w = &g->wires[c->wire];
 
     for (int dir = 0; dir < 2; dir++) {
@@ -148,7 +148,7 @@ static int run_load(const struct cli_args *args)
         return code;
     code = check_load(&c, load_Bps);
     if (code != CLI_OK) {
-        espi_bed_done(&c.bed);
+        espi_testbed_done(&c.testbed);
         return code;
     }
     return change_for(&c, load_Bps, seconds);
@@ -281,9 +281,9 @@ static int print_rates(const struct cli_args *args, const struct espi_grid *g,
 static int run_rates(const struct cli_args *args)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    struct espi_bed bed;
+    struct espi_testbed testbed;
     double seconds = cli_number(args, "seconds");
-    int code = cli_open_bed(args, &bed);
+    int code = cli_open_testbed(args, &testbed);
 
     if (code != CLI_OK)
         return code;
@@ -291,15 +291,15 @@ static int run_rates(const struct cli_args *args)
     if (!flows)
         code = cli_error(CLI_FAILED, "out of memory");
     for (int i = 0; i < args->n_words && code == CLI_OK; i++)
-        code = parse_flow(&bed.grid, args->words[i], &flows[i]);
+        code = parse_flow(&testbed.grid, args->words[i], &flows[i]);
     if (code == CLI_OK)
-        code = cli_fail(espi_bulk(&bed, flows, args->n_words, cli_number(args, "warm-up"),
-                                  seconds, &err),
+        code = cli_fail(espi_bulk(&testbed, flows, args->n_words,
+                                  cli_number(args, "warm-up"), seconds, &err),
                         &err);
     if (code == CLI_OK)
-        code = print_rates(args, &bed.grid, flows);
+        code = print_rates(args, &testbed.grid, flows);
     espi_free(flows);
-    espi_bed_done(&bed);
+    espi_testbed_done(&testbed);
     return code;
 }
 

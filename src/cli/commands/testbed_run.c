@@ -123,19 +123,20 @@ static const struct setting mpich_settings[] = {
     {"UCX_TLS", "tcp,self", 0},       {"UCX_NET_DEVICES", "eth0", 0},
     {"UCX_RNDV_THRESH", "131072", 1}, {NULL, NULL, 0}};
 
-static int set_environment(const struct espi_bed *bed, int mpi, const char *hostfile)
+static int set_environment(const struct espi_testbed *testbed, int mpi,
+                           const char *hostfile)
 {
     char agent[160];
     int bad = 0;
     const struct setting *s = mpi == OPENMPI ? openmpi_settings : mpich_settings;
 
-    snprintf(agent, sizeof agent, "%s/agent", bed->dir);
+    snprintf(agent, sizeof agent, "%s/agent", testbed->dir);
     for (; s->name; s++)
         bad |= setenv(s->name, s->value, !s->soft);
     if (mpi == OPENMPI) {
         bad |= setenv("OMPI_MCA_plm_rsh_agent", agent, 1);
         bad |= setenv("OMPI_MCA_orte_default_hostfile", hostfile, 1);
-        bad |= setenv("OMPI_MCA_orte_tmpdir_base", bed->dir, 1);
+        bad |= setenv("OMPI_MCA_orte_tmpdir_base", testbed->dir, 1);
     } else {
         bad |= setenv("HYDRA_LAUNCHER_EXEC", agent, 1);
         bad |= setenv("HYDRA_HOST_FILE", hostfile, 1);
@@ -193,7 +194,7 @@ static int load_waiting(char **words, int n, int mpi)
 
 /* ---- run ---- */
 
-static int start(const struct cli_args *args, struct espi_bed *bed, int mpi,
+static int start(const struct cli_args *args, struct espi_testbed *testbed, int mpi,
                  const struct crew *crew)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
@@ -208,13 +209,13 @@ static int start(const struct cli_args *args, struct espi_bed *bed, int mpi,
     memcpy(words, (char *[]){(char *)launcher, (char *)"-n", ranks}, 3 * sizeof *words);
     for (int i = 0; i <= args->n_words; i++)
         words[3 + i] = i < args->n_words ? (char *)args->words[i] : NULL;
-    int code = write_hostfile(&bed->grid, crew, mpi, hostfile);
+    int code = write_hostfile(&testbed->grid, crew, mpi, hostfile);
     if (code == CLI_OK)
-        code = set_environment(bed, mpi, hostfile);
+        code = set_environment(testbed, mpi, hostfile);
     if (code == CLI_OK)
         code = load_waiting(words, args->n_words + 3, mpi);
     if (code == CLI_OK)
-        code = cli_fail(espi_bed_enter(bed, -1, &err), &err);
+        code = cli_fail(espi_testbed_enter(testbed, -1, &err), &err);
     if (code != CLI_OK)
         return code;
     execvp(words[0], words);
@@ -263,20 +264,20 @@ static int take_ranks(struct cli_args *args, struct crew *crew)
 static int run_run(const struct cli_args *given)
 {
     struct cli_args args = *given;
-    struct espi_bed bed;
+    struct espi_testbed testbed;
     struct crew crew = {.host = NULL};
     int mpi = cli_choice(&args, "mpi");
-    int code = cli_open_bed(&args, &bed);
+    int code = cli_open_testbed(&args, &testbed);
 
     if (code != CLI_OK)
         return code;
-    code = find_crew(&args, &bed.grid, &crew);
+    code = find_crew(&args, &testbed.grid, &crew);
     if (code == CLI_OK)
         code = take_ranks(&args, &crew);
     if (code == CLI_OK)
-        code = start(&args, &bed, mpi, &crew);
+        code = start(&args, &testbed, mpi, &crew);
     espi_free(crew.host);
-    espi_bed_done(&bed);
+    espi_testbed_done(&testbed);
     return code;
 }
 
@@ -368,7 +369,7 @@ static int exec_shell(const struct cli_args *args, int first)
 static int run_exec(const struct cli_args *args)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    struct espi_bed bed;
+    struct espi_testbed testbed;
     char quoted[80];
     int agent = cli_has(args, "agent"), first = 0;
 
@@ -376,16 +377,16 @@ static int run_exec(const struct cli_args *args)
         first++; /* options for remote shells */
     if (args->n_words < first + 2)
         return cli_error(CLI_BAD_USAGE, "say a node and a command");
-    int code = cli_open_bed(args, &bed);
+    int code = cli_open_testbed(args, &testbed);
     if (code != CLI_OK)
         return code;
-    int box = espi_grid_find_box(&bed.grid, args->words[first]);
+    int box = espi_grid_find_box(&testbed.grid, args->words[first]);
     if (box < 0)
-        code = cli_error(CLI_BAD_USAGE, "testbed %s has no node '%s'", bed.name,
+        code = cli_error(CLI_BAD_USAGE, "testbed %s has no node '%s'", testbed.name,
                          espi_quote(quoted, sizeof quoted, args->words[first]));
     else
-        code = cli_fail(espi_bed_enter(&bed, box, &err), &err);
-    espi_bed_done(&bed);
+        code = cli_fail(espi_testbed_enter(&testbed, box, &err), &err);
+    espi_testbed_done(&testbed);
     if (code != CLI_OK)
         return code;
     if (agent)

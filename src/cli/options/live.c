@@ -62,7 +62,7 @@ static esp_status find_token(const struct cli_args *args, const char *folder,
 {
     struct espi_token old;
     int port, given = given_token(args, token, err);
-    int known = espi_door_recall(folder, &port, &old) == 0;
+    int known = espi_http_access_recall(folder, &port, &old) == 0;
 
     if (given < 0)
         return ESP_EUSAGE;
@@ -91,12 +91,13 @@ static esp_status open_page(const struct cli_args *args, const char *folder,
     if (!st)
         st = find_token(args, folder, address, &token, err);
     if (!st)
-        st = espi_ledger_create(&live->ledger, err);
+        st = espi_live_log_create(&live->log, err);
     if (!st)
-        st = espi_ledger_set_network(live->ledger, p, espi_now_s(), err);
+        st = espi_live_log_set_network(live->log, p, espi_now_s(), err);
     if (!st)
-        st = espi_server_start(address, &token, live->ledger, &live->server, err);
-    return st ? st : espi_door_remember(folder, espi_server_url(live->server), err);
+        st = espi_server_start(address, &token, live->log, &live->server, err);
+    return st ? st
+              : espi_http_access_remember(folder, espi_server_url(live->server), err);
 }
 
 void cli_live_open(const struct cli_args *args, const char *folder,
@@ -122,6 +123,6 @@ void cli_live_open(const struct cli_args *args, const char *folder,
 void cli_live_close(struct cli_live *live)
 {
     espi_server_stop(live->server);
-    espi_ledger_free(live->ledger);
+    espi_live_log_free(live->log);
     *live = (struct cli_live){NULL, NULL};
 }

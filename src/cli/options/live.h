@@ -32,7 +32,7 @@ int cli_live_address(const struct cli_args *args, struct espi_address *address,
                      bool *wanted);
 
 struct cli_live {
-    struct espi_ledger *ledger; /* NULL: there is no page */
+    struct espi_live_log *log; /* NULL: there is no page */
     struct espi_server *server;
 };
 

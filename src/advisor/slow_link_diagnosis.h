@@ -1,0 +1,24 @@
+/* What a broadcast that ran tells of the network: who was late, and which link held it
+ * up.
+ */
+#ifndef ESPI_ADVISOR_SLOW_LINK_DIAGNOSIS_H
+#define ESPI_ADVISOR_SLOW_LINK_DIAGNOSIS_H
+
+#include "advisor/advisor.h"
+#include "advisor/belief.h"
+
+/* A broadcast of which the reports are in. */
+struct espi_told_call {
+    double bytes, slices;
+    int window;                        /* slices under way at once on one way */
+    const struct espi_report *reports; /* by node; magic 0: none */
+    const unsigned char
+        *is_first; /* by node: its parent had never sent to it (connection_history.h) */
+};
+
+/* Tells the belief what the call shows of it. ESP_ENOMEM is the only failure. */
+esp_status espi_diagnose_slow_links(struct espi_belief *belief,
+                                    const struct espi_told_call *call, double now_s,
+                                    struct esp_err *err);
+
+#endif

@@ -1,0 +1,480 @@
+/* Subsites: parts of a site that are joined by something slower than what their hosts
+ * could use, such as clusters behind the uplinks of their switches.
+ *
+ * Looked at are transfers within a site that ran with at least three others of the site,
+ * each alone at both its ports. One that was held up crossed a border, for inside an
+ * subsite nothing is shared (one that is held up alone was disturbed, and tells nothing).
+ * One that was not stayed inside, or was alone on its way. So groups of hosts are joined
+ * as long as there are more fast than held-up transfers between two of them, those with
+ * the greatest difference first; with the groups grows the evidence, and single errors do
+ * no harm. Then a border's rate is what left (or entered) an subsite in a round in which
+ * transfers across were held up, all together, at the best.
+ *
+ * Where nearly all pairs are held up there are no subsites, but one medium that all
+ * share. Held-up transfers that few rounds tell of, or all of a round, are marked, for
+ * the probe to try again. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/measured.h"
+
+enum { LOADED = 4, SITE_MAX = 2000 };
+
+struct evidence {
+    int site, low, high;
+    int fast, held_up; /* how often */
+};
+
+/* A round in which transfers within a site were held up. */
+struct held_round {
+    int site, round;
+    int all; /* of its transfers */
+};
+
+struct search {
+    struct espi_measured *net;
+    struct espi_arena *arena;
+    struct evidence *at;
+    int n;
+    int *sends, *receives; /* of hosts, in a round */
+    int *together, *held;  /* of sites, in a round */
+    struct held_round *held_in;
+    int n_held, *times_held; /* times: of sites */
+    int *above;              /* host -> one that stands for its subsite */
+};
+
+/* ---- evidence ---- */
+
+static int is_held_up(const struct espi_measured *net, const struct espi_trial_flow *f)
+{
+    return f->Bps < ESPI_HELD_UP * espi_measured_flow_Bps(net, f->from, f->to);
+}
+
+static int is_inside(const struct espi_measured *net, const struct espi_trial_flow *f)
+{
+    return net->site[f->from] == net->site[f->to];
+}
+
+static void count(struct search *s, int round, int by)
+{
+    const struct espi_trial_rounds *r = &s->net->rounds;
+    for (int i = r->start[round]; i < r->start[round + 1]; i++) {
+        const struct espi_trial_flow *f = &r->flows[i];
+        s->sends[f->from] += by;
+        s->receives[f->to] += by;
+        if (!is_inside(s->net, f))
+            continue;
+        s->together[s->net->site[f->from]] += by;
+        s->held[s->net->site[f->from]] += is_held_up(s->net, f) ? by : 0;
+    }
+}
+
+static void note_held(struct search *s, int site, int round)
+{
+    for (int i = s->n_held; i > 0 && s->held_in[i - 1].round == round; i--)
+        if (s->held_in[i - 1].site == site)
+            return;
+    s->held_in[s->n_held++] =
+        (struct held_round){site, round, s->held[site] == s->together[site]};
+    s->times_held[site]++;
+}
+
+static void note(struct search *s, int round, const struct espi_trial_flow *f)
+{
+    int site = s->net->site[f->from], held_up = is_held_up(s->net, f);
+    if (!is_inside(s->net, f) || s->together[site] < LOADED || s->sends[f->from] != 1 ||
+        s->receives[f->to] != 1 || (held_up && s->held[site] < 2))
+        return;
+    s->at[s->n++] =
+        (struct evidence){site, f->from < f->to ? f->from : f->to,
+                          f->from < f->to ? f->to : f->from, !held_up, held_up};
+    if (held_up)
+        note_held(s, site, round);
+}
+
+static int by_pair(const void *x, const void *y)
+{
+    const struct evidence *a = x, *b = y;
+    if (a->site != b->site)
+        return a->site < b->site ? -1 : 1;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return (a->high > b->high) - (a->high < b->high);
+}
+
+static int gather(struct search *s)
+{
+    struct espi_measured *net = s->net;
+    size_t hosts = (size_t)net->n_hosts, sites = (size_t)net->n_sites;
+    int *counts = ESPI_ARENA_ZNEW(s->arena, int, 2 * hosts + 3 * sites);
+    s->at = ESPI_ARENA_NEW(s->arena, struct evidence,
+                           (size_t)net->rounds.start[net->rounds.n] + 1);
+    s->held_in = ESPI_ARENA_NEW(s->arena, struct held_round,
+                                (size_t)net->rounds.start[net->rounds.n] + 1);
+    s->above = ESPI_ARENA_NEW(s->arena, int, hosts);
+    if (!counts || !s->at || !s->held_in || !s->above)
+        return -1;
+    s->sends = counts;
+    s->receives = counts + hosts;
+    s->together = s->receives + hosts;
+    s->held = s->together + sites;
+    s->times_held = s->held + sites;
+    for (int k = 0; k < net->rounds.n; k++) {
+        count(s, k, 1);
+        for (int i = net->rounds.start[k]; i < net->rounds.start[k + 1]; i++)
+            note(s, k, &net->rounds.flows[i]);
+        count(s, k, -1);
+    }
+    qsort(s->at, (size_t)s->n, sizeof *s->at, by_pair);
+    int n = 0;
+    for (int i = 0; i < s->n; i++) {
+        if (n && by_pair(&s->at[n - 1], &s->at[i]) == 0) {
+            s->at[n - 1].fast += s->at[i].fast;
+            s->at[n - 1].held_up += s->at[i].held_up;
+        } else {
+            s->at[n++] = s->at[i];
+        }
+    }
+    s->n = n;
+    return 0;
+}
+
+/* Sites whose transfers were held up in few rounds only, and rounds in which all were but
+ * that did not come out so twice: perhaps it was something else that disturbed those. */
+static void doubt_few(struct search *s)
+{
+    struct espi_trial_rounds *r = &s->net->rounds;
+    for (int i = 0; i < s->n_held; i++) {
+        const struct held_round *at = &s->held_in[i];
+        if (s->times_held[at->site] < ESPI_ROUNDS_ENOUGH ||
+            (at->all && r->kept[at->round] == 1))
+            espi_trial_rounds_doubt(r, at->round);
+    }
+}
+
+/* ---- joining ---- */
+
+/* Groups of a site's hosts that are being joined. */
+struct groups {
+    int n;      /* hosts of the site */
+    int *host;  /* member -> host */
+    int *group; /* member -> group, the number of one of its members */
+    int *score; /* group * n + group: fast less held-up transfers */
+    int *best;  /* group -> the other one that it has the best score with, or -1 */
+    unsigned char *gone;
+};
+
+static int by_host(const void *x, const void *y)
+{
+    int a = *(const int *)x, b = *(const int *)y;
+    return (a > b) - (a < b);
+}
+
+static int member_of(const struct groups *g, int host)
+{
+    const int *at = bsearch(&host, g->host, (size_t)g->n, sizeof *g->host, by_host);
+    return (int)(at - g->host);
+}
+
+static int site_size(const struct espi_measured *net, int site)
+{
+    int n = 0;
+    for (int h = 0; h < net->n_hosts; h++)
+        n += net->site[h] == site;
+    return n;
+}
+
+static void find_best(struct groups *g, int x)
+{
+    g->best[x] = -1;
+    for (int y = 0; y < g->n; y++)
+        if (y != x && !g->gone[y] &&
+            (g->best[x] < 0 || g->score[x * g->n + y] > g->score[x * g->n + g->best[x]]))
+            g->best[x] = y;
+}
+
+static int groups_init(struct groups *g, struct search *s, const struct evidence *at,
+                       int n, int site)
+{
+    size_t room = (size_t)site_size(s->net, site);
+    g->host = ESPI_ARENA_NEW(s->arena, int, room);
+    g->group = ESPI_ARENA_NEW(s->arena, int, room);
+    g->score = ESPI_ARENA_ZNEW(s->arena, int, room *room);
+    g->best = ESPI_ARENA_NEW(s->arena, int, room);
+    g->gone = ESPI_ARENA_ZNEW(s->arena, unsigned char, room);
+    if (!g->host || !g->group || !g->score || !g->best || !g->gone)
+        return -1;
+    g->n = 0;
+    for (int h = 0; h < s->net->n_hosts; h++)
+        if (s->net->site[h] == site) {
+            g->group[g->n] = g->n;
+            g->host[g->n++] = h;
+        }
+    for (int i = 0; i < n; i++) {
+        int x = member_of(g, at[i].low), y = member_of(g, at[i].high);
+        g->score[x * g->n + y] += at[i].fast - at[i].held_up;
+        g->score[y * g->n + x] = g->score[x * g->n + y];
+    }
+    for (int x = 0; x < g->n; x++)
+        find_best(g, x);
+    return 0;
+}
+
+/* Joins the two groups of the best score, if it is above 0. */
+static int join_best(struct groups *g)
+{
+    int x = -1, most = 0;
+    for (int i = 0; i < g->n; i++)
+        if (!g->gone[i] && g->best[i] >= 0 && g->score[i * g->n + g->best[i]] > most) {
+            most = g->score[i * g->n + g->best[i]];
+            x = i;
+        }
+    if (x < 0)
+        return 0;
+    int y = g->best[x];
+    g->gone[y] = 1;
+    for (int i = 0; i < g->n; i++) {
+        g->group[i] = g->group[i] == y ? x : g->group[i];
+        g->score[x * g->n + i] += g->score[y * g->n + i];
+        g->score[i * g->n + x] = g->score[x * g->n + i];
+    }
+    for (int i = 0; i < g->n; i++)
+        if (!g->gone[i] && (i == x || g->best[i] == y || g->best[i] == x ||
+                            g->score[i * g->n + x] > g->score[i * g->n + g->best[i]]))
+            find_best(g, i);
+    return 1;
+}
+
+static int group_size(const struct groups *g, int group)
+{
+    int n = 0;
+    for (int i = 0; i < g->n; i++)
+        n += g->group[i] == group;
+    return n;
+}
+
+/* A host that was left alone by errors goes where it fits best, for its size. */
+static void place_single(struct groups *g)
+{
+    for (int i = 0; i < g->n; i++) {
+        double best = -INFINITY;
+        int to = -1;
+        if (g->gone[i] || group_size(g, i) > 1)
+            continue;
+        for (int y = 0; y < g->n; y++) {
+            double size = g->gone[y] || y == i ? 0 : group_size(g, y);
+            if (size > 1 && g->score[i * g->n + y] / size > best) {
+                best = g->score[i * g->n + y] / size;
+                to = y;
+            }
+        }
+        if (to < 0)
+            continue;
+        g->group[i] = to;
+        g->gone[i] = 1;
+    }
+}
+
+/* A host that was joined to others when little was known of them goes where it fits
+ * better: where more of its own transfers were fast. `fits` has room for n * n. */
+static int move_strays(struct groups *g, const struct evidence *at, int n, int *fits)
+{
+    int moved = 0;
+    memset(fits, 0, (size_t)g->n * (size_t)g->n * sizeof *fits);
+    for (int i = 0; i < n; i++) {
+        int a = member_of(g, at[i].low), b = member_of(g, at[i].high);
+        fits[a * g->n + g->group[b]] += at[i].fast - at[i].held_up;
+        fits[b * g->n + g->group[a]] += at[i].fast - at[i].held_up;
+    }
+    for (int i = 0; i < g->n; i++)
+        for (int y = 0; y < g->n; y++)
+            if (!g->gone[y] && fits[i * g->n + y] > fits[i * g->n + g->group[i]]) {
+                g->group[i] = y;
+                moved = 1;
+            }
+    return moved;
+}
+
+/* Are there two groups between which transfers were no more held up than fast? */
+static int is_unsure(const struct groups *g)
+{
+    for (int x = 0; x < g->n; x++)
+        for (int y = 0; y < x && !g->gone[x]; y++)
+            if (!g->gone[y] && g->score[x * g->n + y] >= 0)
+                return 1;
+    return 0;
+}
+
+/* Groups the hosts of a site by its evidence. */
+static int join_site(struct search *s, const struct evidence *at, int n)
+{
+    struct groups g;
+    struct espi_arena_mark mark = espi_arena_mark(s->arena);
+    if (groups_init(&g, s, at, n, at->site))
+        return -1;
+    while (join_best(&g))
+        continue;
+    place_single(&g);
+    int n_groups = g.n, *fits = ESPI_ARENA_NEW(s->arena, int, (size_t)g.n *(size_t)g.n);
+    if (!fits)
+        return -1;
+    for (int times = 0; times < 3 && move_strays(&g, at, n, fits); times++)
+        continue;
+    for (int i = 0; i < g.n; i++)
+        n_groups -= g.gone[i];
+    /* hosts one by one are not subsites: that is noise, or their ports */
+    for (int i = 0; i < g.n; i++)
+        s->above[g.host[i]] = g.host[2 * n_groups <= g.n ? g.group[i] : 0];
+    s->net->subsites_unsure |= 2 * n_groups <= g.n && is_unsure(&g);
+    espi_arena_release(s->arena, mark);
+    return 0;
+}
+
+/* ---- numbers ---- */
+
+/* A host that nothing is known of belongs to the first subsite of its site. */
+static int number_areas(struct search *s, const unsigned char *split)
+{
+    struct espi_measured *net = s->net;
+    int *number = ESPI_ARENA_NEW(s->arena, int, net->n_hosts);
+    net->subsite = ESPI_ARENA_NEW(s->arena, int, net->n_hosts);
+    net->subsite_site = ESPI_ARENA_NEW(s->arena, int, net->n_hosts);
+    net->first_subsite = ESPI_ARENA_NEW(s->arena, int, (size_t)net->n_sites + 1);
+    if (!number || !net->subsite || !net->subsite_site || !net->first_subsite)
+        return -1;
+    for (int h = 0; h < net->n_hosts; h++)
+        number[h] = -1;
+    for (int site = 0; site < net->n_sites; site++) {
+        net->first_subsite[site] = net->n_subsites;
+        for (int h = 0; h < net->n_hosts; h++) {
+            if (net->site[h] != site)
+                continue;
+            int *at = &number[split[site] ? s->above[h] : 0];
+            if (*at < net->first_subsite[site]) {
+                net->subsite_site[net->n_subsites] = site;
+                *at = net->n_subsites++;
+            }
+            net->subsite[h] = *at;
+        }
+    }
+    net->first_subsite[net->n_sites] = net->n_subsites;
+    return 0;
+}
+
+/* ---- rates ---- */
+
+/* What crossed the border of an subsite in a round, if it was held up; otherwise 0. */
+static double crossing_Bps(const struct espi_measured *net, int round, int subsite,
+                           int out)
+{
+    double sum = 0, could = 0;
+    int n = 0;
+    for (int i = net->rounds.start[round]; i < net->rounds.start[round + 1]; i++) {
+        const struct espi_trial_flow *f = &net->rounds.flows[i];
+        int inner = out ? f->from : f->to, outer = out ? f->to : f->from;
+        if (net->subsite[inner] != subsite || net->subsite[outer] == subsite ||
+            !is_inside(net, f))
+            continue;
+        sum += f->Bps;
+        could += espi_measured_flow_Bps(net, f->from, f->to);
+        n++;
+    }
+    return n >= 2 && sum < ESPI_HELD_UP * could ? sum : 0;
+}
+
+static int add_border(struct search *s, int subsite, int out, double *values)
+{
+    struct espi_measured *net = s->net;
+    int n = 0, site = net->subsite_site[subsite];
+    for (int k = 0; k < net->rounds.n; k++) {
+        double sum = crossing_Bps(net, k, subsite, out);
+        if (sum > 0)
+            values[n++] = sum;
+    }
+    if (n == 0)
+        return 0;
+    struct espi_shared *shared = espi_measured_add_shared(net, espi_top_value(values, n));
+    if (!shared)
+        return -1;
+    snprintf(shared->name, sizeof shared->name, "%s/%d:%s", net->site_name[site],
+             subsite - net->first_subsite[site] + 1, out ? "out" : "in");
+    for (int other = 0; other < net->n_subsites; other++)
+        if (other != subsite &&
+            espi_measured_add_pair(net, out ? subsite : other, out ? other : subsite))
+            return -1;
+    return 0;
+}
+
+/* All that goes on within a site, when nearly all is held up. */
+static int add_medium(struct search *s, int site, double *values)
+{
+    struct espi_measured *net = s->net;
+    const struct espi_trial_rounds *r = &net->rounds;
+    int n = 0, subsite = net->first_subsite[site];
+    for (int k = 0; k < r->n; k++) {
+        double sum = 0;
+        int together = 0;
+        for (int i = r->start[k]; i < r->start[k + 1]; i++)
+            if (net->subsite[r->flows[i].from] == subsite &&
+                net->subsite[r->flows[i].to] == subsite) {
+                sum += r->flows[i].Bps;
+                together++;
+            }
+        if (together >= LOADED)
+            values[n++] = sum;
+    }
+    struct espi_shared *shared =
+        n ? espi_measured_add_shared(net, espi_top_value(values, n)) : NULL;
+    if (!shared)
+        return n ? -1 : 0;
+    snprintf(shared->name, sizeof shared->name, "%s:medium", net->site_name[site]);
+    return espi_measured_add_pair(net, subsite, subsite);
+}
+
+static int add_rates(struct search *s, const unsigned char *split,
+                     const unsigned char *medium)
+{
+    struct espi_measured *net = s->net;
+    double *values = ESPI_ARENA_NEW(s->arena, double, (size_t)net->rounds.n + 1);
+    if (!values)
+        return -1;
+    for (int site = 0; site < net->n_sites; site++) {
+        int from = net->first_subsite[site], to = net->first_subsite[site + 1];
+        if (medium[site] && add_medium(s, site, values))
+            return -1;
+        for (int subsite = from; subsite < to && split[site] && to - from > 1; subsite++)
+            for (int out = 0; out < 2; out++)
+                if (add_border(s, subsite, out, values))
+                    return -1;
+    }
+    return 0;
+}
+
+int espi_measured_subsites(struct espi_measured *net, struct espi_arena *arena)
+{
+    struct search s = {.net = net, .arena = arena};
+    unsigned char *split = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
+    unsigned char *medium = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
+    net->uneven = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
+    if (!split || !medium || !net->uneven || gather(&s))
+        return -1;
+    doubt_few(&s);
+    for (int h = 0; h < net->n_hosts; h++)
+        s.above[h] = h;
+    for (int i = 0, end; i < s.n; i = end) {
+        int held_up = 0, held_pairs = 0, site = s.at[i].site;
+        for (end = i; end < s.n && s.at[end].site == site; end++) {
+            held_up += s.at[end].held_up;
+            held_pairs += s.at[end].held_up > s.at[end].fast;
+        }
+        net->uneven[site] = held_up >= 2;
+        /* pairs, not transfers: those across a border are tried again and again */
+        medium[site] = held_pairs > 9 * (end - i - held_pairs);
+        split[site] = held_up >= 2 && !medium[site] && site_size(net, site) <= SITE_MAX;
+        if (split[site] && join_site(&s, &s.at[i], end - i))
+            return -1;
+    }
+    return number_areas(&s, split) || add_rates(&s, split, medium) ? -1 : 0;
+}
