@@ -60,8 +60,8 @@ const char *espi_resource_text(const struct espi_resources *r,
                                size_t out_size);
 
 /* The send overhead of a node in the multi-port model, and T_send of hnow: its own, or
- * 0.8 of its fastest outgoing link's time where the platform does not say (paper 0); 0
- * without links. */
+ * 0.8 of its fastest outgoing link's time where the platform does not say (Beaumont,
+ * Marchal, Robert 2005); 0 without links. */
 double espi_send_overhead_s(const struct esp_platform *p, int node, double slice_bytes);
 
 /* T_recv of the hnow model: the node's own, or 0.8 of its fastest incoming link's time.

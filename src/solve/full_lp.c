@@ -1,6 +1,6 @@
 /* The program SSB, generalised from ports to resources.
  *
- * Reference: O. Beaumont, A. Legrand, L. Marchal, Y. Robert, Broadcast trees for
+ * Reference: O. Beaumont, L. Marchal, Y. Robert, Broadcast trees for
  * heterogeneous platforms, 2005, linear program (2), with its misprints corrected.
  * Variables: the rate; n(e) on each arc e of the view; for each target w a flow x(w, e).
  *   maximise rate, x(w, .) a flow of that value from the root to w, x(w, e) <= n(e), and

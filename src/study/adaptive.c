@@ -234,7 +234,7 @@ const struct espi_study espi_study_adaptive = {
     .name = "adaptive",
     .figures = "adaptive-fig3 adaptive-fig8 adaptive-means",
     .paper = "R. Gupta, S. Vadhiyar, Application-oriented adaptive MPI_Bcast for grids "
-             "(2006)",
+             "(IPDPS 2006)",
     .title = "Broadcasts that follow the load of the network",
     .assumed =
         (const char *const[]){

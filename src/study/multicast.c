@@ -204,8 +204,9 @@ static esp_status run(const struct espi_study_run *r, struct esp_err *err)
 const struct espi_study espi_study_multicast = {
     .name = "multicast",
     .figures = "small-bound small-scatter big-bound big-scatter",
-    .paper = "O. Beaumont, A. Legrand, L. Marchal, Y. Robert, Pipelining multicast on "
-             "heterogeneous platforms (2004)",
+    .paper = "O. Beaumont, A. Legrand, L. Marchal, Y. Robert, Complexity results and "
+             "heuristics for pipelined multicast operations on heterogeneous platforms "
+             "(ICPP 2004)",
     .title = "Pipelined multicast on Tiers platforms",
     .assumed =
         (const char *const[]){

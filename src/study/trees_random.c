@@ -148,7 +148,7 @@ const struct espi_study espi_study_trees_random = {
     .name = "trees-random",
     .figures = "fig4a fig4b fig5",
     .paper = "O. Beaumont, L. Marchal, Y. Robert, Broadcast trees for heterogeneous "
-             "platforms (2005)",
+             "platforms (IPDPS 2005)",
     .title = "Single pipelined trees on random platforms",
     .assumed =
         (const char *const[]){

@@ -108,7 +108,7 @@ const struct espi_study espi_study_trees_tiers = {
     .name = "trees-tiers",
     .figures = "table3",
     .paper = "O. Beaumont, L. Marchal, Y. Robert, Broadcast trees for heterogeneous "
-             "platforms (2005)",
+             "platforms (IPDPS 2005)",
     .title = "Single pipelined trees on Tiers platforms",
     .assumed =
         (const char *const[]){

@@ -1,6 +1,6 @@
 /* Many trees: the mix of spanning trees that reaches the optimal steady state.
  *
- * Reference: broadcast trees for heterogeneous platforms (paper 0), which stops at the
+ * Reference: Beaumont, Marchal, Robert 2005, which stops at the
  * value; solve/packing.h for how the trees are found.
  * Model: all; in half-duplex no schedule may reach what the trees allow.
  * Guarantee: throughput within 5e-8 of the optimum. With k=K at most K trees: the better
@@ -167,7 +167,7 @@ const struct espi_algo espi_algo_mtp = {
     .models = ESPI_ALL_MODELS,
     .flags = ESPI_ALGO_NEEDS_LP | ESPI_ALGO_MANY_TREES,
     .by_slice = 1,
-    .paper = "broadcast trees for heterogeneous platforms, section 4",
+    .paper = "Beaumont, Marchal, Robert 2005, section 4",
     .complexity = "O(m log n) a round of a few hundred, and linear programs",
     .summary = "the mix of trees that reaches the optimal throughput",
     .options = options,

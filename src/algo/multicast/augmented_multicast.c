@@ -4,7 +4,7 @@
  * at a time, the host that passes on most in the best scatter, if the best broadcast
  * among all then is faster. While some target cannot be reached a host is added as well
  * that enlarges what can be reached, and if there is none the first that is left.
- * Reference: Beaumont, Legrand, Marchal, Robert, 2004. Model: any, by its resources.
+ * Reference: Beaumont, Legrand, Marchal, Robert 2004. Model: any, by its resources.
  * Guarantee: none; the plan's trees reach the period of the program. Complexity:
  * O(hosts^2) programs at worst. Departure: the rule for infinite periods is ours. */
 #include <math.h>
@@ -135,7 +135,7 @@ const struct espi_algo espi_algo_augmented_multicast = {
     .op = ESP_OP_MULTICAST,
     .models = ESPI_ALL_MODELS,
     .flags = ESPI_ALGO_NEEDS_LP,
-    .paper = "pipelined multicast, Augmented Multicast",
+    .paper = "Beaumont, Legrand, Marchal, Robert 2004, Augmented Multicast",
     .complexity = "O(n^2) linear programs",
     .summary = "the best broadcast among the targets and hosts added one by one",
     .run = run,

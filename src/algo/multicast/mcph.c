@@ -4,7 +4,7 @@
  * for each slice once the arc is in the tree, a path its dearest arc (then the sum, then
  * the number of arcs). The cheapest path from the tree to a target that is left is added
  * until none is. Reference: H. Takahashi, A. Matsuyama, An approximate solution for the
- * Steiner problem in graphs, 1980; Beaumont, Legrand, Marchal, Robert, 2004. Model: any;
+ * Steiner problem in graphs, 1980; Beaumont, Legrand, Marchal, Robert 2004. Model: any;
  * it looks at how long sends hold their senders. Guarantee: none. Complexity:
  * O(targets * n^2). */
 #include <math.h>
@@ -139,7 +139,7 @@ const struct espi_algo espi_algo_mcph = {
     .op = ESP_OP_MULTICAST,
     .models = ESPI_ALL_MODELS,
     .flags = ESPI_ALGO_NEEDS_LP,
-    .paper = "pipelined multicast, MCPH",
+    .paper = "Beaumont, Legrand, Marchal, Robert 2004, MCPH",
     .complexity = "O(targets n^2)",
     .summary = "one tree, grown towards the target of the least bottleneck",
     .run = run,

@@ -38,6 +38,10 @@ esp_status espi_add_broadcast(const struct espi_task *task, const unsigned char 
 esp_status espi_add_flows(const struct espi_task *task, const struct espi_flows *flows,
                           struct esp_plan *plan, struct esp_err *err);
 
+/* Adds the routes of the best scatter (scatter.c), for a scatter as for a multicast. */
+esp_status espi_run_scatter(const struct espi_task *task, struct esp_plan *plan,
+                            struct esp_err *err);
+
 esp_status espi_add_steiner(const struct espi_task *task, double weight,
                             const struct espi_steiner_tree *tree, struct esp_plan *plan,
                             struct esp_err *err);

@@ -3,7 +3,7 @@
  *
  * Starts with the root as the only source (the scatter) and adds, one at a time, the host
  * through which most flows, if that makes the flows' period shorter. Targets may become
- * sources. Reference: Beaumont, Legrand, Marchal, Robert, 2004; the linear program is
+ * sources. Reference: Beaumont, Legrand, Marchal, Robert 2004; the linear program is
  * ours, from the paper's description (solve/flows.h). Model: any, by its resources.
  * Guarantee: never slower than the scatter. Complexity: O(sources * n) linear programs of
  * m * sources variables. Departure: at most `sources` sources, for memory; the 63 that
@@ -85,7 +85,7 @@ const struct espi_algo espi_algo_multisource = {
     .op = ESP_OP_MULTICAST,
     .models = ESPI_ALL_MODELS,
     .flags = ESPI_ALGO_NEEDS_LP,
-    .paper = "pipelined multicast, Multisource Multicast",
+    .paper = "Beaumont, Legrand, Marchal, Robert 2004, Multisource Multicast",
     .complexity = "O(sources n) linear programs",
     .summary = "some hosts get the whole message first and serve the targets as the root",
     .options = options,

@@ -3,7 +3,7 @@
  * The cost of an arc u -> w is what u sends for each slice once the arc is in the tree:
  * the times of u's arcs already there plus T_uw. The cheapest arc that leaves the tree is
  * added until all hosts are in.
- * Reference: broadcast trees for heterogeneous platforms (paper 0), algorithm 3.
+ * Reference: Beaumont, Marchal, Robert 2005, algorithm 3.
  * Model: one-port (looks only at the times of arcs; the tree is valid in the others).
  * Guarantee: none. Complexity: O(m log n), see grower.h.
  * Departure: the paper's update adds the current cost of the new arc, not its time, to
@@ -58,7 +58,7 @@ const struct espi_algo espi_algo_grow = {
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
     .by_slice = 1,
-    .paper = "broadcast trees for heterogeneous platforms, algorithm 3",
+    .paper = "Beaumont, Marchal, Robert 2005, algorithm 3",
     .complexity = "O(m log n)",
     .summary = "adds the arc that leaves its sender least loaded (Topo-Grow-Tree)",
     .options = options,

@@ -1,6 +1,6 @@
 /* LP-Grow-Tree: a tree grown by the arc that the optimal steady state uses most.
  *
- * Reference: broadcast trees for heterogeneous platforms (paper 0), algorithm 7.
+ * Reference: Beaumont, Marchal, Robert 2005, algorithm 7.
  * Model: one-port (the shares come from the model the platform has).
  * Guarantee: none; an arc with a positive share always leaves the tree, since the optimum
  * brings every slice across every cut. Of more than 200 hosts the program is left before
@@ -69,7 +69,7 @@ const struct espi_algo espi_algo_lp_grow = {
     .models = ESPI_ALL_MODELS,
     .flags = ESPI_ALGO_NEEDS_LP,
     .by_slice = 1,
-    .paper = "broadcast trees for heterogeneous platforms, algorithm 7",
+    .paper = "Beaumont, Marchal, Robert 2005, algorithm 7",
     .complexity = "linear programs and O(m log m)",
     .summary = "adds the arc that the optimum uses most (LP-Grow-Tree)",
     .run = run,

@@ -1,6 +1,6 @@
 /* LP-Prune: deletes the arcs that the optimal steady state uses least.
  *
- * Reference: broadcast trees for heterogeneous platforms (paper 0), algorithm 6.
+ * Reference: Beaumont, Marchal, Robert 2005, algorithm 6.
  * Model: one-port (the shares come from the model the platform has).
  * Guarantee: none. Complexity: that of the program over arcs, solve/arcs.h, and of the
  * pruning, pruner.h.
@@ -59,7 +59,7 @@ const struct espi_algo espi_algo_lp_prune = {
     .models = ESPI_ALL_MODELS,
     .flags = ESPI_ALGO_NEEDS_LP,
     .by_slice = 1,
-    .paper = "broadcast trees for heterogeneous platforms, algorithm 6",
+    .paper = "Beaumont, Marchal, Robert 2005, algorithm 6",
     .complexity = "linear programs, O(m log m) and a local search an arc",
     .summary = "deletes the arcs that the optimum uses least (LP-Prune)",
     .run = run,

@@ -3,7 +3,7 @@
  *
  * The cost of an arc u -> w is the period of u once the arc is in the tree: the send
  * overheads of all its children, or its slowest arc if that takes longer.
- * Reference: broadcast trees for heterogeneous platforms (paper 0), algorithm 5.
+ * Reference: Beaumont, Marchal, Robert 2005, algorithm 5.
  * Model: multi-port. Guarantee: none.
  * Complexity: O(m log n), see grower.h.
  * Departure: the printed cost leaves out the candidate itself, as child and as arc; the
@@ -43,7 +43,7 @@ const struct espi_algo espi_algo_multiport_grow = {
     .op = ESP_OP_BCAST,
     .models = ESPI_MODEL_BIT(ESP_MODEL_MULTI_PORT),
     .by_slice = 1,
-    .paper = "broadcast trees for heterogeneous platforms, algorithm 5",
+    .paper = "Beaumont, Marchal, Robert 2005, algorithm 5",
     .complexity = "O(m log n)",
     .summary = "adds the arc that leaves its sender the shortest period",
     .uses = uses,

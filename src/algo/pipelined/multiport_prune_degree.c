@@ -3,7 +3,7 @@
  *
  * The period of a sender is the sum of the send overheads of its arcs left, or its
  * slowest arc left if that takes longer.
- * Reference: broadcast trees for heterogeneous platforms (paper 0) names it beside
+ * Reference: Beaumont, Marchal, Robert 2005 names it beside
  * algorithm 5 without spelling it out; this is algorithm 2 with that period in place of
  * the sum of times. Model: multi-port. Guarantee: none.
  * Complexity: as prune-degree. */
@@ -26,7 +26,7 @@ const struct espi_algo espi_algo_multiport_prune_degree = {
     .op = ESP_OP_BCAST,
     .models = ESPI_MODEL_BIT(ESP_MODEL_MULTI_PORT),
     .by_slice = 1,
-    .paper = "broadcast trees for heterogeneous platforms, multi-port",
+    .paper = "Beaumont, Marchal, Robert 2005, multi-port",
     .complexity = "O(m log n) and a local search an arc",
     .summary = "takes arcs from the sender with the longest period",
     .uses = uses,

@@ -3,7 +3,7 @@
  *
  * Always the sender whose arcs left take longest together and that has one to spare loses
  * its slowest such arc.
- * Reference: broadcast trees for heterogeneous platforms (paper 0), algorithm 2.
+ * Reference: Beaumont, Marchal, Robert 2005, algorithm 2.
  * Model: one-port (looks only at the times of arcs; the tree is valid in the others).
  * Guarantee: none. Complexity: O(m (log n + log degree)) and one search for each deleted
  * arc of the certificate, see pruner.h; at worst O(m (n + m)).
@@ -28,7 +28,7 @@ const struct espi_algo espi_algo_prune_degree = {
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
     .by_slice = 1,
-    .paper = "broadcast trees for heterogeneous platforms, algorithm 2",
+    .paper = "Beaumont, Marchal, Robert 2005, algorithm 2",
     .complexity = "O(m log n) and a local search an arc",
     .summary = "takes arcs from the most loaded sender (Topo-Prune-Degree)",
     .uses = uses,

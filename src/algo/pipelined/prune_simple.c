@@ -1,6 +1,6 @@
 /* Topo-Prune-Simple: deletes the slowest arcs until a tree is left.
  *
- * Reference: broadcast trees for heterogeneous platforms (paper 0), algorithm 1.
+ * Reference: Beaumont, Marchal, Robert 2005, algorithm 1.
  * Model: one-port (looks only at the times of arcs; the tree is valid in the others).
  * Guarantee: no tree has a faster slowest arc, which is not the period.
  * Complexity: O(m log m) and one search for each deleted arc of the certificate, see
@@ -31,7 +31,7 @@ const struct espi_algo espi_algo_prune_simple = {
     .op = ESP_OP_BCAST,
     .models = ESPI_ALL_MODELS,
     .by_slice = 1,
-    .paper = "broadcast trees for heterogeneous platforms, algorithm 1",
+    .paper = "Beaumont, Marchal, Robert 2005, algorithm 1",
     .complexity = "O(m log m) and a local search an arc",
     .summary = "deletes the slowest arcs until a tree is left (Topo-Prune-Simple)",
     .run = run,

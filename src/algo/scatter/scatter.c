@@ -1,17 +1,15 @@
-/* The best scatter, and the multicast that sends every target its own copy.
+/* The best scatter.
  *
  * One flow carries the data of all targets: as much leaves the root as the targets take
  * together, at the least load of any resource; its paths are the routes. Reference:
  * A. Legrand, L. Marchal, Y. Robert, Optimizing the steady-state throughput of scatter
- * and reduce operations on heterogeneous platforms, 2005; as a multicast it is the bound
- * Multicast-UB of Beaumont, Legrand, Marchal, Robert, 2004. Model: any, by its resources.
- * Guarantee: the scatter is optimal; the multicast reaches 1/targets of the optimum.
- * Complexity: a linear program of links + 1 variables. Departure: the paper's flows for
- * each target are one flow here, since only their sum matters. */
+ * and reduce operations on heterogeneous platforms, 2005. Model: any, by its resources.
+ * Guarantee: optimal. Complexity: a linear program of links + 1 variables. Departure: the
+ * paper's flows for each target are one flow here, since only their sum matters. */
 #include "algo/multicast/multicast.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+esp_status espi_run_scatter(const struct espi_task *task, struct esp_plan *plan,
+                            struct esp_err *err)
 {
     struct espi_flow_net net;
     struct espi_flows flows;
@@ -27,25 +25,12 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
 
 const struct espi_algo espi_algo_scatter = {
     .name = "scatter",
-    .family = "multicast",
+    .family = "scatter",
     .op = ESP_OP_SCATTER,
     .models = ESPI_ALL_MODELS,
     .flags = ESPI_ALGO_NEEDS_LP | ESPI_ALGO_STANDARD,
-    .paper = "pipelined multicast; steady-state scatter",
+    .paper = "Legrand, Marchal, Robert 2005",
     .complexity = "a linear program, m variables",
     .summary = "the optimal scatter: one flow for all targets, by a linear program",
-    .run = run,
-};
-
-const struct espi_algo espi_algo_mc_scatter = {
-    .name = "mc-scatter",
-    .family = "multicast",
-    .op = ESP_OP_MULTICAST,
-    .models = ESPI_ALL_MODELS,
-    .flags = ESPI_ALGO_NEEDS_LP,
-    .paper = "pipelined multicast, Multicast-UB",
-    .complexity = "a linear program, m variables",
-    .summary =
-        "every target gets a copy of its own, along the routes of the best scatter",
-    .run = run,
+    .run = espi_run_scatter,
 };

@@ -114,7 +114,7 @@ static const struct espi_algo_use uses[] = {
 
 const struct espi_algo espi_algo_scatter_spread = {
     .name = "scatter-spread",
-    .family = "multicast",
+    .family = "scatter",
     .op = ESP_OP_SCATTER,
     .models = ESPI_ALL_MODELS,
     .paper = "none",

@@ -159,7 +159,7 @@ static const struct espi_algo_use uses[] = {
 
 const struct espi_algo espi_algo_scatter_tree = {
     .name = "scatter-tree",
-    .family = "multicast",
+    .family = "scatter",
     .op = ESP_OP_SCATTER,
     .models = ESPI_ALL_MODELS,
     .paper = "none",

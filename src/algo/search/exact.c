@@ -19,7 +19,8 @@
  * Twins, hosts that differ in name only, are exchangeable as long as nothing is chosen
  * for them: only the first is tried as a sender.
  *
- * Reference: none (paper 0 proves that the throughput problem is NP-complete).
+ * Reference: none (Beaumont, Marchal, Robert 2005 prove that the throughput problem is
+ * NP-complete).
  * Model: any, shared cables included: loads are those of resources.
  * Guarantee: no single tree is better, by the closed form of cost.h and to 1e-12. Where
  * sends of strangers meet on a cable a finish may be later than that.
