@@ -1,5 +1,6 @@
 #include "support/seed.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,21 +8,29 @@
 /* Seeds must stay exact as doubles, as which the options of generators are set. */
 enum { SEED_STEP = 1000003, SEED_MOST = 1000000000 };
 
-static uint64_t other_seed(void)
+/* One of so many draws is made. */
+#ifdef __SANITIZE_ADDRESS__
+enum { USUAL_PART = 4 };
+#else
+enum { USUAL_PART = 1 };
+#endif
+enum { DRAWS_PART_MOST = 1000 };
+
+/* A whole number up to `most` from the environment; 0: it is not set. */
+static uint64_t setting(const char *name, uint64_t most)
 {
-    const char *text = getenv("ESPALIER_TEST_SEED");
+    const char *text = getenv(name);
     if (!text)
         return 0;
     size_t digits = strspn(text, "0123456789");
     uint64_t value = strtoull(text, NULL, 10);
-    if (digits == 0 || digits > 10 || text[digits] || value > SEED_MOST) {
+    if (digits == 0 || digits > 10 || text[digits] || value > most) {
         fprintf(stderr,
-                "ESPALIER_TEST_SEED is '%s', not a whole number from 0 (the usual seeds) "
-                "to %d\n",
-                text, SEED_MOST);
+                "%s is '%s', not a whole number from 0 (the usual) to %" PRIu64 "\n",
+                name, text, most);
         exit(1);
     }
-    fprintf(stderr, "ESPALIER_TEST_SEED=%s\n", text);
+    fprintf(stderr, "%s=%s\n", name, text);
     return value;
 }
 
@@ -30,16 +39,18 @@ uint64_t test_seed(uint64_t n)
     static int asked;
     static uint64_t value;
     if (!asked)
-        value = other_seed();
+        value = setting("ESPALIER_TEST_SEED", SEED_MOST);
     asked = 1;
     return n + SEED_STEP * value;
 }
 
 int test_draws(int n)
 {
-#ifdef __SANITIZE_ADDRESS__
-    return (n + 3) / 4;
-#else
-    return n;
-#endif
+    static int asked, part;
+    if (!asked)
+        part = (int)setting("ESPALIER_TEST_DRAWS", DRAWS_PART_MOST);
+    asked = 1;
+    if (part == 0)
+        part = USUAL_PART;
+    return (n + part - 1) / part;
 }

@@ -10,7 +10,9 @@
 uint64_t test_seed(uint64_t n);
 
 /* How often to draw where each draw is judged by itself: n times, and a quarter of that
- * under a sanitizer, which looks for errors of memory and is several times slower. */
+ * under a sanitizer, which looks for errors of memory and is several times slower. Where
+ * ESPALIER_TEST_DRAWS is set, one of so many: tools/check does that for the second
+ * compiler, whose plans tools/check-plans compares with those of the first. */
 int test_draws(int n);
 
 #endif
