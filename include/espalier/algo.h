@@ -23,9 +23,10 @@ extern "C" {
 typedef double (*esp_judge_fn)(void *arg, const struct esp_platform *p,
                                const struct esp_plan *plan);
 
-/* What is asked for. esp_request_init sets everything but the root to a sensible value.
- */
+/* What is asked for. esp_request_init sets everything to what the command line takes
+ * where nothing is said. */
 struct esp_request {
+    size_t size; /* set by esp_request_init */
     esp_op op;
     int root;
     const int *targets; /* of a multicast, scatter, gather or reduce; NULL: all hosts */
@@ -40,12 +41,55 @@ struct esp_request {
     void *judge_arg;
 };
 
-ESP_API void esp_request_init(struct esp_request *request, int root);
+ESP_API void esp_request_init_sized(struct esp_request *request, size_t size, int root);
+static inline void esp_request_init(struct esp_request *request, int root)
+{
+    esp_request_init_sized(request, sizeof *request, root);
+}
 
 /* Makes a plan, checks it, and computes what it costs. */
 ESP_API esp_status esp_plan_make(const struct esp_platform *p,
                                  const struct esp_request *request, struct esp_plan **out,
                                  struct esp_err *err);
+
+/* ---- the algorithms there are ---- */
+
+/* They have numbers 0, 1, 2, ... which may be others in another version; names stay. The
+ * functions below give NULL, 0, -1 or NaN where there is no such algorithm or option. */
+ESP_API int esp_algorithm_count(void);
+/* By its name, which may be followed by options as in a request ("look-ahead:variant=avg"
+ * finds look-ahead, whether it has such an option or not); -1: there is none. */
+ESP_API int esp_algorithm_find(const char *name);
+/* Is the text one that a request may hold: a name, and options with values that the
+ * algorithm has? ESP_EUSAGE and a sentence that says what is wrong. */
+ESP_API esp_status esp_algorithm_check(const char *text, struct esp_err *err);
+
+ESP_API const char *esp_algorithm_name(int algorithm);
+ESP_API const char *esp_algorithm_family(int algorithm);
+ESP_API const char *esp_algorithm_summary(int algorithm);    /* one line */
+ESP_API const char *esp_algorithm_source(int algorithm);     /* where it comes from */
+ESP_API const char *esp_algorithm_complexity(int algorithm); /* how long it takes */
+/* The operation it was made for; ESP_OP_COUNT where there is no such algorithm. */
+ESP_API esp_op esp_algorithm_op(int algorithm);
+/* Does it make plans for this operation, too? to_some: with targets of its own. */
+ESP_API int esp_algorithm_serves(int algorithm, esp_op op, int to_some);
+ESP_API int esp_algorithm_knows_model(int algorithm, esp_model model);
+ESP_API int esp_algorithm_max_hosts(int algorithm); /* 0: any number */
+/* Can it be tried on this platform: its model, its size? */
+ESP_API int esp_algorithm_applies(int algorithm, const struct esp_platform *p);
+
+/* Its options, numbered from 0 as well. */
+ESP_API int esp_algorithm_option_count(int algorithm);
+ESP_API const char *esp_algorithm_option_name(int algorithm, int option);
+ESP_API const char *esp_algorithm_option_meaning(int algorithm, int option);
+/* "min|avg|set": the value is one of these words; NULL: it is a number. */
+ESP_API const char *esp_algorithm_option_choices(int algorithm, int option);
+/* What it is where nothing is said: a number, or which of the words, from 0. */
+ESP_API double esp_algorithm_option_default(int algorithm, int option);
+ESP_API double esp_algorithm_option_min(int algorithm, int option); /* of a number */
+ESP_API double esp_algorithm_option_max(int algorithm, int option);
+
+/* ---- what plans cost ---- */
 
 /* Fills in throughput and makespan of a plan for its size_bytes and slice_bytes. */
 ESP_API esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,

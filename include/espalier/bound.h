@@ -1,7 +1,8 @@
-/* Bounds: the broadcast throughput that no plan can beat, and why. */
+/* Bounds: the throughput that no plan can beat, and why. */
 #ifndef ESPALIER_BOUND_H
 #define ESPALIER_BOUND_H
 
+#include <espalier/algo.h>
 #include <espalier/platform.h>
 #include <espalier/status.h>
 
@@ -20,7 +21,9 @@ ESP_API const char *esp_bound_method_name(esp_bound_method method);
 ESP_API int esp_bound_method_parse(const char *text,
                                    esp_bound_method *method); /* 0, -1 */
 
+/* Of operations other than broadcast only the time limit counts. */
 struct esp_bound_options {
+    size_t size; /* set by esp_bound_options_defaults */
     esp_bound_method method;
     double gap;          /* relative gap at which to stop; 0: 5e-8 */
     double time_limit_s; /* then the best so far, with its proven gap; 0: none */
@@ -29,6 +32,13 @@ struct esp_bound_options {
     void (*progress)(void *arg, double gap, double elapsed_s);
     void *progress_arg;
 };
+
+ESP_API void esp_bound_options_defaults_sized(struct esp_bound_options *options,
+                                              size_t size);
+static inline void esp_bound_options_defaults(struct esp_bound_options *options)
+{
+    esp_bound_options_defaults_sized(options, sizeof *options);
+}
 
 /* What a resource is, and what can be improved. */
 typedef enum esp_resource_kind {
@@ -58,33 +68,35 @@ struct esp_what_if {
     char *text;      /* "the next 10% of bandwidth on link a -> b would raise ..." */
 };
 
+/* Of operations other than broadcast there are the figures alone: neither bottlenecks nor
+ * cut, improvements or text, and 0 for what a plan reaches. */
 struct esp_bound {
     double throughput_Bps; /* no plan does better; infinite when there is nobody to send
                               to */
     double slices_per_s, slice_bytes;
-    double
-        reached_Bps; /* what the best plan found does; 0 where the method has no plan */
-    double gap;      /* proven: throughput / reached - 1, or infinite without a plan */
+    double reached_Bps; /* what the best plan found does; 0 where the method has no plan
+                         */
+    double gap;         /* proven: throughput / reached - 1; infinite without a plan, but
+                           0 where the bound is exact all the same */
     double solve_s;
-    int exact;     /* the gap asked for was reached */
-    int reachable; /* 0: the model (half-duplex) may keep every schedule below the bound
-                    */
-    int n_trees;
+    int exact;         /* broadcast: the gap asked for was reached; else: some plan is as
+                          fast */
+    int reachable;     /* 0: the model (half-duplex) may keep every schedule below the
+                          bound */
+    int n_trees;       /* of the plan that reaches it */
     int n_bottlenecks; /* dearest first */
-    struct esp_bottleneck *bottlenecks;
+    struct esp_bottleneck **bottlenecks;
     int n_cut; /* nodes on the root's side of the bottleneck cut, the root first */
     int *cut;
     int n_what_if; /* most gain first */
-    struct esp_what_if *what_if;
-    char *text; /* the answer in words */
+    struct esp_what_if **what_if;
+    char *text; /* the answer in words, or NULL */
 };
 
-ESP_API void esp_bound_options_defaults(struct esp_bound_options *options);
-
-/* The best throughput of a broadcast from root in slices of that many bytes. options may
- * be NULL. */
-ESP_API esp_status esp_bound_compute(const struct esp_platform *p, int root,
-                                     double slice_bytes,
+/* The best throughput of any plan for what is asked for, in its slices (ESP_SLICE_AUTO:
+ * of 64 KiB); algorithm, seed, budget and judge do not matter. options may be NULL. */
+ESP_API esp_status esp_bound_compute(const struct esp_platform *p,
+                                     const struct esp_request *request,
                                      const struct esp_bound_options *options,
                                      struct esp_bound **out, struct esp_err *err);
 ESP_API void esp_bound_free(struct esp_bound *bound);

@@ -10,5 +10,7 @@
 #include <espalier/algo.h>
 #include <espalier/generate.h>
 #include <espalier/bound.h>
+#include <espalier/program.h>
+#include <espalier/samples.h>
 
 #endif

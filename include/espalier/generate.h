@@ -23,6 +23,7 @@ struct esp_gaussian {
 /* ---- random: a random tree and, between other pairs, links with some probability ----
  */
 struct esp_random_options {
+    size_t size; /* set by esp_random_options_defaults */
     int nodes;
     double density; /* probability of a link between two nodes that the tree left apart */
     struct esp_gaussian bandwidth;
@@ -31,24 +32,36 @@ struct esp_random_options {
     uint64_t seed;
 };
 
-ESP_API void esp_random_options_defaults(struct esp_random_options *options);
+ESP_API void esp_random_options_defaults_sized(struct esp_random_options *options,
+                                               size_t size);
+static inline void esp_random_options_defaults(struct esp_random_options *options)
+{
+    esp_random_options_defaults_sized(options, sizeof *options);
+}
 ESP_API esp_status esp_generate_random(const struct esp_random_options *options,
                                        struct esp_platform **out, struct esp_err *err);
 
 /* ---- complete: every node linked with every other ---- */
 struct esp_complete_options {
+    size_t size; /* set by esp_complete_options_defaults */
     int nodes;
     struct esp_gaussian bandwidth;
     double latency_s;
     uint64_t seed;
 };
 
-ESP_API void esp_complete_options_defaults(struct esp_complete_options *options);
+ESP_API void esp_complete_options_defaults_sized(struct esp_complete_options *options,
+                                                 size_t size);
+static inline void esp_complete_options_defaults(struct esp_complete_options *options)
+{
+    esp_complete_options_defaults_sized(options, sizeof *options);
+}
 ESP_API esp_status esp_generate_complete(const struct esp_complete_options *options,
                                          struct esp_platform **out, struct esp_err *err);
 
 /* ---- hub: preferential attachment, a few nodes have most of the links ---- */
 struct esp_hub_options {
+    size_t size; /* set by esp_hub_options_defaults */
     int nodes;
     int attach; /* links of a new node to earlier ones */
     struct esp_gaussian bandwidth;
@@ -56,13 +69,18 @@ struct esp_hub_options {
     uint64_t seed;
 };
 
-ESP_API void esp_hub_options_defaults(struct esp_hub_options *options);
+ESP_API void esp_hub_options_defaults_sized(struct esp_hub_options *options, size_t size);
+static inline void esp_hub_options_defaults(struct esp_hub_options *options)
+{
+    esp_hub_options_defaults_sized(options, sizeof *options);
+}
 ESP_API esp_status esp_generate_hub(const struct esp_hub_options *options,
                                     struct esp_platform **out, struct esp_err *err);
 
 /* ---- tiers: Doar's Internet of three levels (WAN, MANs, LANs) ---- */
 struct esp_tiers_options {
-    int nodes; /* about so many: chooses nm, nl, sw, sm and sl; 0: as they are given */
+    size_t size; /* set by esp_tiers_options_defaults */
+    int nodes;   /* about so many: chooses nm, nl, sw, sm and sl; 0: as they are given */
     int nw, nm, nl; /* networks: WANs (1), MANs a WAN, LANs a MAN */
     int sw, sm, sl; /* nodes of a WAN, of a MAN, of a LAN */
     int rw, rm, rl; /* redundancy within a WAN, a MAN, a LAN; 1: a tree */
@@ -75,7 +93,12 @@ struct esp_tiers_options {
     uint64_t seed;
 };
 
-ESP_API void esp_tiers_options_defaults(struct esp_tiers_options *options);
+ESP_API void esp_tiers_options_defaults_sized(struct esp_tiers_options *options,
+                                              size_t size);
+static inline void esp_tiers_options_defaults(struct esp_tiers_options *options)
+{
+    esp_tiers_options_defaults_sized(options, sizeof *options);
+}
 /* Presets "30", "65", "30b", "65b" (platforms of the size of the broadcast paper's)
  * and "10000". */
 ESP_API esp_status esp_tiers_options_preset(struct esp_tiers_options *options,
@@ -94,6 +117,7 @@ struct esp_site_table {
 };
 
 struct esp_sites_options {
+    size_t size;                       /* set by esp_sites_options_defaults */
     int sites, clusters, hosts;        /* sites, clusters a site, hosts a cluster */
     double lan_Bps, site_Bps, wan_Bps; /* within a cluster, a site, between two sites */
     double lan_latency_s, site_latency_s, wan_latency_s; /* host to host */
@@ -103,7 +127,12 @@ struct esp_sites_options {
     uint64_t seed;
 };
 
-ESP_API void esp_sites_options_defaults(struct esp_sites_options *options);
+ESP_API void esp_sites_options_defaults_sized(struct esp_sites_options *options,
+                                              size_t size);
+static inline void esp_sites_options_defaults(struct esp_sites_options *options)
+{
+    esp_sites_options_defaults_sized(options, sizeof *options);
+}
 /* Preset "teragrid": the 4 sites, 8 clusters and 64 hosts of the adaptive paper;
  * "testbed": the same with unequal cables that an emulated grid can carry. */
 ESP_API esp_status esp_sites_options_preset(struct esp_sites_options *options,
@@ -113,6 +142,7 @@ ESP_API esp_status esp_generate_sites(const struct esp_sites_options *options,
 
 /* ---- matrix: every pair of nodes has its own latency and bandwidth ---- */
 struct esp_matrix_options {
+    size_t size; /* set by esp_matrix_options_defaults */
     int nodes;
     double latency_min_s, latency_max_s;
     double bandwidth_min_Bps, bandwidth_max_Bps;
@@ -121,12 +151,18 @@ struct esp_matrix_options {
     uint64_t seed;
 };
 
-ESP_API void esp_matrix_options_defaults(struct esp_matrix_options *options);
+ESP_API void esp_matrix_options_defaults_sized(struct esp_matrix_options *options,
+                                               size_t size);
+static inline void esp_matrix_options_defaults(struct esp_matrix_options *options)
+{
+    esp_matrix_options_defaults_sized(options, sizeof *options);
+}
 ESP_API esp_status esp_generate_matrix(const struct esp_matrix_options *options,
                                        struct esp_platform **out, struct esp_err *err);
 
 /* ---- hnow: fast and slow workstations with send and receive overheads ---- */
 struct esp_hnow_options {
+    size_t size; /* set by esp_hnow_options_defaults */
     int fast, slow;
     double fast_send_s, fast_recv_s, slow_send_s, slow_recv_s;
     double end_fast_s, end_mixed_s, end_slow_s; /* end-to-end latency by kinds of nodes */
@@ -135,12 +171,18 @@ struct esp_hnow_options {
     double wire_Bps;           /* sends follow one another at this rate; 0: at any */
 };
 
-ESP_API void esp_hnow_options_defaults(struct esp_hnow_options *options);
+ESP_API void esp_hnow_options_defaults_sized(struct esp_hnow_options *options,
+                                             size_t size);
+static inline void esp_hnow_options_defaults(struct esp_hnow_options *options)
+{
+    esp_hnow_options_defaults_sized(options, sizeof *options);
+}
 ESP_API esp_status esp_generate_hnow(const struct esp_hnow_options *options,
                                      struct esp_platform **out, struct esp_err *err);
 
 /* ---- fabric: clusters of hosts with links of their own between the clusters ---- */
 struct esp_fabric_options {
+    size_t size;         /* set by esp_fabric_options_defaults */
     int clusters, hosts; /* of each cluster */
     double inside_Bps, outside_Bps;
     double latency_s;
@@ -150,7 +192,12 @@ struct esp_fabric_options {
     uint64_t seed;
 };
 
-ESP_API void esp_fabric_options_defaults(struct esp_fabric_options *options);
+ESP_API void esp_fabric_options_defaults_sized(struct esp_fabric_options *options,
+                                               size_t size);
+static inline void esp_fabric_options_defaults(struct esp_fabric_options *options)
+{
+    esp_fabric_options_defaults_sized(options, sizeof *options);
+}
 ESP_API esp_status esp_generate_fabric(const struct esp_fabric_options *options,
                                        struct esp_platform **out, struct esp_err *err);
 

@@ -104,6 +104,10 @@ ESP_API esp_status esp_plan_create(esp_op op, int root, const char *algo,
                                    struct esp_plan **out, struct esp_err *err);
 ESP_API void esp_plan_free(struct esp_plan *plan);
 
+/* A copy of all there is, schedule and figures too. */
+ESP_API esp_status esp_plan_copy(const struct esp_plan *plan, struct esp_plan **out,
+                                 struct esp_err *err);
+
 /* Adds a tree of n_edges transfers, transfer i over the links
  * hops[hop_start[i] .. hop_start[i+1]); the arrays are copied. A schedule is dropped. */
 ESP_API esp_status esp_plan_add_tree(struct esp_plan *plan, const struct esp_platform *p,

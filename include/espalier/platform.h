@@ -17,10 +17,11 @@ struct esp_builder;
 
 /* What a node can do at once. */
 typedef enum esp_model {
-    ESP_MODEL_ONE_PORT,    /* one send and one receive at a time */
-    ESP_MODEL_HALF_DUPLEX, /* one send or one receive at a time */
-    ESP_MODEL_MULTI_PORT,  /* sends start one after the other, then run side by side */
-    ESP_MODEL_CAPACITY,    /* links have capacities, nodes no limits */
+    ESP_MODEL_DEFAULT = -1, /* in options: none is asked for. No platform has it. */
+    ESP_MODEL_ONE_PORT = 0, /* one send and one receive at a time */
+    ESP_MODEL_HALF_DUPLEX,  /* one send or one receive at a time */
+    ESP_MODEL_MULTI_PORT,   /* sends start one after the other, then run side by side */
+    ESP_MODEL_CAPACITY,     /* links have capacities, nodes no limits */
     ESP_MODEL_HNOW, /* the processor of a workstation works for each send and receive,
                        one at a time; the network has no limits */
     ESP_MODEL_COUNT
@@ -80,9 +81,9 @@ ESP_API esp_status esp_builder_add_link(struct esp_builder *b, int from, int to,
                                         struct esp_err *err);
 
 /* Adds a cable that the given links share; links by number. */
-ESP_API esp_status esp_builder_add_shared(struct esp_builder *b, const char *name,
-                                          double bandwidth_Bps, const int *links,
-                                          int n_links, struct esp_err *err);
+ESP_API esp_status esp_builder_add_cable(struct esp_builder *b, const char *name,
+                                         double bandwidth_Bps, const int *links,
+                                         int n_links, struct esp_err *err);
 
 /* Checks the whole and makes the platform; the builder is empty afterwards. */
 ESP_API esp_status esp_builder_build(struct esp_builder *b, struct esp_platform **out,
@@ -95,7 +96,7 @@ ESP_API esp_model esp_platform_model(const struct esp_platform *p);
 ESP_API int esp_platform_node_count(const struct esp_platform *p);
 ESP_API int esp_platform_host_count(const struct esp_platform *p);
 ESP_API int esp_platform_link_count(const struct esp_platform *p);
-ESP_API int esp_platform_shared_count(const struct esp_platform *p);
+ESP_API int esp_platform_cable_count(const struct esp_platform *p);
 ESP_API const char *esp_platform_node_name(const struct esp_platform *p, int node);
 ESP_API const char *esp_platform_node_site(const struct esp_platform *p, int node);
 ESP_API esp_node_kind esp_platform_node_kind(const struct esp_platform *p, int node);
@@ -113,6 +114,21 @@ ESP_API int esp_platform_find_link(const struct esp_platform *p, int from, int t
 /* Time of bytes on the link: latency + bytes / bandwidth. */
 ESP_API double esp_platform_link_time_s(const struct esp_platform *p, int link,
                                         double bytes);
+
+/* ---- cables: what links share ---- */
+
+/* NULL, NaN, 0 or -1 where there is no such cable or link, or not so many. */
+ESP_API const char *esp_platform_cable_name(const struct esp_platform *p, int cable);
+/* The cable of that name, or -1. */
+ESP_API int esp_platform_find_cable(const struct esp_platform *p, const char *name);
+/* Of all transfers over its links together. */
+ESP_API double esp_platform_cable_bandwidth_Bps(const struct esp_platform *p, int cable);
+/* How many links share the cable, and which: i counts from 0. */
+ESP_API int esp_platform_cable_link_count(const struct esp_platform *p, int cable);
+ESP_API int esp_platform_cable_link(const struct esp_platform *p, int cable, int i);
+/* How many cables the link goes through, and which. */
+ESP_API int esp_platform_link_cable_count(const struct esp_platform *p, int link);
+ESP_API int esp_platform_link_cable(const struct esp_platform *p, int link, int i);
 
 /* Are all hosts reachable from root? ESP_EINPUT and a sentence naming some that are not.
  */
@@ -147,10 +163,18 @@ ESP_API const char *esp_format_name(esp_format format);
 ESP_API int esp_format_parse(const char *text, esp_format *format); /* 0, or -1 */
 
 struct esp_read_options {
+    size_t size; /* set by esp_read_options_defaults */
     esp_format format;
     const char *bandwidth_path; /* ESP_FORMAT_MATRIX: the second file */
-    esp_model model; /* for formats that do not say; ESP_MODEL_COUNT: default */
+    esp_model model;            /* for formats that do not say */
 };
+
+ESP_API void esp_read_options_defaults_sized(struct esp_read_options *options,
+                                             size_t size);
+static inline void esp_read_options_defaults(struct esp_read_options *options)
+{
+    esp_read_options_defaults_sized(options, sizeof *options);
+}
 
 /* Reads a platform from a file; "-" is standard input. options may be NULL. */
 ESP_API esp_status esp_platform_read(const char *path,

@@ -48,7 +48,46 @@ struct esp_sim_transfer {
                  sender was faster */
 };
 
+/* ---- traces: what goes wrong, as a text ---- */
+
+/* A line an event, cells apart by commas (or by blanks when the line has no comma); '#'
+ * begins a comment line:
+ *
+ *   TIME, node, NAME              the host stops
+ *   TIME, link, FROM, TO, FACTOR  the link runs at FACTOR times its bandwidth
+ *   TIME, pair, A, B, FACTOR      both directions do
+ *   TIME, cable, NAME, FACTOR     a shared cable does
+ *
+ * FACTOR is a number from 0 up, `down` for 0 or `up` for 1. One event in one word is
+ * KIND:NAME@TIME[=FACTOR], down when there is no factor; two names stand apart by ':'. */
+struct esp_trace;
+
+ESP_API esp_status esp_trace_create(struct esp_trace **out, struct esp_err *err);
+ESP_API void esp_trace_free(struct esp_trace *trace);
+
+/* Each of these adds events; the names are those of the platform that is simulated. On
+ * failure nothing is added. "-" is standard input; `where` names the text in messages. */
+ESP_API esp_status esp_trace_read(struct esp_trace *trace, const struct esp_platform *p,
+                                  const char *path, struct esp_err *err);
+ESP_API esp_status esp_trace_parse(struct esp_trace *trace, const struct esp_platform *p,
+                                   const char *text, size_t length, const char *where,
+                                   struct esp_err *err);
+/* One event in one word; ESP_EUSAGE when it is not of that form, ESP_EINPUT when the
+ * platform has no such thing. */
+ESP_API esp_status esp_trace_add(struct esp_trace *trace, const struct esp_platform *p,
+                                 const char *word, struct esp_err *err);
+
+/* The events so far, for struct esp_sim_options: good until the trace changes. NULL and 0
+ * for none. */
+ESP_API const struct esp_rate_change *esp_trace_changes(const struct esp_trace *trace,
+                                                        int *count);
+ESP_API const struct esp_node_stop *esp_trace_stops(const struct esp_trace *trace,
+                                                    int *count);
+
+/* ---- simulating ---- */
+
 struct esp_sim_options {
+    size_t size; /* set by esp_sim_options_defaults */
     /* What the network really is; NULL: what the plan was made for. Nodes are matched by
      * name, and every link the plan uses must be there. */
     const struct esp_platform *reality;
@@ -72,6 +111,12 @@ struct esp_sim_options {
     void (*on_transfer)(void *arg, const struct esp_sim_transfer *transfer);
     void *arg;
 };
+
+ESP_API void esp_sim_options_defaults_sized(struct esp_sim_options *options, size_t size);
+static inline void esp_sim_options_defaults(struct esp_sim_options *options)
+{
+    esp_sim_options_defaults_sized(options, sizeof *options);
+}
 
 struct esp_sim_resource {
     char *text;         /* "the send port of n17" */
@@ -97,9 +142,10 @@ struct esp_sim_result {
     int adopted;    /* got it afterwards from the nearest that had it */
     uint64_t pauses, switches; /* senders compared, and changed */
     int n_resources;
-    struct esp_sim_resource *resources; /* those that were used, busiest first */
+    struct esp_sim_resource **resources; /* those that were used, busiest first */
 };
 
+/* options may be NULL. */
 ESP_API esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *plan,
                                 const struct esp_sim_options *options,
                                 struct esp_sim_result **out, struct esp_err *err);

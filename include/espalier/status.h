@@ -3,6 +3,16 @@
 #ifndef ESPALIER_STATUS_H
 #define ESPALIER_STATUS_H
 
+#include <stddef.h>
+
+/* How this library stays compatible. Types that are only named here (struct
+ * esp_platform) are the library's own, and looked at by functions. A struct of options
+ * begins with its size, which the inline function sets that fills in its defaults; call
+ * that first. It may get more members at its end: a program that was compiled with an
+ * older header then gets their defaults. Structs that the library makes (struct
+ * esp_bound) may get more members at their end, too, so that they must not be copied;
+ * where they hold lists, these are of pointers. Other structs stay as they are. */
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -192,7 +192,7 @@ static esp_status enter_algo(struct contest *c, const char *algo, double slice_b
     struct esp_plan *plan;
     if (c->a->options.tick)
         c->a->options.tick(c->a->options.tick_arg);
-    esp_request_init(&request, c->root);
+    espi_request_init(&request, c->root);
     request.algo = algo;
     request.size_bytes = c->bytes;
     request.slice_bytes = slice_bytes;

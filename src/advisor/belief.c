@@ -211,8 +211,8 @@ static esp_status add_cables(const struct espi_belief *b, const double *factor,
         int n = list_link(&p, e, e + 1, 0);
         snprintf(name, sizeof name, "link %d", e);
         if (n > 1)
-            st = esp_builder_add_shared(builder, name, net->bandwidth_Bps[e] * factor[e],
-                                        p.list, n, err);
+            st = esp_builder_add_cable(builder, name, net->bandwidth_Bps[e] * factor[e],
+                                       p.list, n, err);
     }
     for (int s = 0; s < net->n_shared && !st; s++) {
         int n = 0;
@@ -220,8 +220,8 @@ static esp_status add_cables(const struct espi_belief *b, const double *factor,
         for (int k = net->shared_links.start[s]; k < net->shared_links.start[s + 1]; k++)
             n = list_link(&p, net->shared_links.item[k], net->n_links + s + 1, n);
         if (n > 1)
-            st = esp_builder_add_shared(builder, name, net->shared_Bps[s] * cable[s],
-                                        p.list, n, err);
+            st = esp_builder_add_cable(builder, name, net->shared_Bps[s] * cable[s],
+                                       p.list, n, err);
     }
     espi_arena_done(&arena);
     return st;

@@ -129,6 +129,14 @@ void espi_algo_use_options(const struct espi_algo *algo, const struct espi_algo_
 void espi_algo_format(const struct espi_algo *algo, const double *values, char *text,
                       size_t size);
 
+/* A request as rooms below the simulator make it: as esp_request_init does, but without a
+ * judge. */
+void espi_request_init(struct esp_request *request, int root);
+
+/* Copies a caller's request, which may be of another version, to ours. */
+esp_status espi_request_take(struct esp_request *ours, const struct esp_request *given,
+                             struct esp_err *err);
+
 /* The slices that algorithms are run with which do not choose them: what the request
  * says, or 64 KiB where that is left open. */
 double espi_request_slice_bytes(const struct esp_request *request);

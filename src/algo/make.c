@@ -8,18 +8,6 @@
 #include "plan/ops.h"
 #include "plan/turn.h"
 
-void esp_request_init(struct esp_request *request, int root)
-{
-    *request = (struct esp_request){
-        .op = ESP_OP_BCAST,
-        .root = root,
-        .algo = "auto",
-        .size_bytes = 64e6,
-        .slice_bytes = ESP_SLICE_AUTO,
-        .seed = 1,
-    };
-}
-
 double espi_request_slice_bytes(const struct esp_request *request)
 {
     return request->slice_bytes == ESP_SLICE_AUTO ? 65536 : request->slice_bytes;
@@ -341,12 +329,15 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
                          struct esp_plan **out, struct esp_err *err)
 {
     double start_s = espi_now_s();
+    struct esp_request ours;
     struct esp_plan *plan = NULL;
-    esp_status st = make_whole(p, request, &plan, err);
+    esp_status st = espi_request_take(&ours, request, err);
+    if (!st)
+        st = make_whole(p, &ours, &plan, err);
     if (st)
         return st;
-    if (is_worth_pairs(request))
-        try_pairs(p, request, &plan);
+    if (is_worth_pairs(&ours))
+        try_pairs(p, &ours, &plan);
     plan->plan_s = espi_now_s() - start_s;
     *out = plan;
     return ESP_OK;

@@ -38,19 +38,18 @@ const char *esp_resource_kind_name(esp_resource_kind kind)
     return (unsigned)kind <= ESP_RESOURCE_CABLE ? kinds[kind] : "?";
 }
 
-void esp_bound_options_defaults(struct esp_bound_options *options)
-{
-    *options = (struct esp_bound_options){.gap = ESPI_PACKING_GAP, .what_if = 3};
-}
-
 void esp_bound_free(struct esp_bound *bound)
 {
     if (!bound)
         return;
-    for (int i = 0; i < bound->n_bottlenecks; i++)
-        espi_free(bound->bottlenecks[i].text);
-    for (int i = 0; i < bound->n_what_if; i++)
-        espi_free(bound->what_if[i].text);
+    for (int i = 0; i < bound->n_bottlenecks; i++) {
+        espi_free(bound->bottlenecks[i]->text);
+        espi_free(bound->bottlenecks[i]);
+    }
+    for (int i = 0; i < bound->n_what_if; i++) {
+        espi_free(bound->what_if[i]->text);
+        espi_free(bound->what_if[i]);
+    }
     espi_free(bound->bottlenecks);
     espi_free(bound->what_if);
     espi_free(bound->cut);
@@ -127,7 +126,8 @@ static esp_status find(const struct espi_bound_task *t, struct espi_bound_found 
 
 static int dearer(const void *a, const void *b)
 {
-    const struct esp_bottleneck *x = a, *y = b;
+    const struct esp_bottleneck *x = *(struct esp_bottleneck *const *)a;
+    const struct esp_bottleneck *y = *(struct esp_bottleneck *const *)b;
     double more = espi_round_digits(x->price, 6) - espi_round_digits(y->price, 6);
     if (more != 0)
         return more > 0 ? -1 : 1;
@@ -150,13 +150,15 @@ static int list_bottlenecks(const struct espi_bound_task *t, const double *price
         char text[192];
         if (!(price[i] > BINDS))
             continue;
-        struct esp_bottleneck *b = &bound->bottlenecks[bound->n_bottlenecks];
+        struct esp_bottleneck *b = espi_calloc(1, sizeof *b);
+        if (!b)
+            return -1;
+        bound->bottlenecks[bound->n_bottlenecks++] = b;
         b->kind = (esp_resource_kind)espi_resource_kind_of(r, i, &b->owner);
         b->price = price[i];
         b->text = espi_strdup(espi_resource_text(r, t->p, i, text, sizeof text));
         if (!b->text)
             return -1;
-        bound->n_bottlenecks++;
     }
     qsort(bound->bottlenecks, (size_t)bound->n_bottlenecks, sizeof *bound->bottlenecks,
           dearer);
@@ -188,7 +190,7 @@ static int describe_limit(const struct esp_bound *bound, char *out, size_t size)
         return snprintf(out, size, "there is nobody to send to");
     at += snprintf(out, size, "limited by ");
     for (int i = 0; i < named && at < (int)size; i++) {
-        const struct esp_bottleneck *b = &bound->bottlenecks[i];
+        const struct esp_bottleneck *b = bound->bottlenecks[i];
         const char *link = i == 0 ? "" : i == n - 1 ? " and " : ", ";
         at += snprintf(out + at, size - (size_t)at, "%s%s", link, b->text);
         if (n > 1 && at < (int)size)
@@ -204,11 +206,11 @@ static int describe(struct esp_bound *bound)
 {
     char text[2048];
     int at = describe_limit(bound, text, sizeof text), i = 0;
-    while (i < bound->n_what_if && bound->what_if[i].kind != ESP_RESOURCE_LINK &&
-           bound->what_if[i].kind != ESP_RESOURCE_CABLE)
+    while (i < bound->n_what_if && bound->what_if[i]->kind != ESP_RESOURCE_LINK &&
+           bound->what_if[i]->kind != ESP_RESOURCE_CABLE)
         i++;
-    if (i < bound->n_what_if && bound->what_if[i].gain > 1e-4 && at < (int)sizeof text)
-        snprintf(text + at, sizeof text - (size_t)at, "; %s", bound->what_if[i].text);
+    if (i < bound->n_what_if && bound->what_if[i]->gain > 1e-4 && at < (int)sizeof text)
+        snprintf(text + at, sizeof text - (size_t)at, "; %s", bound->what_if[i]->text);
     bound->text = espi_strdup(text);
     return bound->text ? 0 : -1;
 }
@@ -251,34 +253,17 @@ static esp_status compute(struct espi_bound_task *t, int root, double slice_byte
     return st ? st : fill(t, &f, bound, err);
 }
 
-static esp_status check_options(const struct esp_bound_options *o, struct esp_err *err)
+esp_status espi_bound_bcast(const struct esp_platform *p, int root, double slice_bytes,
+                            const struct esp_bound_options *options,
+                            struct esp_bound **out, struct esp_err *err)
 {
-    if ((unsigned)o->method >= ESP_BOUND_METHOD_COUNT)
-        return espi_err(err, ESP_EUSAGE, "there is no such method");
-    if (!(o->gap >= 0 && o->time_limit_s >= 0))
-        return espi_err(err, ESP_EUSAGE, "gap and time limit must not be negative");
-    return ESP_OK;
-}
-
-esp_status esp_bound_compute(const struct esp_platform *p, int root, double slice_bytes,
-                             const struct esp_bound_options *options,
-                             struct esp_bound **out, struct esp_err *err)
-{
-    struct esp_bound_options standard;
     struct espi_arena arena;
-    esp_bound_options_defaults(&standard);
-    struct espi_bound_task task = {
-        .p = p, .options = options ? options : &standard, .arena = &arena};
-    esp_status st = check_options(task.options, err);
-    if (!st)
-        st = esp_platform_check_root(p, root, err);
-    if (st)
-        return st;
+    struct espi_bound_task task = {.p = p, .options = options, .arena = &arena};
     struct esp_bound *bound = espi_calloc(1, sizeof *bound);
     if (!bound)
         return espi_err_nomem(err);
     espi_arena_init(&arena);
-    st = compute(&task, root, slice_bytes, bound, err);
+    esp_status st = compute(&task, root, slice_bytes, bound, err);
     espi_arena_done(&arena);
     if (st)
         esp_bound_free(bound);

@@ -37,4 +37,10 @@ esp_status espi_bound_what_if(const struct espi_bound_task *task,
                               const struct espi_packing *packing, struct esp_bound *bound,
                               struct esp_err *err);
 
+/* The bound of a broadcast with all that explains it; root and options have been checked.
+ */
+esp_status espi_bound_bcast(const struct esp_platform *p, int root, double slice_bytes,
+                            const struct esp_bound_options *options,
+                            struct esp_bound **out, struct esp_err *err);
+
 #endif

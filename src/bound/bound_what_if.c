@@ -225,11 +225,14 @@ esp_status espi_bound_what_if(const struct espi_bound_task *task,
         return espi_err_nomem(err);
     for (int i = 0; i < f.n; i++) {
         const struct candidate *c = &f.found[i];
-        char *text = describe(task->p, c);
-        if (!text)
+        struct esp_what_if *x = espi_calloc(1, sizeof *x);
+        if (!x)
             return espi_err_nomem(err);
-        bound->what_if[bound->n_what_if++] =
-            (struct esp_what_if){c->kind, c->owner, c->estimate, c->gain, text};
+        bound->what_if[bound->n_what_if++] = x;
+        *x = (struct esp_what_if){c->kind, c->owner, c->estimate, c->gain,
+                                  describe(task->p, c)};
+        if (!x->text)
+            return espi_err_nomem(err);
     }
     return ESP_OK;
 }

@@ -184,8 +184,8 @@ static esp_status add_ports(struct building *m, int out)
                 m->links[n++] = link_number(m, out ? h : other, out ? other : h);
         snprintf(name, sizeof name, "%s:%s", espi_names_text(&net->samples->hosts, h),
                  out ? "out" : "in");
-        status = esp_builder_add_shared(
-            m->b, name, out ? net->out_Bps[h] : net->in_Bps[h], m->links, n, m->err);
+        status = esp_builder_add_cable(m->b, name, out ? net->out_Bps[h] : net->in_Bps[h],
+                                       m->links, n, m->err);
     }
     return status;
 }
@@ -212,7 +212,7 @@ static esp_status add_direct_shared(struct building *m)
                         m->links[n++] = link_number(m, i, j);
         qsort(m->links, (size_t)n, sizeof *m->links, compare_ints);
         if (n)
-            status = esp_builder_add_shared(m->b, s->name, s->Bps, m->links, n, m->err);
+            status = esp_builder_add_cable(m->b, s->name, s->Bps, m->links, n, m->err);
     }
     return status;
 }
@@ -300,7 +300,7 @@ static esp_status add_switch_shared(struct building *m, const int *wan)
                 m->links[n++] = wan[a * net->n_sites + b];
         }
         qsort(m->links, (size_t)n, sizeof *m->links, compare_ints);
-        status = esp_builder_add_shared(m->b, s->name, s->Bps, m->links, n, m->err);
+        status = esp_builder_add_cable(m->b, s->name, s->Bps, m->links, n, m->err);
     }
     return status;
 }

@@ -255,9 +255,9 @@ esp_status esp_builder_add_link(struct esp_builder *b, int from, int to, double 
     return ESP_OK;
 }
 
-esp_status esp_builder_add_shared(struct esp_builder *b, const char *name,
-                                  double bandwidth_Bps, const int *links, int n_links,
-                                  struct esp_err *err)
+esp_status esp_builder_add_cable(struct esp_builder *b, const char *name,
+                                 double bandwidth_Bps, const int *links, int n_links,
+                                 struct esp_err *err)
 {
     char shown[64];
     esp_status st = check_name("shared cable", name, err);
@@ -418,6 +418,8 @@ static esp_status derive(struct esp_platform *p, struct esp_err *err)
 esp_status esp_builder_build(struct esp_builder *b, struct esp_platform **out,
                              struct esp_err *err)
 {
+    if ((unsigned)b->model >= ESP_MODEL_COUNT)
+        return espi_err(err, ESP_EUSAGE, "there is no model number %d", (int)b->model);
     esp_status st = check_whole(b, err);
     if (st)
         return st;

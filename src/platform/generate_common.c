@@ -1,8 +1,10 @@
 #include "platform/generate_common.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 
+#include "base/options.h"
 #include "platform/generators.h"
 
 #define TITLE_MAX 256
@@ -55,8 +57,32 @@ static esp_status begin(struct espi_gen *g, const struct espi_generator *d,
     return esp_builder_set_name(g->builder, title, g->err);
 }
 
-esp_status espi_generate(const char *generator, const void *options, espi_gen_draw draw,
+esp_status espi_generator_take(const char *generator, const void *given, void *ours,
+                               struct esp_err *err)
+{
+    const struct espi_generator *d = espi_generator_find(generator);
+    char name[64];
+    if (!given)
+        return espi_err(err, ESP_EUSAGE, "%s: there are no options", generator);
+    espi_generator_defaults(d, ours);
+    snprintf(name, sizeof name, "esp_%s_options", generator);
+    return espi_options_take(ours, d->options_size, given, d->options_size, name, err);
+}
+
+esp_status espi_generate(const char *generator, const void *given, espi_gen_draw draw,
                          struct esp_platform **out, struct esp_err *err)
+{
+    union {
+        max_align_t align;
+        char bytes[ESPI_GENERATOR_OPTIONS_MAX];
+    } ours;
+    esp_status status = espi_generator_take(generator, given, &ours, err);
+    return status ? status : espi_generate_own(generator, &ours, draw, out, err);
+}
+
+esp_status espi_generate_own(const char *generator, const void *options,
+                             espi_gen_draw draw, struct esp_platform **out,
+                             struct esp_err *err)
 {
     const struct espi_generator *d = espi_generator_find(generator);
     struct espi_gen g = {.builder = NULL, .err = err};

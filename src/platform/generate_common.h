@@ -21,9 +21,18 @@ struct espi_gen {
 
 typedef esp_status (*espi_gen_draw)(struct espi_gen *g, const void *options);
 
-/* Checks the options against the description of the named generator, seeds, names the
- * platform after its options, draws and builds. */
-esp_status espi_generate(const char *generator, const void *options, espi_gen_draw draw,
+/* Copies the options of a caller, whose struct may be of another version, to ours. */
+esp_status espi_generator_take(const char *generator, const void *given, void *ours,
+                               struct esp_err *err);
+
+/* Checks the options, which are of this version, against the description of the named
+ * generator, seeds, names the platform after its options, draws and builds. */
+esp_status espi_generate_own(const char *generator, const void *options,
+                             espi_gen_draw draw, struct esp_platform **out,
+                             struct esp_err *err);
+
+/* Both. */
+esp_status espi_generate(const char *generator, const void *given, espi_gen_draw draw,
                          struct esp_platform **out, struct esp_err *err);
 
 /* ESP_EUSAGE when so many links are too many. */

@@ -221,8 +221,8 @@ static esp_status add_cable(struct grid *n, int a, int b, int *links)
         return status;
     snprintf(name, sizeof name, "wan:%s>%s", site_name(n, a, room_a),
              site_name(n, b, room_b));
-    return esp_builder_add_shared(n->g->builder, name, n->wan_Bps[cable], links,
-                                  size * size, n->g->err);
+    return esp_builder_add_cable(n->g->builder, name, n->wan_Bps[cable], links,
+                                 size * size, n->g->err);
 }
 
 static esp_status add_direct_links(struct grid *n)

@@ -281,11 +281,15 @@ static esp_status draw(struct espi_gen *g, const void *options)
 esp_status esp_generate_tiers(const struct esp_tiers_options *options,
                               struct esp_platform **out, struct esp_err *err)
 {
-    struct attempt a = {.options = *options};
+    struct attempt a = {.number = 0};
     struct esp_platform *p;
     double density = 0;
+    esp_status taken = espi_generator_take("tiers", options, &a.options, err);
+    if (taken != ESP_OK)
+        return taken;
+    options = &a.options;
     for (; a.number < ATTEMPTS; a.number++) {
-        esp_status status = espi_generate("tiers", &a, draw, &p, err);
+        esp_status status = espi_generate_own("tiers", &a, draw, &p, err);
         if (status != ESP_OK)
             return status;
         double n = esp_platform_node_count(p);

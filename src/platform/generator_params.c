@@ -63,6 +63,7 @@ const struct espi_param *espi_param_find(const struct espi_generator *g, const c
 void espi_generator_defaults(const struct espi_generator *g, void *options)
 {
     memset(options, 0, g->options_size);
+    memcpy(options, &g->options_size, sizeof g->options_size);
     for (int i = 0; i < g->n_params; i++)
         espi_param_set(&g->params[i], options, g->params[i].standard);
 }

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/options.h"
+#include "platform/generate_common.h"
 #include "platform/generate_sites.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -200,9 +202,12 @@ static const struct espi_preset sites_presets[] = {
     {                                                                                    \
         return esp_generate_##name(options, out, err);                                   \
     }                                                                                    \
-    void esp_##name##_options_defaults(struct esp_##name##_options *options)             \
+    void esp_##name##_options_defaults_sized(struct esp_##name##_options *options,       \
+                                             size_t size)                                \
     {                                                                                    \
-        espi_generator_defaults(espi_generator_find(#name), options);                    \
+        struct esp_##name##_options standard;                                            \
+        espi_generator_defaults(espi_generator_find(#name), &standard);                  \
+        espi_options_give(options, size, &standard, sizeof standard);                    \
     }                                                                                    \
     _Static_assert(sizeof(struct esp_##name##_options) <= ESPI_GENERATOR_OPTIONS_MAX,    \
                    "ESPI_GENERATOR_OPTIONS_MAX is too small");
@@ -249,14 +254,32 @@ const struct espi_generator *espi_generator_find(const char *name)
     return NULL;
 }
 
+/* A preset over a caller's options, of whatever version. */
+static esp_status apply_preset(const char *generator, void *given, void *ours,
+                               const char *preset, struct esp_err *err)
+{
+    const struct espi_generator *g = espi_generator_find(generator);
+    esp_status status = espi_generator_take(generator, given, ours, err);
+    size_t size;
+    if (!status)
+        status = espi_generator_preset(g, ours, preset, err);
+    if (status)
+        return status;
+    memcpy(&size, given, sizeof size);
+    espi_options_give(given, size, ours, g->options_size);
+    return ESP_OK;
+}
+
 esp_status esp_tiers_options_preset(struct esp_tiers_options *options, const char *preset,
                                     struct esp_err *err)
 {
-    return espi_generator_preset(espi_generator_find("tiers"), options, preset, err);
+    struct esp_tiers_options ours;
+    return apply_preset("tiers", options, &ours, preset, err);
 }
 
 esp_status esp_sites_options_preset(struct esp_sites_options *options, const char *preset,
                                     struct esp_err *err)
 {
-    return espi_generator_preset(espi_generator_find("sites"), options, preset, err);
+    struct esp_sites_options ours;
+    return apply_preset("sites", options, &ours, preset, err);
 }

@@ -1,6 +1,7 @@
 /* Looking at platforms. */
 #include "platform/platform.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -84,7 +85,65 @@ int esp_platform_link_count(const struct esp_platform *p)
     return p->n_links;
 }
 
-int esp_platform_shared_count(const struct esp_platform *p)
+/* ---- cables ---- */
+
+static int has_cable(const struct esp_platform *p, int cable)
+{
+    return p && cable >= 0 && cable < p->n_shared;
+}
+
+const char *esp_platform_cable_name(const struct esp_platform *p, int cable)
+{
+    return has_cable(p, cable) ? espi_shared_name(p, cable) : NULL;
+}
+
+int esp_platform_find_cable(const struct esp_platform *p, const char *name)
+{
+    return p && name ? espi_names_find(&p->cables, name) : -1;
+}
+
+double esp_platform_cable_bandwidth_Bps(const struct esp_platform *p, int cable)
+{
+    return has_cable(p, cable) ? p->shared_Bps[cable] : NAN;
+}
+
+/* How long row k is, and its item i. */
+static int row_length(const struct espi_rows *rows, int k)
+{
+    return rows->start[k + 1] - rows->start[k];
+}
+
+static int row_item(const struct espi_rows *rows, int k, int i)
+{
+    return i >= 0 && i < row_length(rows, k) ? rows->item[rows->start[k] + i] : -1;
+}
+
+int esp_platform_cable_link_count(const struct esp_platform *p, int cable)
+{
+    return has_cable(p, cable) ? row_length(&p->shared_links, cable) : 0;
+}
+
+int esp_platform_cable_link(const struct esp_platform *p, int cable, int i)
+{
+    return has_cable(p, cable) ? row_item(&p->shared_links, cable, i) : -1;
+}
+
+static int link_has_cables(const struct esp_platform *p, int link)
+{
+    return p && p->n_shared > 0 && link >= 0 && link < p->n_links;
+}
+
+int esp_platform_link_cable_count(const struct esp_platform *p, int link)
+{
+    return link_has_cables(p, link) ? row_length(&p->link_shared, link) : 0;
+}
+
+int esp_platform_link_cable(const struct esp_platform *p, int link, int i)
+{
+    return link_has_cables(p, link) ? row_item(&p->link_shared, link, i) : -1;
+}
+
+int esp_platform_cable_count(const struct esp_platform *p)
 {
     return p->n_shared;
 }
@@ -274,7 +333,7 @@ static esp_status copy_into(const struct esp_platform *p, int reversed,
                                   reversed ? p->tail[e] : p->head[e], p->latency_s[e],
                                   p->bandwidth_Bps[e], NULL, err);
     for (int s = 0; s < p->n_shared && !st; s++)
-        st = esp_builder_add_shared(
+        st = esp_builder_add_cable(
             b, espi_shared_name(p, s), p->shared_Bps[s],
             p->shared_links.item + p->shared_links.start[s],
             p->shared_links.start[s + 1] - p->shared_links.start[s], err);

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/input.h"
+#include "base/options.h"
 #include "base/scan.h"
 #include "platform/readers.h"
 
@@ -154,33 +155,57 @@ static esp_status read_text(esp_format format, const struct espi_source *source,
     }
 }
 
-static esp_model model_of(const struct esp_read_options *options)
+void esp_read_options_defaults_sized(struct esp_read_options *options, size_t size)
 {
-    return options ? options->model : ESP_MODEL_COUNT;
+    struct esp_read_options standard = {
+        .size = size, .format = ESP_FORMAT_AUTO, .model = ESP_MODEL_DEFAULT};
+    espi_options_give(options, size, &standard, sizeof standard);
+}
+
+static esp_status take_options(struct esp_read_options *ours,
+                               const struct esp_read_options *given, struct esp_err *err)
+{
+    esp_read_options_defaults(ours);
+    if (!given)
+        return ESP_OK;
+    esp_status status = espi_options_take(ours, sizeof *ours, given,
+                                          ESPI_SIZE_UP_TO(struct esp_read_options, model),
+                                          "esp_read_options", err);
+    if (!status && ours->model != ESP_MODEL_DEFAULT &&
+        (unsigned)ours->model >= ESP_MODEL_COUNT)
+        return espi_err(err, ESP_EUSAGE, "there is no model number %d", (int)ours->model);
+    return status;
 }
 
 esp_status esp_platform_parse(const char *text, size_t length, const char *where,
                               const struct esp_read_options *options,
                               struct esp_platform **out, struct esp_err *err)
 {
+    struct esp_read_options ours;
     char shown[160];
     espi_input_where(shown, sizeof shown, where);
+    esp_status status = take_options(&ours, options, err);
+    if (status)
+        return status;
     if (length == 0)
         return espi_err(err, ESP_EINPUT, "%s: is empty", shown);
-    struct espi_source source = {text, length, shown, model_of(options)};
-    return read_text(choose(text, length, shown, options), &source, options, out, err);
+    struct espi_source source = {text, length, shown, ours.model};
+    return read_text(choose(text, length, shown, &ours), &source, &ours, out, err);
 }
 
 esp_status esp_platform_read(const char *path, const struct esp_read_options *options,
                              struct esp_platform **out, struct esp_err *err)
 {
+    struct esp_read_options ours;
     struct espi_input in;
-    esp_status status = espi_input_read(&in, path, err);
+    esp_status status = take_options(&ours, options, err);
+    if (!status)
+        status = espi_input_read(&in, path, err);
     if (status)
         return status;
-    struct espi_source source = {in.text, in.length, in.where, model_of(options)};
-    status = read_text(choose(in.text, in.length, in.where, options), &source, options,
-                       out, err);
+    struct espi_source source = {in.text, in.length, in.where, ours.model};
+    status =
+        read_text(choose(in.text, in.length, in.where, &ours), &source, &ours, out, err);
     espi_input_done(&in);
     return status;
 }
@@ -213,8 +238,8 @@ esp_status espi_reader_begin(const struct espi_source *source, esp_model default
         esp_builder_free(builder);
         return status;
     }
-    esp_builder_set_model(builder, source->model != ESP_MODEL_COUNT ? source->model
-                                                                    : default_model);
+    esp_builder_set_model(builder, source->model != ESP_MODEL_DEFAULT ? source->model
+                                                                      : default_model);
     *b = builder;
     return ESP_OK;
 }

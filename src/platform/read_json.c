@@ -318,8 +318,8 @@ static esp_status read_cable(struct reader *r, struct link_list *list)
                               has_name ? "bandwidth_Bps" : "name");
     struct esp_err why;
     return built(r,
-                 esp_builder_add_shared(r->builder, r->name2, bandwidth_Bps, list->at,
-                                        (int)list->n, &why),
+                 esp_builder_add_cable(r->builder, r->name2, bandwidth_Bps, list->at,
+                                       (int)list->n, &why),
                  &why);
 }
 

@@ -241,8 +241,8 @@ static esp_status add_cable(struct dump *d, int c, int *list, int n, struct esp_
             list[kept++] = list[i];
     if (kept < 2)
         return ESP_OK;
-    return esp_builder_add_shared(d->b, d->text + d->cables[c].name,
-                                  d->cables[c].bandwidth_Bps, list, kept, err);
+    return esp_builder_add_cable(d->b, d->text + d->cables[c].name,
+                                 d->cables[c].bandwidth_Bps, list, kept, err);
 }
 
 /* Sorts the uses by cable, counting, and adds the cables in SimGrid's order. */

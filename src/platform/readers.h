@@ -11,7 +11,7 @@ struct espi_source {
     const char *text;
     size_t length;
     const char *where; /* for messages; its base name becomes the platform's name */
-    esp_model model;   /* ESP_MODEL_COUNT: the format's default */
+    esp_model model;   /* ESP_MODEL_DEFAULT: the format's default */
 };
 
 esp_status espi_read_json(const char *text, size_t length, const char *where,

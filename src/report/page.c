@@ -102,9 +102,9 @@ static void put_bound(const struct esp_bound *bound, FILE *out)
         if (i)
             putc(',', out);
         putc('[', out);
-        string(out, bound->bottlenecks[i].text);
+        string(out, bound->bottlenecks[i]->text);
         putc(',', out);
-        number(out, bound->bottlenecks[i].price);
+        number(out, bound->bottlenecks[i]->price);
         putc(']', out);
     }
     fputs("],\"text\":", out);

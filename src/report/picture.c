@@ -81,7 +81,7 @@ static int write_bound(const struct espi_network *net, int y, FILE *out)
                  espi_format_bandwidth(rate, sizeof rate, net->bound->throughput_Bps));
     if (net->bound->n_bottlenecks > 0)
         snprintf(text + length, sizeof text - (size_t)length, ": %s binds%s",
-                 net->bound->bottlenecks[0].text,
+                 net->bound->bottlenecks[0]->text,
                  net->bound->n_bottlenecks > 1 ? " most" : "");
     put_line(out, 116, y, text);
     return y + LINE;

@@ -143,7 +143,7 @@ static esp_status try_algo(struct search *s, const char *algo)
 {
     struct esp_request request;
     struct esp_plan *plan;
-    esp_request_init(&request, s->root);
+    espi_request_init(&request, s->root);
     request.op = s->op;
     request.algo = algo;
     request.size_bytes = s->size_bytes;

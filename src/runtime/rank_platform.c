@@ -147,8 +147,8 @@ static esp_status add_cables(struct making *m)
             if (m->rank_platform->link[net->shared_links.item[k]] >= 0)
                 links[n++] = m->rank_platform->link[net->shared_links.item[k]];
         if (n)
-            st = esp_builder_add_shared(m->builder, espi_shared_name(net, c),
-                                        net->shared_Bps[c], links, n, m->err);
+            st = esp_builder_add_cable(m->builder, espi_shared_name(net, c),
+                                       net->shared_Bps[c], links, n, m->err);
     }
     return st;
 }

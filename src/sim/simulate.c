@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/options.h"
 #include "plan/ops.h"
 #include "sim/sim.h"
 
@@ -12,8 +13,10 @@ void esp_sim_result_free(struct esp_sim_result *result)
 {
     if (!result)
         return;
-    for (int i = 0; i < result->n_resources; i++)
-        espi_free(result->resources[i].text);
+    for (int i = 0; i < result->n_resources; i++) {
+        espi_free(result->resources[i]->text);
+        espi_free(result->resources[i]);
+    }
     espi_free(result->resources);
     espi_free(result->delivered_s);
     espi_free(result->is_for);
@@ -22,7 +25,8 @@ void esp_sim_result_free(struct esp_sim_result *result)
 
 static int busiest_first(const void *a, const void *b)
 {
-    const struct esp_sim_resource *x = a, *y = b;
+    const struct esp_sim_resource *x = *(struct esp_sim_resource *const *)a;
+    const struct esp_sim_resource *y = *(struct esp_sim_resource *const *)b;
     if (x->busy_s != y->busy_s)
         return x->busy_s > y->busy_s ? -1 : 1;
     return strcmp(x->text, y->text);
@@ -40,14 +44,16 @@ static int report_resources(struct esp_sim_result *result, const struct espi_sim
         char text[160];
         if (!(sim->busy_s[r] > 0))
             continue;
-        struct esp_sim_resource *x = &result->resources[result->n_resources];
+        struct esp_sim_resource *x = espi_calloc(1, sizeof *x);
+        if (!x)
+            return -1;
+        result->resources[result->n_resources++] = x;
         x->text = espi_strdup(
             espi_resource_text(&sim->links, sim->reality, r, text, sizeof text));
         if (!x->text)
             return -1;
         x->busy_s = sim->busy_s[r];
         x->utilisation = result->makespan_s > 0 ? sim->busy_s[r] / result->makespan_s : 0;
-        result->n_resources++;
     }
     qsort(result->resources, (size_t)result->n_resources, sizeof *result->resources,
           busiest_first);
@@ -142,20 +148,37 @@ static esp_status simulate_plain(const struct esp_platform *p,
     return st ? st : espi_sim_report(&sim, plan, out, err);
 }
 
+void esp_sim_options_defaults_sized(struct esp_sim_options *options, size_t size)
+{
+    struct esp_sim_options standard = {.size = size};
+    espi_options_give(options, size, &standard, sizeof standard);
+}
+
+static esp_status take_options(struct esp_sim_options *ours,
+                               const struct esp_sim_options *given, struct esp_err *err)
+{
+    esp_sim_options_defaults(ours);
+    if (!given)
+        return ESP_OK;
+    return espi_options_take(ours, sizeof *ours, given,
+                             ESPI_SIZE_UP_TO(struct esp_sim_options, arg),
+                             "esp_sim_options", err);
+}
+
 esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *plan,
                         const struct esp_sim_options *options,
                         struct esp_sim_result **out, struct esp_err *err)
 {
-    struct esp_sim_options defaults = {0};
+    struct esp_sim_options ours;
     struct espi_arena arena;
-    esp_status st = esp_plan_check(plan, p, err);
+    esp_status st = take_options(&ours, options, err);
+    if (!st)
+        st = esp_plan_check(plan, p, err);
     if (st)
         return st;
-    if (!options)
-        options = &defaults;
     espi_arena_init(&arena);
-    st = plan->redundant ? espi_simulate_redundant(p, plan, options, &arena, out, err)
-                         : simulate_plain(p, plan, options, &arena, out, err);
+    st = plan->redundant ? espi_simulate_redundant(p, plan, &ours, &arena, out, err)
+                         : simulate_plain(p, plan, &ours, &arena, out, err);
     espi_arena_done(&arena);
     return st;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/input.h"
 #include "base/scan.h"
 #include "platform/platform.h"
 
@@ -25,16 +26,51 @@ struct event {
     struct espi_span name[2];
 };
 
-void espi_trace_done(struct espi_trace *t)
+void espi_trace_done(struct esp_trace *t)
 {
     espi_free(t->changes);
     espi_free(t->stops);
-    *t = (struct espi_trace){0};
+    *t = (struct esp_trace){0};
+}
+
+esp_status esp_trace_create(struct esp_trace **out, struct esp_err *err)
+{
+    struct esp_trace *trace = out ? espi_calloc(1, sizeof *trace) : NULL;
+    if (!out)
+        return espi_err(err, ESP_EUSAGE, "there is no place for the trace");
+    if (!trace)
+        return espi_err_nomem(err);
+    *out = trace;
+    return ESP_OK;
+}
+
+void esp_trace_free(struct esp_trace *trace)
+{
+    if (!trace)
+        return;
+    espi_trace_done(trace);
+    espi_free(trace);
+}
+
+const struct esp_rate_change *esp_trace_changes(const struct esp_trace *trace, int *count)
+{
+    int n = trace ? (int)trace->n_changes : 0;
+    if (count)
+        *count = n;
+    return n ? trace->changes : NULL;
+}
+
+const struct esp_node_stop *esp_trace_stops(const struct esp_trace *trace, int *count)
+{
+    int n = trace ? (int)trace->n_stops : 0;
+    if (count)
+        *count = n;
+    return n ? trace->stops : NULL;
 }
 
 /* ---- from an event to what the simulator takes ---- */
 
-static esp_status add_change(struct espi_trace *t, const struct event *e, int is_cable,
+static esp_status add_change(struct esp_trace *t, const struct event *e, int is_cable,
                              int id, struct esp_err *err)
 {
     if (espi_grow((void **)&t->changes, &t->changes_room, t->n_changes + 1,
@@ -68,7 +104,7 @@ static esp_status need_node(const struct esp_platform *p, struct espi_span s, in
     return ESP_OK;
 }
 
-static esp_status add_stop(struct espi_trace *t, const struct esp_platform *p,
+static esp_status add_stop(struct esp_trace *t, const struct esp_platform *p,
                            const struct event *e, struct esp_err *err)
 {
     char name[64];
@@ -86,7 +122,7 @@ static esp_status add_stop(struct espi_trace *t, const struct esp_platform *p,
     return ESP_OK;
 }
 
-static esp_status add_link(struct espi_trace *t, const struct esp_platform *p,
+static esp_status add_link(struct esp_trace *t, const struct esp_platform *p,
                            const struct event *e, int from, int to, struct esp_err *err)
 {
     char a[64], b[64];
@@ -98,7 +134,7 @@ static esp_status add_link(struct espi_trace *t, const struct esp_platform *p,
     return add_change(t, e, 0, link, err);
 }
 
-static esp_status add_links(struct espi_trace *t, const struct esp_platform *p,
+static esp_status add_links(struct esp_trace *t, const struct esp_platform *p,
                             const struct event *e, struct esp_err *err)
 {
     int a = -1, b = -1;
@@ -112,7 +148,7 @@ static esp_status add_links(struct espi_trace *t, const struct esp_platform *p,
     return st;
 }
 
-static esp_status add_cable(struct espi_trace *t, const struct esp_platform *p,
+static esp_status add_cable(struct esp_trace *t, const struct esp_platform *p,
                             const struct event *e, struct esp_err *err)
 {
     char name[64];
@@ -123,7 +159,7 @@ static esp_status add_cable(struct espi_trace *t, const struct esp_platform *p,
                     espi_span_quote(name, sizeof name, e->name[0]));
 }
 
-static esp_status add_event(struct espi_trace *t, const struct esp_platform *p,
+static esp_status add_event(struct esp_trace *t, const struct esp_platform *p,
                             const struct event *e, struct esp_err *err)
 {
     if (e->kind == NODE)
@@ -200,7 +236,7 @@ static esp_status read_event(const struct espi_lines *lines, struct espi_span li
     return ESP_OK;
 }
 
-static esp_status read_line(struct espi_trace *t, const struct esp_platform *p,
+static esp_status read_line(struct esp_trace *t, const struct esp_platform *p,
                             const struct espi_lines *lines, struct espi_span line,
                             struct esp_err *err)
 {
@@ -215,10 +251,12 @@ static esp_status read_line(struct espi_trace *t, const struct esp_platform *p,
     return st ? espi_err_nomem(err) : ESP_OK;
 }
 
-esp_status espi_trace_parse(struct espi_trace *t, const struct esp_platform *p,
-                            const char *text, size_t length, const char *where,
-                            struct esp_err *err)
+esp_status esp_trace_parse(struct esp_trace *t, const struct esp_platform *p,
+                           const char *text, size_t length, const char *where,
+                           struct esp_err *err)
 {
+    if (!t || !p || !text || !where)
+        return espi_err(err, ESP_EUSAGE, "a trace needs a platform and a text");
     size_t n_changes = t->n_changes, n_stops = t->n_stops;
     struct espi_lines lines;
     struct espi_span line;
@@ -231,6 +269,20 @@ esp_status espi_trace_parse(struct espi_trace *t, const struct esp_platform *p,
         t->n_changes = n_changes;
         t->n_stops = n_stops;
     }
+    return st;
+}
+
+esp_status esp_trace_read(struct esp_trace *t, const struct esp_platform *p,
+                          const char *path, struct esp_err *err)
+{
+    struct espi_input in;
+    if (!t || !p || !path)
+        return espi_err(err, ESP_EUSAGE, "a trace needs a platform and a file");
+    esp_status st = espi_input_read(&in, path, err);
+    if (st)
+        return st;
+    st = esp_trace_parse(t, p, in.text, in.length, in.where, err);
+    espi_input_done(&in);
     return st;
 }
 
@@ -285,11 +337,13 @@ static int parse_word(const struct esp_platform *p, const char *word, struct eve
     return kinds[e->kind].names == 2 ? split_names(p, names, e->name) : 0;
 }
 
-esp_status espi_trace_add_word(struct espi_trace *t, const struct esp_platform *p,
-                               const char *word, struct esp_err *err)
+esp_status esp_trace_add(struct esp_trace *t, const struct esp_platform *p,
+                         const char *word, struct esp_err *err)
 {
     struct event e = {0};
     char shown[80];
+    if (!t || !p || !word)
+        return espi_err(err, ESP_EUSAGE, "a trace needs a platform and an event");
     size_t n_changes = t->n_changes;
     if (parse_word(p, word, &e))
         return espi_err(err, ESP_EUSAGE,

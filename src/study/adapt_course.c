@@ -413,11 +413,12 @@ static void end_job(struct job *j)
 esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed, int n,
                              struct espi_adapt_call *calls, struct esp_err *err)
 {
-    struct course c = {.p = grid,
-                       .root = esp_platform_find_node(grid, "sdsc-c2-h1"),
-                       .fluid = {.sharing = ESP_SHARING_FLUID},
-                       .known_s = -KNOWN_FOR_S,
-                       .err = err};
+    struct course c = {
+        .p = grid,
+        .root = esp_platform_find_node(grid, "sdsc-c2-h1"),
+        .fluid = {.size = sizeof(struct esp_sim_options), .sharing = ESP_SHARING_FLUID},
+        .known_s = -KNOWN_FOR_S,
+        .err = err};
     struct espi_rng rng;
 
     espi_arena_init(&c.arena);

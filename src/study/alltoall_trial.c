@@ -129,7 +129,6 @@ static esp_status try_algo(const struct esp_platform *p, const char *algo, doubl
     request.op = ESP_OP_ALLGATHER;
     request.algo = algo;
     request.size_bytes = size;
-    request.judge = esp_judge_by_simulation; /* as 'espalier plan' does */
     *time_s = NAN;
     double began_s = espi_cpu_s();
     esp_status status = esp_plan_make(p, &request, &plan, err);

@@ -21,7 +21,8 @@ esp_status espi_arrivals(const struct esp_platform *p, const struct esp_plan *pl
                          struct espi_arrival *out, double *took_s, struct esp_err *err)
 {
     struct esp_sim_result *result;
-    struct esp_sim_options options = {.reality = reality,
+    struct esp_sim_options options = {.size = sizeof options,
+                                      .reality = reality,
                                       .size_bytes = bytes,
                                       .slice_bytes = plan->slice_bytes,
                                       .sharing = ESP_SHARING_FLUID,

@@ -11,10 +11,13 @@ static esp_status find_optimum(const struct esp_platform *p, int root, double *B
 {
     struct esp_platform *one_port = NULL;
     struct esp_bound *bound = NULL;
+    struct esp_request request;
     esp_status status = esp_platform_with_model(p, ESP_MODEL_ONE_PORT, &one_port, err);
 
+    esp_request_init(&request, root);
+    request.slice_bytes = SLICE_BYTES;
     if (status == ESP_OK)
-        status = esp_bound_compute(one_port, root, SLICE_BYTES, NULL, &bound, err);
+        status = esp_bound_compute(one_port, &request, NULL, &bound, err);
     if (status == ESP_OK)
         *Bps = bound->throughput_Bps;
     esp_bound_free(bound);

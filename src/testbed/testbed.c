@@ -60,7 +60,8 @@ static esp_status read_spaces(struct espi_testbed *testbed, struct esp_err *err)
 static esp_status read_platform(struct espi_testbed *testbed, struct esp_err *err)
 {
     char path[160];
-    struct esp_read_options json = {.format = ESP_FORMAT_JSON, .model = ESP_MODEL_COUNT};
+    struct esp_read_options json = {
+        .size = sizeof json, .format = ESP_FORMAT_JSON, .model = ESP_MODEL_DEFAULT};
 
     if (!espi_folder_has(testbed, "platform.json"))
         return ESP_OK;

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char platform_text[] = "a b 1\nb a 1\na a:b 1\na:b b 1\n";
 
 /* Refused with one sentence and nothing added, or within what the simulator takes. */
-static void judge(esp_status status, const struct espi_trace *t,
+static void judge(esp_status status, const struct esp_trace *t,
                   const struct esp_platform *p, const struct esp_err *err)
 {
     if (status != ESP_OK && (t->n_changes || t->n_stops || err->status != status ||
@@ -31,10 +31,10 @@ static void judge(esp_status status, const struct espi_trace *t,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct esp_read_options options = {.format = ESP_FORMAT_EDGES,
-                                       .model = ESP_MODEL_COUNT};
+    struct esp_read_options options = {
+        .size = sizeof options, .format = ESP_FORMAT_EDGES, .model = ESP_MODEL_DEFAULT};
     struct esp_platform *p = NULL;
-    struct espi_trace t = {0}, one = {0};
+    struct esp_trace t = {0}, one = {0};
     struct esp_err err = {0};
     char *word = calloc(size + 1, 1);
     if (!word ||
@@ -42,9 +42,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (size)
         memcpy(word, data, size);
-    esp_status status = espi_trace_parse(&t, p, word, size, "fuzz", &err);
+    esp_status status = esp_trace_parse(&t, p, word, size, "fuzz", &err);
     judge(status, &t, p, &err);
-    status = espi_trace_add_word(&one, p, word, &err);
+    status = esp_trace_add(&one, p, word, &err);
     judge(status, &one, p, &err);
     espi_trace_done(&t);
     espi_trace_done(&one);

@@ -23,7 +23,8 @@ struct scene {
 static inline void begin(struct scene *s)
 {
     s->p = small_grid();
-    static struct esp_sim_options fluid = {.sharing = ESP_SHARING_FLUID};
+    static struct esp_sim_options fluid = {.size = sizeof fluid,
+                                           .sharing = ESP_SHARING_FLUID};
     struct espi_advisor_options options = {
         .work = 1, .judge = esp_judge_by_simulation, .judge_arg = &fluid};
     assert_int_equal(espi_advisor_create(s->p, &options, &s->a, NULL), ESP_OK);

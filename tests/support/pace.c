@@ -28,7 +28,8 @@ static struct ends simulated(const struct esp_platform *p, const struct esp_plan
                              double n)
 {
     struct ends ends = {0};
-    struct esp_sim_options o = {.size_bytes = n * plan->slice_bytes,
+    struct esp_sim_options o = {.size = sizeof o,
+                                .size_bytes = n * plan->slice_bytes,
                                 .slice_bytes = plan->slice_bytes,
                                 .on_transfer = note_end,
                                 .arg = &ends};

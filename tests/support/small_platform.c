@@ -53,8 +53,8 @@ static void add_cables(struct esp_builder *b, struct espi_rng *rng, int n_links,
                 links[n++] = e;
         snprintf(name, sizeof name, "w%d", i);
         if (n > 1)
-            must(esp_builder_add_shared(b, name, 1 / espi_rng_range(rng, 1, 6), links, n,
-                                        NULL));
+            must(esp_builder_add_cable(b, name, 1 / espi_rng_range(rng, 1, 6), links, n,
+                                       NULL));
     }
 }
 

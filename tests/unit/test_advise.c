@@ -118,7 +118,7 @@ static struct esp_platform *network(int n)
             if (i < n / 2 && j >= n / 2)
                 cable[n_cable++] = link;
         }
-    assert_int_equal(esp_builder_add_shared(b, "wan", 1e6, cable, n_cable, NULL), ESP_OK);
+    assert_int_equal(esp_builder_add_cable(b, "wan", 1e6, cable, n_cable, NULL), ESP_OK);
     assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
     esp_builder_free(b);
     return p;
@@ -188,7 +188,7 @@ static void teams_keep_the_network(void **state)
                 assert_int_equal(link, -1);
             }
         }
-    assert_int_equal(esp_platform_shared_count(p), 1);
+    assert_int_equal(esp_platform_cable_count(p), 1);
     assert_int_equal(p->shared_links.start[1] - p->shared_links.start[0], 2);
     espi_rank_platform_done(&rank_platform);
     esp_platform_free(net);

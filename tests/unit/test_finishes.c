@@ -57,7 +57,8 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 static double simulated_s(const struct esp_platform *p, const struct esp_plan *plan)
 {
-    struct esp_sim_options o = {.size_bytes = plan->size_bytes,
+    struct esp_sim_options o = {.size = sizeof o,
+                                .size_bytes = plan->size_bytes,
                                 .slice_bytes = plan->slice_bytes,
                                 .sharing = ESP_SHARING_EXCLUSIVE};
     struct esp_sim_result *result = NULL;

@@ -56,7 +56,7 @@ static void test_host_links(void **state)
                 int n = o.sites * o.clusters * o.hosts;
                 assert_int_equal(esp_platform_node_count(p), n);
                 assert_int_equal(esp_platform_link_count(p), n * (n - 1));
-                assert_int_equal(esp_platform_shared_count(p), o.sites * (o.sites - 1));
+                assert_int_equal(esp_platform_cable_count(p), o.sites * (o.sites - 1));
                 for (int e = 0; e < n * (n - 1); e++)
                     check_cable(p, e);
                 esp_platform_free(p);
@@ -85,13 +85,13 @@ static void test_values(void **state)
     assert_link(p, "s1-c1-h1", "s1-c1-h2", 50e-6, 30);
     assert_link(p, "s1-c1-h1", "s1-c2-h1", 200e-6, 20);
     assert_link(p, "s4-c7-h3", "s1-c2-h1", 10e-3, 10);
-    for (int c = 0; c < esp_platform_shared_count(p); c++)
+    for (int c = 0; c < esp_platform_cable_count(p); c++)
         assert_true(p->shared_Bps[c] == 10);
     esp_platform_free(p);
     o.wan_Bps = 100; /* a cable wider than a host */
     p = make(&o);
     assert_link(p, "s4-c7-h3", "s1-c2-h1", 10e-3, 20);
-    for (int c = 0; c < esp_platform_shared_count(p); c++)
+    for (int c = 0; c < esp_platform_cable_count(p); c++)
         assert_true(p->shared_Bps[c] == 100);
     esp_platform_free(p);
 }
@@ -110,7 +110,7 @@ static void test_spread(void **state)
     o.spread = 4;
     o.seed = test_seed(1);
     struct esp_platform *p = make(&o);
-    for (int c = 0; c < esp_platform_shared_count(p); c++, cables++) {
+    for (int c = 0; c < esp_platform_cable_count(p); c++, cables++) {
         const int *links = p->shared_links.item + p->shared_links.start[c];
         assert_int_equal(p->shared_links.start[c + 1] - p->shared_links.start[c], 4);
         assert_true(p->shared_Bps[c] >= o.wan_Bps / 4 &&
@@ -167,7 +167,7 @@ static void test_switches(void **state)
     int hosts = 24, clusters = 6;
     assert_int_equal(esp_platform_node_count(p), hosts + clusters + 3);
     assert_int_equal(esp_platform_link_count(p), 2 * hosts + 2 * clusters + 6);
-    assert_int_equal(esp_platform_shared_count(p), 0);
+    assert_int_equal(esp_platform_cable_count(p), 0);
     for (int v = 0; v < esp_platform_node_count(p); v++)
         assert_int_equal(esp_platform_node_kind(p, v),
                          v < hosts ? ESP_NODE_HOST : ESP_NODE_SWITCH);
@@ -196,7 +196,7 @@ static void test_teragrid(void **state)
     assert_int_equal(esp_sites_options_preset(&o, "teragrid", NULL), ESP_OK);
     struct esp_platform *p = make(&o);
     assert_int_equal(esp_platform_node_count(p), 64);
-    assert_int_equal(esp_platform_shared_count(p), 12);
+    assert_int_equal(esp_platform_cable_count(p), 12);
     for (int v = 0; v < 64; v++)
         for (int s = 0; s < 4; s++)
             at[s] += strcmp(esp_platform_node_site(p, v), sites[s]) == 0;

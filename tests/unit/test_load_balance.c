@@ -125,7 +125,7 @@ static void share(struct esp_builder *b, const int *link, int from, int to, int 
             if (u != v && (from < 0 || x == from) && (to < 0 || y == to))
                 some[n++] = link[u * ALL + v];
         }
-    assert_int_equal(esp_builder_add_shared(b, name, bandwidth_Bps, some, n, NULL),
+    assert_int_equal(esp_builder_add_cable(b, name, bandwidth_Bps, some, n, NULL),
                      ESP_OK);
 }
 

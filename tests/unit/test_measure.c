@@ -355,7 +355,7 @@ static void test_direct_platform(void **state)
                      ESP_OK);
     assert_int_equal(esp_platform_node_count(p), 20);
     assert_int_equal(esp_platform_link_count(p), 20 * 19);
-    assert_int_equal(esp_platform_shared_count(p), 2 * 20 + 3 * 2);
+    assert_int_equal(esp_platform_cable_count(p), 2 * 20 + 3 * 2);
     assert_int_equal(esp_platform_model(p), ESP_MODEL_CAPACITY);
     for (int e = 0; e < 20 * 19; e++) {
         int i = esp_platform_link_from(p, e), j = esp_platform_link_to(p, e);
@@ -386,7 +386,7 @@ static void test_switched_platform(void **state)
     assert_int_equal(esp_platform_host_count(p), 24);
     assert_int_equal(esp_platform_node_count(p), 24 + m.net.n_subsites + 3);
     assert_int_equal(esp_platform_check_root(p, 0, NULL), ESP_OK);
-    assert_int_equal(esp_platform_shared_count(p), 6);
+    assert_int_equal(esp_platform_cable_count(p), 6);
     esp_platform_free(p);
     forget(&m);
 }

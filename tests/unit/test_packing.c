@@ -247,7 +247,7 @@ static struct esp_platform *random_platform(struct espi_rng *rng, const struct r
         }
         snprintf(name, sizeof name, "cable%d", c);
         assert_int_equal(
-            esp_builder_add_shared(b, name, 1 / draw_time(rng, r), on, count, NULL),
+            esp_builder_add_cable(b, name, 1 / draw_time(rng, r), on, count, NULL),
             ESP_OK);
     }
     return built(b);

@@ -56,8 +56,8 @@ static struct esp_platform *random_platform(uint64_t seed)
         int links[2] = {(int)espi_rng_below(&rng, (uint32_t)m), -1};
         links[1] = (links[0] + 1) % m;
         snprintf(name, sizeof name, "wan%d", s);
-        assert_int_equal(esp_builder_add_shared(b, name, espi_rng_range(&rng, 1, 1e9),
-                                                links, m > 1 ? 2 : 1, NULL),
+        assert_int_equal(esp_builder_add_cable(b, name, espi_rng_range(&rng, 1, 1e9),
+                                               links, m > 1 ? 2 : 1, NULL),
                          ESP_OK);
     }
     assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
@@ -163,7 +163,7 @@ static void builder_refuses_nonsense(void **state)
     assert_int_equal(esp_builder_add_link(b, 0, 1, 0, NAN, NULL, &err), ESP_EINPUT);
     assert_int_equal(esp_builder_add_link(b, 0, 1, 0, 1, NULL, &err), ESP_OK);
     int none = 1;
-    assert_int_equal(esp_builder_add_shared(b, "w", 1, &none, 1, &err), ESP_EINPUT);
+    assert_int_equal(esp_builder_add_cable(b, "w", 1, &none, 1, &err), ESP_EINPUT);
     assert_int_equal(esp_builder_add_link(b, 0, 1, 0, 1, NULL, &err), ESP_OK);
     assert_int_equal(esp_builder_build(b, &p, &err), ESP_EINPUT);
     assert_string_equal(err.text, "link a -> b is there twice");

@@ -61,7 +61,7 @@ static void race_the_example(const char *algo, struct esp_sim_options o, int rea
 static void the_papers_example(void **state)
 {
     (void)state;
-    struct esp_sim_options o = {0};
+    struct esp_sim_options o = {.size = sizeof o};
     race_the_example("two-tree:trees=1", o, 1, (double[]){0, 2, 5, 5, 14, 25});
     race_the_example("two-tree:trees=1", o, 0, (double[]){0, 2, 5, 5, 8, 9});
     race_the_example("two-tree", o, 1, (double[]){0, 2, 5, 5, 10, 11});
@@ -81,7 +81,7 @@ static void patience_needs_no_pause(void **state)
     struct esp_platform *p = race_example(0);
     struct esp_plan *plan = plan_made(p, "patient", 0);
     assert_true(plan->patience == 1.2);
-    struct esp_sim_options o = {.alpha_s = 100};
+    struct esp_sim_options o = {.size = sizeof o, .alpha_s = 100};
     struct esp_sim_result *r = simulated(p, plan, &o);
     assert_true(r->makespan_s == 9);
     assert_int_equal(r->pauses, 0);
@@ -197,7 +197,8 @@ static void races_are_those_of_the_rules(void **state)
                             *q = race_reality(p, &rng, k % 2);
         struct esp_plan *plan =
             plan_made(p, k % 3 ? "two-tree:trees=2" : "two-tree:trees=4", 0);
-        struct esp_sim_options o = {.reality = q,
+        struct esp_sim_options o = {.size = sizeof o,
+                                    .reality = q,
                                     .alpha_s = k % 5 * 0.5,
                                     .policy =
                                         k % 7 < 3 ? ESP_RACE_SPEED : ESP_RACE_FINISH,
@@ -233,7 +234,7 @@ static void one_tree_is_a_plain_simulation(void **state)
         struct esp_plan *a = plan_made(p, "ecef", 0);
         struct esp_plan *b =
             plan_made(p, k % 2 ? "two-tree:trees=1" : "patient:trees=1", 0);
-        struct esp_sim_options o = {.reality = q};
+        struct esp_sim_options o = {.size = sizeof o, .reality = q};
         struct esp_sim_result *x = simulated(p, a, &o), *y = simulated(p, b, &o);
         for (int v = 0; v < s.n; v++)
             assert_true(fabs(x->delivered_s[v] - y->delivered_s[v]) <=
@@ -325,7 +326,8 @@ static void nothing_is_lost_while_a_way_is_left(void **state)
         unsigned char seen[32];
         int n = p->n_nodes, live = n;
         draw_faults(&f, p, &rng, 0.1 * (k % 5), k % 3 ? 40 : 0);
-        struct esp_sim_options o = {.alpha = 0.1 * (k % 3),
+        struct esp_sim_options o = {.size = sizeof o,
+                                    .alpha = 0.1 * (k % 3),
                                     .resume = k % 2,
                                     .stops = f.stops,
                                     .n_stops = f.n_stops,
@@ -366,7 +368,8 @@ static void coverage_before_the_repair(void **state)
         struct esp_plan *plan = plan_made(p, k % 2 ? "patient" : "two-tree", 0);
         unsigned char seen[32];
         draw_faults(&f, p, &rng, 0.1 * (k % 5), 0);
-        struct esp_sim_options o = {.stops = f.stops,
+        struct esp_sim_options o = {.size = sizeof o,
+                                    .stops = f.stops,
                                     .n_stops = f.n_stops,
                                     .changes = f.changes,
                                     .n_changes = f.n_changes,
@@ -390,7 +393,7 @@ static void silence_is_noticed_after_the_timeout(void **state)
     struct esp_platform *p = small_platform(ESP_MODEL_ONE_PORT, 3, arcs, 3);
     struct esp_plan *plan = plan_made(p, "two-tree:trees=1", 0);
     struct esp_node_stop stop = {5, 0};
-    struct esp_sim_options o = {.stops = &stop, .n_stops = 1};
+    struct esp_sim_options o = {.size = sizeof o, .stops = &stop, .n_stops = 1};
     struct esp_sim_result *r = simulated(p, plan, &o);
     assert_true(r->delivered_s[2] == 1 && r->raced_s == 1);
     assert_int_equal(r->covered, 1);      /* node 2; node 0 stops */
@@ -513,10 +516,13 @@ static void bad_options_are_refused(void **state)
     struct esp_plan *plan = plan_made(p, "two-tree", 0);
     struct esp_sim_result *r = NULL;
     static const struct esp_sim_options bad[] = {
-        {.alpha_s = -1}, {.alpha = NAN}, {.timeout = INFINITY}, {.patience = NAN}};
+        {.size = sizeof *bad, .alpha_s = -1},
+        {.size = sizeof *bad, .alpha = NAN},
+        {.size = sizeof *bad, .timeout = INFINITY},
+        {.size = sizeof *bad, .patience = NAN}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(esp_simulate(p, plan, &bad[i], &r, NULL), ESP_EUSAGE);
-    struct esp_sim_options fluid = {.sharing = ESP_SHARING_FLUID};
+    struct esp_sim_options fluid = {.size = sizeof fluid, .sharing = ESP_SHARING_FLUID};
     assert_int_equal(esp_simulate(p, plan, &fluid, &r, NULL), ESP_EUNSUPPORTED);
     assert_null(r);
     esp_plan_free(plan);
@@ -542,7 +548,8 @@ static void allocations_may_fail(void **state)
 {
     (void)state;
     struct esp_node_stop stops[] = {{1, 1}, {1, 3}, {1, 2}};
-    struct memo m = {.p = race_example(0), .o = {.stops = stops, .n_stops = 3}};
+    struct memo m = {.p = race_example(0),
+                     .o = {.size = sizeof m.o, .stops = stops, .n_stops = 3}};
     m.plan = plan_made(m.p, "two-tree", 0);
     struct esp_sim_result *r = simulated(m.p, m.plan, &m.o);
     assert_true(r->adopted > 0); /* so that the repair allocates, too */

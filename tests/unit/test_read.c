@@ -113,7 +113,8 @@ static void format_names(void **state)
 static void options_are_obeyed(void **state)
 {
     (void)state;
-    struct esp_read_options options = {ESP_FORMAT_EDGES, NULL, ESP_MODEL_MULTI_PORT};
+    struct esp_read_options options = {sizeof options, ESP_FORMAT_EDGES, NULL,
+                                       ESP_MODEL_MULTI_PORT};
     struct esp_platform *p = NULL;
     const char *path = write_file("e.csv", "a b 1\n");
     assert_int_equal(esp_platform_read(path, &options, &p, NULL), ESP_OK);
@@ -125,7 +126,8 @@ static void options_are_obeyed(void **state)
 
     write_file("lat", "0 1\n2 0\n");
     write_file("bw", "0 3\n4 0\n");
-    struct esp_read_options pair = {ESP_FORMAT_AUTO, path_of("bw"), ESP_MODEL_COUNT};
+    struct esp_read_options pair = {sizeof pair, ESP_FORMAT_AUTO, path_of("bw"),
+                                    ESP_MODEL_DEFAULT};
     struct esp_err err = {0};
     assert_int_equal(esp_platform_read(path_of("lat"), &pair, &p, &err), ESP_OK);
     assert_int_equal(esp_platform_link_count(p), 2);
@@ -212,7 +214,8 @@ static void pipes(void **state)
 static esp_status read_pair_file(void *arg)
 {
     (void)arg;
-    struct esp_read_options pair = {ESP_FORMAT_AUTO, path_of("bw"), ESP_MODEL_COUNT};
+    struct esp_read_options pair = {sizeof pair, ESP_FORMAT_AUTO, path_of("bw"),
+                                    ESP_MODEL_DEFAULT};
     struct esp_platform *p = NULL;
     esp_status status = esp_platform_read(path_of("lat"), &pair, &p, NULL);
     esp_platform_free(p);

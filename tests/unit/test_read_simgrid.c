@@ -45,7 +45,7 @@ static void good_dump(void **state)
     assert_null(esp_platform_node_site(p, 1));
     assert_string_equal(esp_platform_node_site(p, 2), "z\xc3\xa9");
     /* Only the card is used by several links; one of them crosses it twice. */
-    assert_int_equal(esp_platform_shared_count(p), 1);
+    assert_int_equal(esp_platform_cable_count(p), 1);
     assert_true(p->shared_Bps[0] == 100);
     assert_int_equal(p->shared_links.start[1], 2);
     assert_int_equal(p->shared_links.item[0], 0);
@@ -156,7 +156,7 @@ static void real_file(void **state)
     assert_int_equal(esp_platform_find_link(p, e0, esp_platform_find_node(p, "alone")),
                      -1);
     /* wan, backbone, three cards up and three down, e-own; not the fatpipe */
-    assert_int_equal(esp_platform_shared_count(p), 9);
+    assert_int_equal(esp_platform_cable_count(p), 9);
     /* the card, the backbone, the WAN cable and e1's own link; then the fatpipe alone */
     assert_int_equal(p->link_shared.start[far + 1] - p->link_shared.start[far], 4);
     assert_int_equal(p->link_shared.start[back + 1] - p->link_shared.start[back], 0);

@@ -47,7 +47,7 @@ static struct esp_platform *random_platform(struct espi_rng *rng, esp_model mode
         double bw = espi_rng_range(rng, 4e6, 2e7);
         if (count[c])
             assert_int_equal(
-                esp_builder_add_shared(b, name, bw, cable_links[c], count[c], NULL),
+                esp_builder_add_cable(b, name, bw, cable_links[c], count[c], NULL),
                 ESP_OK);
     }
     assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
@@ -149,7 +149,7 @@ static double worst_difference(struct espi_rng *rng, esp_model model, int n_tree
     struct espi_arena arena;
     struct espi_program prog;
     struct esp_sim_result *r = NULL;
-    struct esp_sim_options o = {.sharing = ESP_SHARING_FLUID};
+    struct esp_sim_options o = {.size = sizeof o, .sharing = ESP_SHARING_FLUID};
     struct esp_platform *p = random_platform(rng, model);
     struct esp_plan *plan = random_plan(rng, p, n_trees);
     double theirs[32], worst = 0;

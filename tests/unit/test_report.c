@@ -143,7 +143,7 @@ static void setup(struct drawing *d)
     esp_request_init(&request, 0);
     request.algo = "mtp";
     assert_int_equal(esp_plan_make(d->p, &request, &d->plan, NULL), ESP_OK);
-    assert_int_equal(esp_bound_compute(d->p, 0, 65536, NULL, &d->bound, NULL), ESP_OK);
+    assert_int_equal(esp_bound_compute(d->p, &request, NULL, &d->bound, NULL), ESP_OK);
     assert_int_equal(espi_network_init(&d->page.net, d->p, d->bound, &d->arena), 0);
     d->page.net.plans = (const struct esp_plan *const *)&d->plan;
     d->page.net.n_plans = 1;

@@ -67,7 +67,7 @@ static double makespan(const struct esp_platform *p, const struct esp_plan *plan
                        double size, double slice, esp_sharing sharing)
 {
     struct esp_sim_options o = {
-        .size_bytes = size, .slice_bytes = slice, .sharing = sharing};
+        .size = sizeof o, .size_bytes = size, .slice_bytes = slice, .sharing = sharing};
     struct esp_sim_result *r = simulate(p, plan, &o);
     double s = r->makespan_s;
     assert_int_equal(r->lost, 0);
@@ -135,11 +135,12 @@ static void loads_bound_the_makespan(void **state)
         esp_model model = (esp_model)(seed % ESP_MODEL_COUNT);
         struct esp_platform *p = random_platform(seed, 4 + (int)(seed % 12), model);
         struct esp_plan *plan = seeded_plan(p, seed, 2);
-        struct esp_sim_options o = {.size_bytes = 2e6, .slice_bytes = 1e4};
+        struct esp_sim_options o = {
+            .size = sizeof o, .size_bytes = 2e6, .slice_bytes = 1e4};
         struct espi_cost cost = cost_of(p, plan, 2e6, 1e4);
         struct esp_sim_result *r = simulate(p, plan, &o);
-        near(r->resources[0].busy_s, 200 * cost.load_s, 1e-9);
-        assert_true(r->makespan_s >= r->resources[0].busy_s * (1 - 1e-12));
+        near(r->resources[0]->busy_s, 200 * cost.load_s, 1e-9);
+        assert_true(r->makespan_s >= r->resources[0]->busy_s * (1 - 1e-12));
         assert_int_equal(r->transfers, 200 * (uint64_t)(p->n_nodes - 1));
         esp_sim_result_free(r);
         esp_plan_free(plan);
@@ -175,7 +176,8 @@ static void one_port_is_kept(void **state)
         double send_free[15] = {0}, recv_free[15] = {0};
         int64_t next[15] = {0};
         struct ports w = {p, send_free, recv_free, next, 0};
-        struct esp_sim_options o = {.size_bytes = 1e6, .slice_bytes = 1e5};
+        struct esp_sim_options o = {
+            .size = sizeof o, .size_bytes = 1e6, .slice_bytes = 1e5};
         o.on_transfer = watch;
         o.arg = &w;
         esp_sim_result_free(simulate(p, plan, &o));
@@ -218,7 +220,8 @@ static void rates_change_and_links_go_down(void **state)
     struct esp_platform *p = chain("10"), *slow = chain("5");
     struct esp_plan *plan = chain_plan(p);
     for (int fluid = 0; fluid < 2; fluid++) {
-        struct esp_sim_options o = {.sharing = fluid ? ESP_SHARING_FLUID
+        struct esp_sim_options o = {.size = sizeof o,
+                                    .sharing = fluid ? ESP_SHARING_FLUID
                                                      : ESP_SHARING_EXCLUSIVE};
         struct esp_sim_result *r = simulate(p, plan, &o);
         near(r->makespan_s, 11, 1e-9);
@@ -264,7 +267,8 @@ static void nodes_stop(void **state)
     struct esp_plan *plan = chain_plan(p);
     for (int fluid = 0; fluid < 2; fluid++) {
         struct esp_node_stop stop = {4.5, 1};
-        struct esp_sim_options o = {.stops = &stop,
+        struct esp_sim_options o = {.size = sizeof o,
+                                    .stops = &stop,
                                     .n_stops = 1,
                                     .sharing = fluid ? ESP_SHARING_FLUID
                                                      : ESP_SHARING_EXCLUSIVE};
@@ -289,7 +293,7 @@ static void relays_do_not_count(void **state)
     struct esp_platform *p = chain("10");
     struct esp_plan *plan = chain_plan(p);
     struct esp_node_stop stop = {10.5, 1};
-    struct esp_sim_options o = {.stops = &stop};
+    struct esp_sim_options o = {.size = sizeof o, .stops = &stop};
     const int c = 2;
     plan->op = ESP_OP_MULTICAST;
     assert_int_equal(esp_plan_set_targets(plan, 1, &c, NULL), ESP_OK);
@@ -317,16 +321,18 @@ static void wrong_options_are_refused(void **state)
     struct esp_plan *plan = chain_plan(p);
     struct esp_sim_result *r = NULL;
     struct esp_err err;
-    struct esp_sim_options o = {.reality = other};
+    struct esp_sim_options o = {.size = sizeof o, .reality = other};
     assert_int_equal(esp_simulate(p, plan, &o, &r, &err), ESP_EINPUT);
     assert_string_equal(err.text, "the reality has no node named 'a'");
     struct esp_rate_change change = {-1, 0, 1, 0.5};
-    o = (struct esp_sim_options){.changes = &change, .n_changes = 1};
+    o = (struct esp_sim_options){
+        .size = sizeof(struct esp_sim_options), .changes = &change, .n_changes = 1};
     assert_int_equal(esp_simulate(p, plan, &o, &r, &err), ESP_EUSAGE);
     change = (struct esp_rate_change){1, 0, 9, 0.5};
     assert_int_equal(esp_simulate(p, plan, &o, &r, &err), ESP_EUSAGE);
     struct esp_node_stop stop = {1, 9};
-    o = (struct esp_sim_options){.stops = &stop, .n_stops = 1};
+    o = (struct esp_sim_options){
+        .size = sizeof(struct esp_sim_options), .stops = &stop, .n_stops = 1};
     assert_int_equal(esp_simulate(p, plan, &o, &r, &err), ESP_EUSAGE);
     assert_null(r);
     esp_plan_free(plan);
@@ -350,8 +356,10 @@ static void fluid_shares_are_fair(void **state)
     assert_int_equal(esp_platform_parse(text, sizeof text - 1, "t", NULL, &p, NULL),
                      ESP_OK);
     struct esp_plan *plan = chain_plan(p);
-    struct esp_sim_options o = {
-        .size_bytes = 40, .slice_bytes = 40, .sharing = ESP_SHARING_FLUID};
+    struct esp_sim_options o = {.size = sizeof o,
+                                .size_bytes = 40,
+                                .slice_bytes = 40,
+                                .sharing = ESP_SHARING_FLUID};
     struct esp_sim_result *r = simulate(p, plan, &o);
     /* b gets 2 B/s, its link's all; c the 8 that are left of the cable */
     near(r->delivered_s[1], 20, 1e-9);
@@ -402,7 +410,8 @@ static esp_status simulate_one(void *arg)
     struct esp_plan *plan = seeded_plan(p, 3, 1);
     struct esp_sim_result *r = NULL;
     struct esp_rate_change change = {0.001, 0, 1, 0.5};
-    struct esp_sim_options o = {.slice_bytes = 1e5, .changes = &change, .n_changes = 1};
+    struct esp_sim_options o = {
+        .size = sizeof o, .slice_bytes = 1e5, .changes = &change, .n_changes = 1};
     esp_status st = esp_simulate(p, plan, &o, &r, NULL);
     esp_sim_result_free(r);
     esp_plan_free(plan);
@@ -414,7 +423,7 @@ static struct esp_plan *kept_plan;
 static esp_status simulate_kept(void *arg)
 {
     struct esp_sim_result *r = NULL;
-    struct esp_sim_options o = {.slice_bytes = 1e5};
+    struct esp_sim_options o = {.size = sizeof o, .slice_bytes = 1e5};
     o.sharing = kept_plan->slice_bytes > 1e5 ? ESP_SHARING_EXCLUSIVE : ESP_SHARING_FLUID;
     esp_status st = esp_simulate(arg, kept_plan, &o, &r, NULL);
     esp_sim_result_free(r);

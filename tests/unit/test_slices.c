@@ -87,7 +87,8 @@ static void other_sizes(void **state)
 {
     (void)state;
     struct esp_platform *p = small_platform(ESP_MODEL_ONE_PORT, 3, arcs, 2);
-    struct esp_request request = {.op = ESP_OP_BCAST,
+    struct esp_request request = {.size = sizeof request,
+                                  .op = ESP_OP_BCAST,
                                   .root = 0,
                                   .algo = "chain",
                                   .size_bytes = 100,

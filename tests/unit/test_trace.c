@@ -61,9 +61,9 @@ static void assert_change(const struct esp_rate_change *c, double at_s, int is_c
     assert_true(c->factor == factor);
 }
 
-static esp_status parse(struct espi_trace *t, const char *text, struct esp_err *err)
+static esp_status parse(struct esp_trace *t, const char *text, struct esp_err *err)
 {
-    return espi_trace_parse(t, p, text, strlen(text), "t.csv", err);
+    return esp_trace_parse(t, p, text, strlen(text), "t.csv", err);
 }
 
 static const char good[] = "# what went wrong\n"
@@ -77,7 +77,7 @@ static const char good[] = "# what went wrong\n"
 static void good_trace(void **state)
 {
     (void)state;
-    struct espi_trace t = {0};
+    struct esp_trace t = {0};
     struct esp_err err;
     assert_int_equal(parse(&t, good, &err), ESP_OK);
     assert_int_equal(t.n_stops, 1);
@@ -123,7 +123,7 @@ static void bad_traces(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        struct espi_trace t = {0};
+        struct esp_trace t = {0};
         struct esp_err err = {0};
         char text[200];
         assert_int_equal(parse(&t, "7,pair,a,b,0\n7,node,a\n", NULL), ESP_OK);
@@ -141,9 +141,9 @@ static void bad_traces(void **state)
 static void a_zero_byte(void **state)
 {
     (void)state;
-    struct espi_trace t = {0};
+    struct esp_trace t = {0};
     struct esp_err err;
-    assert_int_equal(espi_trace_parse(&t, p, "1,node,a\n1,node,b\0\n", 19, "t", &err),
+    assert_int_equal(esp_trace_parse(&t, p, "1,node,a\n1,node,b\0\n", 19, "t", &err),
                      ESP_EINPUT);
     assert_non_null(strstr(err.text, "t:2: holds a zero byte"));
     assert_int_equal(t.n_stops, 0);
@@ -155,10 +155,10 @@ static void good_words(void **state)
     (void)state;
     static const char *const words[] = {"node:a:b@2ms", "link:a:b@1=0.5", "pair:a:b@3",
                                         "link:a:b:a@4", "cable:wan@5s=up"};
-    struct espi_trace t = {0};
+    struct esp_trace t = {0};
     struct esp_err err;
     for (size_t i = 0; i < COUNT(words); i++)
-        assert_int_equal(espi_trace_add_word(&t, p, words[i], &err), ESP_OK);
+        assert_int_equal(esp_trace_add(&t, p, words[i], &err), ESP_OK);
     assert_int_equal(t.n_stops, 1);
     assert_true(t.stops[0].at_s == 0.002);
     assert_int_equal(t.stops[0].node, esp_platform_find_node(p, "a:b"));
@@ -200,9 +200,9 @@ static void bad_words(void **state)
         {"cable:y@1", ESP_EINPUT},
     };
     for (size_t i = 0; i < COUNT(table); i++) {
-        struct espi_trace t = {0};
+        struct esp_trace t = {0};
         struct esp_err err = {0};
-        esp_status st = espi_trace_add_word(&t, p, table[i].word, &err);
+        esp_status st = esp_trace_add(&t, p, table[i].word, &err);
         if (st != table[i].status || err.status != st || !err.text[0])
             fail_msg("'%s': %d, %s", table[i].word, st, err.text);
         assert_int_equal(t.n_changes + t.n_stops, 0);
@@ -213,7 +213,7 @@ static void bad_words(void **state)
 static esp_status read_good(void *arg)
 {
     (void)arg;
-    struct espi_trace t = {0};
+    struct esp_trace t = {0};
     esp_status st = parse(&t, good, NULL);
     espi_trace_done(&t);
     return st;

@@ -67,8 +67,8 @@ static esp_status copy_cables(struct part *x, struct esp_builder *b, struct esp_
             if (x->to_part[p->shared_links.item[k]] >= 0)
                 links[n++] = x->to_part[p->shared_links.item[k]];
         if (n > 0)
-            st = esp_builder_add_shared(b, espi_shared_name(p, s), p->shared_Bps[s],
-                                        links, n, err);
+            st = esp_builder_add_cable(b, espi_shared_name(p, s), p->shared_Bps[s], links,
+                                       n, err);
         espi_arena_release(x->task->arena, mark);
     }
     return st;

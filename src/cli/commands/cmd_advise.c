@@ -298,7 +298,8 @@ static void tick(void *service)
 static int open_service(struct service *s, const struct cli_args *args)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    static struct esp_sim_options fluid = {.sharing = ESP_SHARING_FLUID};
+    static struct esp_sim_options fluid = {.size = sizeof fluid,
+                                           .sharing = ESP_SHARING_FLUID};
     struct espi_advisor_options options = {.budget_s = cli_number(args, "budget"),
                                            .forget_s = cli_number(args, "forget"),
                                            .algo = cli_text(args, "algo"),

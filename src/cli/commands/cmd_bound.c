@@ -7,7 +7,6 @@
 #include "base/err.h"
 #include "base/number.h"
 #include "base/units.h"
-#include "bound/op_bound.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
@@ -16,8 +15,8 @@
 
 enum { LIST_MAX = 12, WHAT_IFS = 8 };
 
-/* In the order of esp_bound_method. */
-static const char *const methods[] = {"columns", "cuts", "full", NULL};
+/* As esp_bound_method_name has them, in its order. */
+static const char *const methods[] = {"trees", "cuts", "full", NULL};
 
 /* ---- for programs ---- */
 
@@ -29,7 +28,7 @@ static json_t *resources_json(const struct esp_bound *b)
     json_t *all = json_array();
 
     for (int i = 0; i < b->n_bottlenecks; i++) {
-        const struct esp_bottleneck *x = &b->bottlenecks[i];
+        const struct esp_bottleneck *x = b->bottlenecks[i];
         json_t *json = json_object();
         json_object_set_new(json, "resource", json_string(x->text));
         json_object_set_new(json, "kind", json_string(esp_resource_kind_name(x->kind)));
@@ -54,10 +53,10 @@ static json_t *what_if_json(const struct esp_bound *b)
 
     for (int i = 0; i < b->n_what_if; i++) {
         json_t *json = json_object();
-        json_object_set_new(json, "text", json_string(b->what_if[i].text));
+        json_object_set_new(json, "text", json_string(b->what_if[i]->text));
         json_object_set_new(json, "kind",
-                            json_string(esp_resource_kind_name(b->what_if[i].kind)));
-        cli_json_real(json, "gain", b->what_if[i].gain);
+                            json_string(esp_resource_kind_name(b->what_if[i]->kind)));
+        cli_json_real(json, "gain", b->what_if[i]->gain);
         json_array_append_new(all, json);
     }
     return all;
@@ -148,8 +147,8 @@ static int print_bottlenecks(const struct esp_bound *b)
     printf("\n%sWhat limits it%s\n", cli_bold(stdout), cli_plain(stdout));
     cli_table_init(&t, columns, 2);
     for (int i = 0; i < b->n_bottlenecks && i < LIST_MAX; i++) {
-        cli_table_add(&t, "%s", b->bottlenecks[i].text);
-        cli_table_add(&t, "%.1f%%", 100 * b->bottlenecks[i].price);
+        cli_table_add(&t, "%s", b->bottlenecks[i]->text);
+        cli_table_add(&t, "%.1f%%", 100 * b->bottlenecks[i]->price);
     }
     int bad = cli_table_print(&t, stdout, 2);
     cli_table_done(&t);
@@ -202,7 +201,7 @@ static void print_what_if(const struct esp_bound *b)
     printf("\n%sWhat if%s\n", cli_bold(stdout), cli_plain(stdout));
     for (int i = 0; i < b->n_what_if && i < WHAT_IFS; i++) {
         fputs("  ", stdout);
-        cli_wrap(stdout, b->what_if[i].text, 2, 4, cli_term_width());
+        cli_wrap(stdout, b->what_if[i]->text, 2, 4, cli_term_width());
     }
 }
 
@@ -226,16 +225,15 @@ static int print_text(const struct cli_question *q, const struct esp_bound *b)
 
 /* ---- operations other than broadcast: the figure alone ---- */
 
-static int print_figure_json(const struct cli_question *q, const struct espi_op_bound *b)
+static int print_figure_json(const struct cli_question *q, const struct esp_bound *b)
 {
     json_t *json = json_object(), *bottleneck = json_object();
 
     json_object_set_new(json, "op", json_string(esp_op_name(q->request.op)));
     json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
     cli_json_real(json, "throughput_Bps", espi_round_digits(b->throughput_Bps, DIGITS));
-    cli_json_real(json, "slices_per_s",
-                  espi_round_digits(b->throughput_Bps / q->request.slice_bytes, DIGITS));
-    cli_json_real(json, "slice_bytes", q->request.slice_bytes);
+    cli_json_real(json, "slices_per_s", espi_round_digits(b->slices_per_s, DIGITS));
+    cli_json_real(json, "slice_bytes", b->slice_bytes);
     cli_json_real(json, "solve_s", b->solve_s);
     json_object_set_new(json, "exact", json_boolean(b->exact));
     json_object_set_new(bottleneck, "resources", json_array());
@@ -244,7 +242,7 @@ static int print_figure_json(const struct cli_question *q, const struct espi_op_
     return cli_print_json(json);
 }
 
-static int print_figure(const struct cli_question *q, const struct espi_op_bound *b)
+static int print_figure(const struct cli_question *q, const struct esp_bound *b)
 {
     const struct esp_request *r = &q->request;
     char ends[160], text[32];
@@ -252,8 +250,8 @@ static int print_figure(const struct cli_question *q, const struct espi_op_bound
     cli_ends_text(ends, sizeof ends, q->p, r->op, r->root, r->n_targets);
     printf("%s%s %s%s\n\n", cli_bold(stdout), esp_op_name(r->op), ends,
            cli_plain(stdout));
-    if (!(b->throughput_Bps > 0))
-        puts("  No limit is known.");
+    if (!isfinite(b->throughput_Bps))
+        puts("  No limit: there is nobody to send to.");
     else
         printf("  No plan is faster than %s%s.\n",
                espi_format_bandwidth(text, sizeof text, b->throughput_Bps),
@@ -263,7 +261,16 @@ static int print_figure(const struct cli_question *q, const struct espi_op_bound
 
 /* ---- the command ---- */
 
-static int solve(const struct cli_question *q)
+static int print_answer(const struct cli_question *q, const struct esp_bound *b)
+{
+    bool json = cli_has(q->args, "json");
+
+    if (q->request.op == ESP_OP_BCAST)
+        return json ? print_bound_json(q, b) : print_text(q, b);
+    return json ? print_figure_json(q, b) : print_figure(q, b);
+}
+
+static int answer(struct cli_question *q)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct esp_bound_options options;
@@ -271,46 +278,20 @@ static int solve(const struct cli_question *q)
     const struct cli_args *args = q->args;
 
     esp_bound_options_defaults(&options);
-    options.method = (esp_bound_method)cli_choice(args, "method");
+    esp_bound_method_parse(cli_text(args, "method"), &options.method);
     if (cli_has(args, "gap"))
         options.gap = cli_number(args, "gap");
     if (cli_has(args, "time-limit"))
         options.time_limit_s = cli_number(args, "time-limit");
     options.what_if = cli_has(args, "what-if") ? WHAT_IFS : 0;
     cli_progress_start(0, "solving");
-    esp_status status = esp_bound_compute(
-        q->p, q->request.root, cli_number(args, "slice"), &options, &bound, &err);
+    esp_status status = esp_bound_compute(q->p, &q->request, &options, &bound, &err);
     cli_progress_end();
     if (status != ESP_OK)
         return cli_fail(status, &err);
-    int code = cli_has(args, "json") ? print_bound_json(q, bound) : print_text(q, bound);
+    int code = print_answer(q, bound);
     esp_bound_free(bound);
     return code;
-}
-
-/* Operations other than broadcast: the figure alone. */
-static int solve_other(const struct cli_question *q)
-{
-    struct esp_err err = {.status = ESP_OK, .text = ""};
-    const struct esp_request *r = &q->request;
-    double limit_s =
-        cli_has(q->args, "time-limit") ? cli_number(q->args, "time-limit") : 0;
-    struct espi_op_bound_task task = {q->p,       r->op,          r->root, r->n_targets,
-                                      r->targets, r->slice_bytes, limit_s};
-    struct espi_op_bound bound = {0};
-
-    cli_progress_start(0, "solving");
-    esp_status status = espi_op_bound(&task, &bound, &err);
-    cli_progress_end();
-    if (status != ESP_OK)
-        return cli_fail(status, &err);
-    return cli_has(q->args, "json") ? print_figure_json(q, &bound)
-                                    : print_figure(q, &bound);
-}
-
-static int answer(struct cli_question *q)
-{
-    return q->request.op == ESP_OP_BCAST ? solve(q) : solve_other(q);
 }
 
 static int run_bound(const struct cli_args *args)
@@ -348,8 +329,8 @@ const struct command cli_command_bound = {
             {.name = "method",
              .kind = CLI_CHOICE,
              .choices = methods,
-             .fallback = "columns",
-             .help = "How it is solved: columns packs trees, and scales; cuts has a "
+             .fallback = "trees",
+             .help = "How it is solved: trees packs trees, and scales; cuts has a "
                      "variable for each link; full is the program as the papers write "
                      "it, for small platforms."},
             {.name = "what-if",

@@ -6,9 +6,10 @@ static const char *const formats[] = {"json",    "matrix",  "edges", "tiers",
 
 static int run_import(const struct cli_args *args)
 {
-    struct esp_read_options options = {.format = ESP_FORMAT_AUTO,
+    struct esp_read_options options = {.size = sizeof options,
+                                       .format = ESP_FORMAT_AUTO,
                                        .bandwidth_path = cli_text(args, "bandwidth"),
-                                       .model = ESP_MODEL_COUNT};
+                                       .model = ESP_MODEL_DEFAULT};
     struct esp_platform *p = NULL;
 
     if (cli_has(args, "from"))

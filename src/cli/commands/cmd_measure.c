@@ -22,7 +22,7 @@
 #include "cli/printing/term.h"
 #include "measure/measured.h"
 
-enum { DIRECT_MAX = 128, PARTS = 1000 };
+enum { PARTS = 1000 };
 
 #define LEAVE_S 10 /* after the last sample, until the ranks must be gone */
 
@@ -355,7 +355,8 @@ static int digest(const struct cli_args *args, const struct espi_samples *sample
 
     if (status)
         return cli_fail(status, &err);
-    status = espi_measured_platform(&net, "measured", DIRECT_MAX, &p, arena, &err);
+    status = espi_measured_platform(&net, "measured", ESPI_MEASURED_DIRECT_MAX, &p, arena,
+                                    &err);
     int code = cli_fail(status, &err);
     if (code == CLI_OK && (to_file || !cli_has(args, "json")))
         code = cli_write(path, write_platform, p);

@@ -13,6 +13,7 @@
 #include "report/picture.h"
 
 #define BOUND_TIME_S 10 /* a bound found so far is a bound, too */
+enum { SHOWN_WHAT_IFS = 3 };
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -93,16 +94,19 @@ static int find_bound(struct cli_show *s)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct esp_bound_options options;
+    struct esp_request request;
     esp_op op = s->n_plans ? s->plans[0]->op : s->q->request.op;
 
     if (op != ESP_OP_BCAST)
         return CLI_OK;
     esp_bound_options_defaults(&options);
     options.gap = 1e-6;
+    options.what_if = SHOWN_WHAT_IFS;
     options.time_limit_s = BOUND_TIME_S;
     cli_progress_start(0, "looking for the bound");
-    esp_status status =
-        esp_bound_compute(s->q->p, root_of(s), slice_bytes(s), &options, &s->bound, &err);
+    esp_request_init(&request, root_of(s));
+    request.slice_bytes = slice_bytes(s);
+    esp_status status = esp_bound_compute(s->q->p, &request, &options, &s->bound, &err);
     cli_progress_end();
     if (status != ESP_OK)
         return cli_fail(status, &err);

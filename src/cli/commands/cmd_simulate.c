@@ -30,19 +30,11 @@ static int read_trace(struct cli_sim *r)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     const struct esp_platform *p = r->reality ? r->reality : r->p;
-    struct espi_input in;
     const char *path = cli_text(r->args, "trace"), *word;
-    esp_status status = ESP_OK;
+    esp_status status = path ? esp_trace_read(&r->trace, p, path, &err) : ESP_OK;
 
-    if (path) {
-        status = espi_input_read(&in, path, &err);
-        if (status != ESP_OK)
-            return cli_fail(status, &err);
-        status = espi_trace_parse(&r->trace, p, in.text, in.length, in.where, &err);
-        espi_input_done(&in);
-    }
     for (int i = 0; status == ESP_OK && (word = cli_nth(r->args, "fault", i)); i++) {
-        status = espi_trace_add_word(&r->trace, p, word, &err);
+        status = esp_trace_add(&r->trace, p, word, &err);
         if (status != ESP_OK)
             espi_err_prefix(&err, status, "--fault");
     }
@@ -81,6 +73,7 @@ static int set_scene(struct cli_sim *r)
         code = note_stops(r);
     bool fluid = strcmp(cli_text(args, "sharing"), "fluid") == 0;
     r->options = (struct esp_sim_options){
+        .size = sizeof(struct esp_sim_options),
         .reality = r->reality,
         .size_bytes = cli_has(args, "size") ? cli_number(args, "size") : 0,
         .slice_bytes = cli_has(args, "slice") ? cli_number(args, "slice") : 0,

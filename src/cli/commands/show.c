@@ -53,7 +53,8 @@ static int add_timeline(struct cli_show *s, const struct esp_plan *plan,
                         struct espi_page_timeline *line)
 {
     struct recorder r = {.transfers = NULL};
-    struct esp_sim_options options = {.on_transfer = record, .arg = &r};
+    struct esp_sim_options options = {
+        .size = sizeof options, .on_transfer = record, .arg = &r};
     struct esp_sim_result *result = NULL;
     struct esp_err err = {.status = ESP_OK, .text = ""};
 

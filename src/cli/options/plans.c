@@ -52,7 +52,6 @@ static int read_measures(const struct cli_args *args, struct esp_request *reques
         request->seed = cli_seed(args, "seed");
     if (cli_has(args, "budget"))
         request->budget_s = cli_number(args, "budget");
-    request->judge = esp_judge_by_simulation;
     if (!(request->size_bytes > 0))
         return cli_error(CLI_BAD_USAGE, "--size: the message needs at least one byte");
     return CLI_OK;

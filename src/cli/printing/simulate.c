@@ -67,7 +67,7 @@ static json_t *resources_json(const struct esp_sim_result *result)
     json_t *all = json_array();
 
     for (int i = 0; i < result->n_resources; i++) {
-        const struct esp_sim_resource *x = &result->resources[i];
+        const struct esp_sim_resource *x = result->resources[i];
         json_t *json = json_object();
         json_object_set_new(json, "resource", json_string(x->text));
         cli_json_real(json, "busy_s", x->busy_s);
@@ -243,7 +243,7 @@ static int print_busiest(const struct esp_sim_result *result)
     printf("\n%sBusiest%s\n", cli_bold(stdout), cli_plain(stdout));
     cli_table_init(&t, columns, 3);
     for (int i = 0; i < result->n_resources && i < LIST_MAX; i++) {
-        const struct esp_sim_resource *x = &result->resources[i];
+        const struct esp_sim_resource *x = result->resources[i];
         cli_table_add(&t, "%s", x->text);
         cli_table_add(&t, "%s", espi_format_time(text, sizeof text, x->busy_s));
         cli_table_add(&t, "%.1f%%", 100 * x->utilisation);

@@ -13,7 +13,7 @@ struct cli_sim {
     const struct cli_args *args;
     struct esp_platform *p, *reality; /* reality NULL: p */
     struct esp_plan *plan;
-    struct espi_trace trace;
+    struct esp_trace trace;
     struct esp_sim_options options;
     struct esp_sim_result *result;
     struct espi_arena arena;

@@ -6,7 +6,7 @@ declare -f mask > mask.sh
 
 . ./mask.sh; espalier bound p.json --root w3 --json | mask
 
-for method in columns cuts full; do espalier bound p.json --root w3 --method $method | grep throughput; done
+for method in trees cuts full; do espalier bound p.json --root w3 --method $method | grep throughput; done
 
 espalier bound p.json --root w3 --what-if | sed -n '/^What if/,$p' | head -8
 
