@@ -1,6 +1,8 @@
 /* Programs, looked at from outside: the steps of a rank one by one. */
 #include <espalier/program.h>
 
+#include <math.h>
+
 #include "base/alloc.h"
 #include "base/options.h"
 #include "program/program.h"
@@ -38,9 +40,16 @@ static esp_status take_options(struct esp_compile_options *ours,
     esp_compile_options_defaults(ours);
     if (!given)
         return ESP_OK;
-    return espi_options_take(ours, sizeof *ours, given,
-                             ESPI_SIZE_UP_TO(struct esp_compile_options, slice_bytes),
-                             "esp_compile_options", err);
+    esp_status st =
+        espi_options_take(ours, sizeof *ours, given,
+                          ESPI_SIZE_UP_TO(struct esp_compile_options, slice_bytes),
+                          "esp_compile_options", err);
+    if (!st && !(ours->size_bytes >= 0 && isfinite(ours->size_bytes) &&
+                 ours->slice_bytes >= 0 && isfinite(ours->slice_bytes)))
+        return espi_err(
+            err, ESP_EUSAGE,
+            "the sizes of message and slice must be finite, and not negative");
+    return st;
 }
 
 esp_status esp_program_compile(const struct esp_platform *p, const struct esp_plan *plan,
