@@ -4,15 +4,12 @@
 #include <string.h>
 
 #include "advisor/advisor_impl.h"
+#include "advisor/tuning.h"
 #include "advisor/slow_link_diagnosis.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
-
-/* An application that has not called for so long, or for so many gaps, is not there. */
-#define IDLE_AFTER_S    300
-#define IDLE_AFTER_GAPS 20
 
 static void forget_advice(struct espi_advisor *a)
 {
@@ -177,7 +174,7 @@ void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
     *out = (struct espi_outlook){
         .root = a->root, .last_s = a->last_s, .calls = a->calls, .whole = a->whole};
     for (int g = 0; g < a->belief.n_groups; g++)
-        out->slow += espi_belief_factor(&a->belief, g, now_s, NULL) < 0.8;
+        out->slow += espi_belief_factor(&a->belief, g, now_s, NULL) < ESPI_FULL;
     if (a->calls == 0)
         return;
     double last = a->sizes[a->n_sizes - 1];
@@ -186,7 +183,8 @@ void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
     if (a->n_gaps > 0)
         out->gap_s = espi_fit_next_positive(a->gaps, a->n_gaps);
     double quiet_s = now_s - a->last_s;
-    out->busy = quiet_s < IDLE_AFTER_S || quiet_s < IDLE_AFTER_GAPS * out->gap_s;
+    out->busy =
+        quiet_s < ESPI_IDLE_AFTER_S || quiet_s < ESPI_IDLE_AFTER_GAPS * out->gap_s;
 }
 
 double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,

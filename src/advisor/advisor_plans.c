@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "advisor/advisor_impl.h"
+#include "advisor/tuning.h"
 #include "algo/algo.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -19,10 +20,6 @@ enum {
     IDLE_FIRST = 10,
     IDLE_LAST = 21, /* sizes while no application calls: 2^10 .. 2^21 */
 };
-
-/* A new plan has to be better than the last one by this, or it is not worth the change.
- */
-#define WORTH_IT 0.97
 
 /* ---- the contest ---- */
 
@@ -312,7 +309,7 @@ static esp_status settle(struct contest *c, int size_class, struct espi_advice *
         st = mean_finish(c, old, NULL, &old_s);
     }
     out->is_new = !old;
-    if (!st && old && !(c->best_s < WORTH_IT * old_s)) {
+    if (!st && old && !(c->best_s < ESPI_WORTH_IT * old_s)) {
         esp_plan_free(c->best);
         c->best = old;
         old = NULL;

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "advisor/tuning.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/portable_math.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
-
-#define FACTOR_MIN 0.01
 
 /* ---- groups ---- */
 
@@ -87,7 +86,7 @@ esp_status espi_belief_hear(struct espi_belief *b, int group, double factor, dou
             return st;
         espi_series_add(fate->series, 1); /* what the platform says */
     }
-    espi_series_add(fate->series, fmin(fmax(factor, FACTOR_MIN), 1));
+    espi_series_add(fate->series, fmin(fmax(factor, ESPI_FACTOR_MIN), 1));
     fate->heard_s = now_s;
     return ESP_OK;
 }
@@ -104,7 +103,7 @@ double espi_belief_factor(const struct espi_belief *b, int group, double now_s,
     double fresh = espi_exp2(-fmax(now_s - fate->heard_s, 0) / b->forget_s);
     if (error)
         *error = fresh * f.mean_error;
-    return 1 - fresh * (1 - fmin(fmax(f.value, FACTOR_MIN), 1));
+    return 1 - fresh * (1 - fmin(fmax(f.value, ESPI_FACTOR_MIN), 1));
 }
 
 /* ---- platforms ---- */
@@ -120,7 +119,8 @@ static void set_factors(const struct espi_belief *b, double now_s, const double 
         double error;
         factor[e] = espi_belief_factor(b, b->group[e], now_s, &error);
         if (lots)
-            factor[e] = fmin(fmax(factor[e] + lots[b->group[e]] * error, FACTOR_MIN), 1);
+            factor[e] =
+                fmin(fmax(factor[e] + lots[b->group[e]] * error, ESPI_FACTOR_MIN), 1);
         if (net->n_shared && net->link_shared.start[e] < net->link_shared.start[e + 1])
             cable[net->link_shared.item[net->link_shared.start[e]]] = factor[e];
     }

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "advisor/probe_planner_impl.h"
+#include "advisor/tuning.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
-
-enum { HOSTS_MAX = 256 };
 
 /* ---- ways ---- */
 
@@ -56,7 +55,7 @@ static int is_short(const struct espi_belief *b, int way)
 /* Of the hosts that can probe all, or every so many-th where there are many. */
 static void choose_hosts(struct espi_probe_planner *q)
 {
-    int place = 0, stride = 1 + (q->tally.hosts - 1) / HOSTS_MAX;
+    int place = 0, stride = 1 + (q->tally.hosts - 1) / ESPI_PROBED_HOSTS_MAX;
     for (int i = 0; i < q->belief->net->n_nodes; i++)
         q->chosen[i] = q->able[i] && place++ % stride == 0;
 }
@@ -145,7 +144,7 @@ static size_t count_room(struct espi_probe_planner *q)
     const struct espi_belief *b = q->belief;
     size_t items = 0, longest = 0;
     const int *links;
-    int single, pairs = HOSTS_MAX * (HOSTS_MAX - 1);
+    int single, pairs = ESPI_PROBED_HOSTS_MAX * (ESPI_PROBED_HOSTS_MAX - 1);
     q->ways_max = b->fixed && ways_of(b) > pairs ? pairs : ways_of(b);
     for (int way = 0; way < ways_of(b); way++)
         if (is_short(b, way)) {

@@ -5,21 +5,9 @@
 
 #include "advisor/advisor.h"
 #include "advisor/probe_planner_impl.h"
+#include "advisor/tuning.h"
 
-#define LATE       1.25 /* times what is believed: beyond what noise does */
-#define FULL       0.8 /* of what the platform says: as good as all, with heads and noise */
-#define SHOWN      0.7  /* as much proves that probes can show it */
-#define CHANGE     0.2  /* of a factor: worth a new plan */
-#define RECENT_S   10.0 /* what a link carried so long ago still speaks for it */
-#define SUSPECT_S  60.0 /* a suspicion that is not settled by then is dropped */
-#define MOMENT_S   30.0 /* what is known of a link at most is fresh for */
-#define GUARD_S    0.01 /* between a probe and a call */
-#define PAUSE_S    0.05
-#define SILENCE_S  5.0 /* a host of which an answer was lost is left alone for */
-#define RATE_MAX   1e13
-#define MARK_TURNS 12 /* of planning */
-
-enum { TRIES = 64 };
+#define RATE_MAX 1e13 /* derived: no rate is so high that can be told */
 
 /* ---- when ---- */
 
@@ -33,7 +21,8 @@ double espi_probe_planner_room_s(const struct espi_outlook *o, double begun_s,
     if (!(o->gap_s > 0))
         return (now_s - o->last_s) / 2;
     double left_s = o->last_s + o->gap_s - now_s;
-    return left_s > 0 ? left_s - 0.1 * o->gap_s : -left_s / 2 - 0.1 * o->gap_s;
+    return left_s > 0 ? left_s - ESPI_GAP_PART * o->gap_s
+                      : -left_s / 2 - ESPI_GAP_PART * o->gap_s;
 }
 
 static double believed_Bps(const struct espi_probe_planner *q, int g, double now_s)
@@ -68,9 +57,9 @@ static int is_free(const struct espi_probe_planner *q, int way, double now_s)
 static double weight(const struct espi_probe_planner *q,
                      const struct espi_probe_planner_group *g)
 {
-    if (g->in_force && q->turn - g->in_force < MARK_TURNS)
+    if (g->in_force && q->turn - g->in_force < ESPI_MARK_TURNS)
         return 16;
-    return g->rival && q->turn - g->rival < MARK_TURNS ? 4 : 1;
+    return g->rival && q->turn - g->rival < ESPI_MARK_TURNS ? 4 : 1;
 }
 
 /* How long it has waited, as it matters; 0: it was looked at a moment ago. What is known
@@ -81,7 +70,7 @@ static double urgency(const struct espi_probe_planner *q, int g, double room_s,
     const struct espi_probe_planner_group *group = &q->group[g];
     double error, heard_s = fmax(group->probed_s, q->belief->fate[g].heard_s);
     double times = weight(q, group);
-    if (now_s - heard_s < fmin(2 * room_s, MOMENT_S) / sqrt(times))
+    if (now_s - heard_s < fmin(2 * room_s, ESPI_MOMENT_S) / sqrt(times))
         return 0;
     espi_belief_factor(q->belief, g, now_s, &error);
     double slowness = q->fastest_Bps / group->nominal_Bps;
@@ -95,7 +84,7 @@ static int free_way(struct espi_probe_planner *q, int g, double now_s)
     int first = q->by_start[g], n = q->by_start[g + 1] - first;
     if (n == 0 || group->free_s > now_s)
         return -1;
-    for (int i = 0; i < n && i < TRIES; i++) {
+    for (int i = 0; i < n && i < ESPI_PROBE_TRIES; i++) {
         /* Steps that are no divisors, so that senders and receivers change. */
         int at = (int)(((unsigned)group->cursor * 2654435761U) % (unsigned)n);
         group->cursor++;
@@ -134,7 +123,8 @@ static int is_suspect(const struct espi_probe_planner *q, int g)
 static int has_carried(const struct espi_probe_planner *q, int g, double since_s)
 {
     const struct espi_probe_planner_group *group = &q->group[g];
-    return group->carried_s >= since_s && group->carried_Bps >= LATE * q->suspect_Bps;
+    return group->carried_s >= since_s &&
+           group->carried_Bps >= ESPI_LATE * q->suspect_Bps;
 }
 
 /* How well a probe of that way would part the suspects: the fewer others could be slow
@@ -143,12 +133,13 @@ static int parting(const struct espi_probe_planner *q, int way, double now_s)
 {
     int passed = 0, others = 0;
     if (!q->able[q->from[way]] || !q->able[q->to[way]] ||
-        ESPI_TRAIN_BYTES / train_s(q, way, now_s) < LATE * LATE * q->suspect_Bps)
+        ESPI_TRAIN_BYTES / train_s(q, way, now_s) <
+            ESPI_LATE * ESPI_LATE * q->suspect_Bps)
         return -1; /* it could not show more than was seen */
     for (int i = q->start[way]; i < q->start[way + 1]; i++) {
         int g = q->item[i], suspect = is_suspect(q, g);
         passed += suspect;
-        others += !suspect && !has_carried(q, g, now_s - RECENT_S);
+        others += !suspect && !has_carried(q, g, now_s - ESPI_RECENT_S);
     }
     return passed == 0 || passed == q->n_suspects ? -1 : others;
 }
@@ -195,17 +186,17 @@ int espi_probe_planner_next(struct espi_probe_planner *q, const struct espi_outl
         espi_probe_planner_begin(q, now_s);
     if (q->order.number || q->tally.hosts < 2 || now_s < q->paused_until_s)
         return 0;
-    if (now_s - q->suspect_s > SUSPECT_S)
+    if (now_s - q->suspect_s > ESPI_SUSPECT_S)
         q->n_suspects = 0;
     double room_s = espi_probe_planner_room_s(o, q->begun_s, now_s);
-    if (room_s < GUARD_S)
+    if (room_s < ESPI_GUARD_S)
         return 0;
     espi_probe_planner_choose(q);
     if (q->n_suspects)
         way = parting_way(q, now_s);
     if (way < 0)
         way = most_urgent_way(q, room_s, now_s);
-    if (way < 0 || 2 * train_s(q, way, now_s) + GUARD_S > room_s)
+    if (way < 0 || 2 * train_s(q, way, now_s) + ESPI_GUARD_S > room_s)
         return 0;
     begin(q, way, now_s);
     *out = q->order;
@@ -221,7 +212,7 @@ uint64_t espi_probe_planner_open(const struct espi_probe_planner *q, double *unt
 
 void espi_probe_planner_pause(struct espi_probe_planner *q, double now_s)
 {
-    q->paused_until_s = fmax(q->paused_until_s, now_s + PAUSE_S);
+    q->paused_until_s = fmax(q->paused_until_s, now_s + ESPI_PAUSE_S);
 }
 
 /* ---- what ---- */
@@ -231,10 +222,10 @@ static esp_status hear(struct espi_probe_planner *q, int g, double Bps, double n
 {
     double before = espi_belief_factor(q->belief, g, now_s, NULL);
     double factor = Bps / q->group[g].nominal_Bps;
-    if (factor > FULL)
+    if (factor > ESPI_FULL)
         factor = 1;
     esp_status st = espi_belief_hear(q->belief, g, factor, now_s, err);
-    if (!st && fabs(factor - before) > CHANGE * before) {
+    if (!st && fabs(factor - before) > ESPI_CHANGE * before) {
         *changed = 1;
         q->tally.changed++;
         q->tally.change_link = q->belief->fate[g].first_link;
@@ -248,7 +239,7 @@ static void note_carried(struct espi_probe_planner *q, double Bps, double now_s)
 {
     for (int i = q->start[q->way]; i < q->start[q->way + 1]; i++) {
         struct espi_probe_planner_group *g = &q->group[q->item[i]];
-        if (now_s - g->carried_s > RECENT_S || Bps >= g->carried_Bps) {
+        if (now_s - g->carried_s > ESPI_RECENT_S || Bps >= g->carried_Bps) {
             g->carried_Bps = Bps;
             g->carried_s = now_s;
         }
@@ -261,7 +252,7 @@ static void note_looked(struct espi_probe_planner *q, double Bps, double now_s)
     double narrowest = espi_probe_planner_narrowest_Bps(q, q->way);
     for (int i = q->start[q->way]; i < q->start[q->way + 1]; i++) {
         struct espi_probe_planner_group *g = &q->group[q->item[i]];
-        int shown = Bps >= SHOWN * g->nominal_Bps;
+        int shown = Bps >= ESPI_SHOWN * g->nominal_Bps;
         int narrow = g->nominal_Bps <= narrowest || !g->narrow;
         if (!shown && !narrow)
             continue;
@@ -284,7 +275,7 @@ static esp_status hear_punctual(struct espi_probe_planner *q, double Bps, double
         if (believed_Bps(q, q->item[i], now_s) < believed_Bps(q, slowest, now_s))
             slowest = q->item[i];
     double slowest_Bps = believed_Bps(q, slowest, now_s);
-    int whole = Bps >= FULL * espi_probe_planner_narrowest_Bps(q, q->way);
+    int whole = Bps >= ESPI_FULL * espi_probe_planner_narrowest_Bps(q, q->way);
     for (int i = q->start[q->way]; i < q->start[q->way + 1] && !st; i++) {
         int g = q->item[i];
         double nominal = q->group[g].nominal_Bps;
@@ -352,7 +343,7 @@ static esp_status settle(struct espi_probe_planner *q, double now_s, int *change
         slowest_Bps = fmin(slowest_Bps, believed_Bps(q, q->suspect[i], now_s));
     /* What nothing parts is always passed together: those alike are slow together. */
     esp_status st = ESP_OK;
-    double alike_Bps = 1.05 * slowest_Bps;
+    double alike_Bps = ESPI_ALIKE_SUSPECTS * slowest_Bps;
     for (int i = 0; i < q->n_suspects && !st; i++)
         if (believed_Bps(q, q->suspect[i], now_s) <= alike_Bps)
             st = blame(q, q->suspect[i], now_s, changed, err);
@@ -369,7 +360,7 @@ static void give_up(struct espi_probe_planner *q, enum espi_probe_end end, doubl
         return;
     }
     q->tally.lost++;
-    q->host_free_s[q->order.from] = q->host_free_s[q->order.to] = now_s + SILENCE_S;
+    q->host_free_s[q->order.from] = q->host_free_s[q->order.to] = now_s + ESPI_SILENCE_S;
 }
 
 esp_status espi_probe_planner_answer(struct espi_probe_planner *q, uint64_t number,
@@ -391,7 +382,7 @@ esp_status espi_probe_planner_answer(struct espi_probe_planner *q, uint64_t numb
     q->tally.heard++;
     q->order.number = 0;
     double believed = ESPI_TRAIN_BYTES / train_s(q, q->way, now_s);
-    int late = LATE * Bps < believed;
+    int late = ESPI_LATE * Bps < believed;
     note_carried(q, Bps, now_s);
     note_looked(q, Bps, now_s);
     esp_status st = ESP_OK;

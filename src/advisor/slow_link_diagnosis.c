@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "advisor/tuning.h"
 #include "base/err.h"
 #include "cost/cost.h"
 #include "platform/view.h"
@@ -120,8 +121,6 @@ static double lateness(const struct diagnosis *q, int h)
     return r->parent < 0 || !(explained_s > 0) ? 1 : r->receive_s / explained_s;
 }
 
-#define LATE 1.25 /* times what is explained: beyond what noise does */
-
 /* What the link's group can carry if a slice took seen_s to come through it. */
 static esp_status hear_link(struct diagnosis *q, int link, double seen_s, int held_up)
 {
@@ -173,7 +172,7 @@ static esp_status hear_punctual(struct diagnosis *q)
     esp_status st = ESP_OK;
     for (int h = 0; h < v->g.n; h++) {
         int arc = q->parent_arc[h];
-        if (arc < 0 || lateness(q, h) > LATE || !(seen_s(q, h) > 0))
+        if (arc < 0 || lateness(q, h) > ESPI_LATE || !(seen_s(q, h) > 0))
             continue;
         const int *links;
         int n = espi_belief_links(q->belief, v, arc, &links);
@@ -218,7 +217,8 @@ static esp_status hear_late(struct diagnosis *q)
             continue;
         double late = lateness(q, last);
         int link = culprit(q, q->parent_arc[last]);
-        if (link >= 0 && late > LATE && late > 1.2 * lateness(q, u))
+        if (link >= 0 && late > ESPI_LATE &&
+            late > ESPI_LATER_THAN_SENDER * lateness(q, u))
             st = hear_link(q, link, seen_s(q, last), 1);
     }
     return st;

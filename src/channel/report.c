@@ -19,7 +19,6 @@
 
 #define SOCKET_NAME  "advisor.sock"
 #define MACHINE_NAME "machine"
-#define RETRY_S      1.0
 
 enum { BACKLOG = 256, NAME_ROOM = 64 };
 
@@ -60,7 +59,7 @@ void espi_news_send(struct espi_reporter *r, const char *folder, const void *new
 {
     if (r->fd < 0) {
         double now_s = espi_now_s();
-        if (r->tried_s > 0 && now_s - r->tried_s < RETRY_S)
+        if (r->tried_s > 0 && now_s - r->tried_s < ESPI_RETRY_S)
             return;
         r->tried_s = now_s;
         r->fd = espi_advice_connect(folder);

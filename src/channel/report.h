@@ -7,6 +7,7 @@
 
 #include "channel/prober.h"
 #include "channel/rank_report.h"
+#include "channel/tuning.h"
 
 /* The longest plan that is published: what travels with a broadcast. */
 enum { ESPI_ADVICE_MAX = 32768 };

@@ -10,8 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-
-enum { WINDOW = 51, PAST = 100, ORDER = 4 };
+#include "forecast/tuning.h"
 
 enum kind { LAST, MEAN, SMOOTH, MEDIAN, SLIDING, TRIMMED, ADAPTIVE, REGRESSION };
 
@@ -67,12 +66,13 @@ struct score {
 struct espi_series {
     long n;
     double sum;
-    double recent[WINDOW]; /* the last values, in a ring: value i is at i % WINDOW */
-    double next[N_LIST];   /* what each says of the next value */
+    double recent[ESPI_FORECAST_WINDOW]; /* the last values, in a ring: value i is at i %
+                                            ESPI_FORECAST_WINDOW */
+    double next[N_LIST];                 /* what each says of the next value */
     double smooth[N_LIST];
     int window[N_LIST]; /* of the adaptive ones */
     struct score score[N_LIST];
-    double error[N_LIST][PAST]; /* of the last forecasts, in a ring */
+    double error[N_LIST][ESPI_FORECAST_PAST]; /* of the last forecasts, in a ring */
     int chosen[N_SELECTORS]; /* predictor of each selector; first squared, then absolute
                               */
     struct score selector[N_SELECTORS];
@@ -91,13 +91,13 @@ static int latest(const struct espi_series *s, int window, double *out)
 {
     int n = s->n < window ? (int)s->n : window;
     for (int i = 0; i < n; i++)
-        out[i] = s->recent[(s->n - n + i) % WINDOW];
+        out[i] = s->recent[(s->n - n + i) % ESPI_FORECAST_WINDOW];
     return n;
 }
 
 static double median(const struct espi_series *s, int window)
 {
-    double v[WINDOW];
+    double v[ESPI_FORECAST_WINDOW];
     int n = latest(s, window, v);
     qsort(v, (size_t)n, sizeof *v, by_value);
     return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
@@ -106,7 +106,7 @@ static double median(const struct espi_series *s, int window)
 /* The mean without that part of the values at either end. */
 static double trimmed(const struct espi_series *s, int window, double part)
 {
-    double v[WINDOW], sum = 0;
+    double v[ESPI_FORECAST_WINDOW], sum = 0;
     int n = latest(s, window, v), cut = (int)(part * n);
     qsort(v, (size_t)n, sizeof *v, by_value);
     for (int i = cut; i < n - cut; i++)
@@ -119,7 +119,7 @@ static void levinson(const double *r, int order, double *a)
 {
     double left = r[0];
     for (int k = 0; k < order; k++) {
-        double before[ORDER], reflection = r[k + 1];
+        double before[ESPI_FORECAST_ORDER], reflection = r[k + 1];
         memcpy(before, a, sizeof before);
         for (int i = 0; i < k; i++)
             reflection -= before[i] * r[k - i];
@@ -135,8 +135,10 @@ static void levinson(const double *r, int order, double *a)
 
 static double regression(const struct espi_series *s)
 {
-    double v[WINDOW], a[ORDER] = {0}, r[ORDER + 1] = {0}, mean = 0, next = 0;
-    int n = latest(s, WINDOW, v), order = n / 3 < ORDER ? n / 3 : ORDER;
+    double v[ESPI_FORECAST_WINDOW], a[ESPI_FORECAST_ORDER] = {0},
+                                    r[ESPI_FORECAST_ORDER + 1] = {0}, mean = 0, next = 0;
+    int n = latest(s, ESPI_FORECAST_WINDOW, v),
+        order = n / 3 < ESPI_FORECAST_ORDER ? n / 3 : ESPI_FORECAST_ORDER;
     for (int i = 0; i < n; i++)
         mean += v[i] / n;
     for (int k = 0; k <= order; k++)
@@ -172,7 +174,7 @@ static double predict(const struct espi_series *s, int which)
     const struct predictor *p = &list[which];
     switch (p->kind) {
     case LAST:
-        return s->recent[(s->n - 1) % WINDOW];
+        return s->recent[(s->n - 1) % ESPI_FORECAST_WINDOW];
     case MEAN:
         return s->sum / (double)s->n;
     case SMOOTH:
@@ -206,7 +208,7 @@ static double loss(const struct espi_series *s, int which, int span, int squared
     if (span == 0)
         return squared ? s->score[which].squared : s->score[which].absolute;
     for (long i = made > span ? made - span : 0; i < made; i++) {
-        double error = s->error[which][i % PAST];
+        double error = s->error[which][i % ESPI_FORECAST_PAST];
         sum += squared ? error * error : fabs(error);
     }
     return sum;
@@ -234,7 +236,7 @@ static void judge(struct espi_series *s, double value)
     for (int i = 0; i < N_LIST; i++) {
         double error = s->next[i] - value;
         add_score(&s->score[i], error);
-        s->error[i][(s->n - 1) % PAST] = error;
+        s->error[i][(s->n - 1) % ESPI_FORECAST_PAST] = error;
     }
 }
 
@@ -269,7 +271,7 @@ void espi_series_add(struct espi_series *s, double value)
         else if (list[i].kind == ADAPTIVE && s->n)
             adapt(s, i, value);
     }
-    s->recent[s->n % WINDOW] = value;
+    s->recent[s->n % ESPI_FORECAST_WINDOW] = value;
     s->sum += value;
     s->n++;
     for (int i = 0; i < N_LIST; i++)

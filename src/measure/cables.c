@@ -18,9 +18,6 @@
 
 #include "measure/cables_impl.h"
 
-#define FILLED    0.93 /* of what several transfers got together */
-#define DISTURBED 0.7
-
 static int by_key(const void *x, const void *y)
 {
     const struct espi_crossing *a = x, *b = y;
@@ -94,10 +91,10 @@ static double cable_Bps(const struct espi_cabling *c, const struct espi_crossing
     for (int i = 0; i < n; i++)
         if (at[i].n == 1)
             c->values[single++] = at[i].sum;
-        else if (at[i].sum >= DISTURBED * all)
+        else if (at[i].sum >= ESPI_DISTURBED * all)
             several = fmin(several, at[i].sum);
     double alone = espi_top_value(c->values, single);
-    return alone >= FILLED * fmin(several, all) && alone <= all ? alone : all;
+    return alone >= ESPI_FILLED * fmin(several, all) && alone <= all ? alone : all;
 }
 
 /* Adds the cable of these crossings, of several transfers each, if there is one. */
@@ -111,7 +108,8 @@ static int add_cable(struct espi_cabling *c, const struct espi_crossing *at, int
             c->values[seen++] = at[i].sum;
     double top = espi_confirmed_top(c->values, seen);
     for (int i = 0; i < n; i++) /* at its best, what part of what it could be? */
-        if (at[i].n >= 2 && at[i].sum >= 0.9 * top && at[i].sum <= 1.15 * top)
+        if (at[i].n >= 2 && at[i].sum >= ESPI_NEAR_BEST_LOW * top &&
+            at[i].sum <= ESPI_NEAR_BEST_HIGH * top)
             part = fmax(part, at[i].sum / at[i].could);
     if (!seen || part >= ESPI_HELD_UP)
         return 0;
@@ -252,7 +250,7 @@ static int consider(struct espi_cabling *c, const struct espi_about *about, int 
         if (!held || compare(c, about[i].round, &sum, &expected, held))
             return -1;
         espi_arena_release(c->arena, mark);
-        if (sum < 0.87 * expected) {
+        if (sum < ESPI_SHORT_OF * expected) {
             c->values[seen++] = sum;
             short_of[i] = 1;
         }
@@ -312,7 +310,7 @@ static double sum_of(struct espi_cabling *c, const struct espi_about *about, int
 
 static int is_same_rate(double Bps, double other_Bps)
 {
-    return fabs(other_Bps - Bps) <= 0.12 * Bps;
+    return fabs(other_Bps - Bps) <= ESPI_SAME_RATE * Bps;
 }
 
 /* Cables that got together what others did that are held up as a whole are so, too, even
@@ -463,7 +461,7 @@ static void drop_implied(struct espi_measured *net, size_t first)
         int implied = 0;
         for (size_t d = c + 1; d < net->n_shared && !implied; d++)
             implied = net->shared[d].n_pairs > net->shared[c].n_pairs &&
-                      net->shared[d].Bps < 1.12 * net->shared[c].Bps &&
+                      net->shared[d].Bps < (1 + ESPI_SAME_RATE) * net->shared[c].Bps &&
                       contains(net, &net->shared[d], &net->shared[c]);
         if (!implied)
             net->shared[kept++] = net->shared[c];

@@ -16,9 +16,6 @@
 
 enum { SITES_MAX = 1500 };
 
-#define STANDS_ALONE 1.25
-#define FLOW_LIMITED 0.85
-
 static int descending(const void *x, const void *y)
 {
     double a = *(const double *)x, b = *(const double *)y;
@@ -39,7 +36,7 @@ double espi_top_value(double *values, int n)
 double espi_confirmed_top(double *values, int n)
 {
     qsort(values, (size_t)n, sizeof *values, descending);
-    int alone = n >= 3 && values[0] > STANDS_ALONE * values[1];
+    int alone = n >= 3 && values[0] > ESPI_STANDS_ALONE * values[1];
     return espi_top_value(values + alone, n - alone);
 }
 
@@ -198,7 +195,7 @@ static void note_singles(struct espi_measured *net, const struct single *at, int
     int a = at->key / net->n_sites, b = at->key % net->n_sites;
     if (a != b) {
         net->flow_Bps[at->key] = value;
-    } else if (value < FLOW_LIMITED) {
+    } else if (value < ESPI_FLOW_LIMITED) {
         net->flow_part[a] = value;
         doubt_limit(net, at, n, value);
     }

@@ -8,6 +8,7 @@
 
 #include "measure/samples.h"
 #include "measure/sites.h"
+#include "measure/tuning.h"
 
 #include <espalier/platform.h>
 
@@ -86,17 +87,11 @@ esp_status espi_measured_platform(const struct espi_measured *net, const char *n
 
 /* ---- parts of the digestion ---- */
 
-/* How many rounds must bear out that transfers are in each other's way; and how often the
- * same ones are tried at most. */
-enum { ESPI_ROUNDS_ENOUGH = 3, ESPI_TIMES_MAX = 6 };
-
 /* -1 when out of memory. */
 int espi_trial_rounds_gather(struct espi_trial_rounds *r, const struct espi_samples *s,
                              struct espi_arena *arena);
 /* Asks for the transfers of this round once more, unless they ran often enough: 0. */
 int espi_trial_rounds_doubt(struct espi_trial_rounds *r, int round);
-
-#define ESPI_BORNE_OUT 0.91 /* values that near to the best count as the same */
 
 /* The best of n values (they get sorted), for what disturbs transfers makes most of them
  * slower: the middle one of those that come near to the greatest. -1 for none. */
@@ -104,9 +99,6 @@ double espi_top_value(double *values, int n);
 /* The same where the best must have been seen twice: of three and more values, one that
  * stands alone at the top is left out. */
 double espi_confirmed_top(double *values, int n);
-
-/* What stays below this part of the expected rate was held up by something. */
-#define ESPI_HELD_UP 0.8
 
 /* Each gives -1 when out of memory. */
 int espi_measured_name_sites(struct espi_measured *net, struct espi_arena *arena);

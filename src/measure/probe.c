@@ -17,8 +17,6 @@
 
 #include "measure/probe_impl.h"
 
-enum { MEET_AT_ONCE = 6 };
-
 /* ---- time ---- */
 
 static double elapsed_s(const struct espi_probing *p)
@@ -185,7 +183,7 @@ esp_status espi_probe(const struct espi_probe_driver *prober,
         .samples = samples,
         .n = n,
         .at_once = n / 8 > ESPI_PROBE_AT_ONCE ? n / 8 : ESPI_PROBE_AT_ONCE,
-        .meet_at_once = n / 16 > MEET_AT_ONCE ? n / 16 : MEET_AT_ONCE,
+        .meet_at_once = n / 16 > ESPI_MEET_AT_ONCE ? n / 16 : ESPI_MEET_AT_ONCE,
         .round = espi_samples_last_round(samples) + 1,
         .start_s = prober->now_s(prober->context),
         .err = err};

@@ -5,6 +5,7 @@
 #define ESPI_MEASURE_PROBE_H
 
 #include "measure/samples.h"
+#include "measure/tuning.h"
 
 enum espi_trial_kind {
     /* Two hosts, `from` first: a few short messages to and fro for latency, send and
@@ -13,8 +14,6 @@ enum espi_trial_kind {
     /* Transfers that last `seconds`, all at once: rate. */
     ESPI_TRIAL_FLOWS,
 };
-
-#define ESPI_FAR_S 10e-3 /* one way */
 
 struct espi_trial_pair {
     int from, to;

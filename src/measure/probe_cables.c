@@ -5,8 +5,6 @@
 
 /* ---- 4: cables ---- */
 
-enum { SOME = 8 }; /* of many cables so many are tried alone, and first sites at once */
-
 struct reps {
     const int *members, *start;
     int *next_out, *next_in; /* of sites: whose turn it is */
@@ -84,7 +82,8 @@ static esp_status run_each(struct espi_probing *p, struct reps *r, double from, 
     esp_status status = run_shifts(p, r, 1, from, middle);
     if (!status)
         status = run_shifts(p, r, 3, middle, to);
-    for (int k = 0; k < p->net.n_sites && k < SOME && !status && !espi_probe_is_late(p);
+    for (int k = 0;
+         k < p->net.n_sites && k < ESPI_SOME_CABLES && !status && !espi_probe_is_late(p);
          k++)
         status = run_alone(p, r, k);
     return status;
@@ -199,7 +198,8 @@ esp_status espi_probe_cables(struct espi_probing *p)
     if (status || p->net.n_sites < 2)
         return status;
     status = run_each(p, &r, 0, 0.3);
-    for (int k = 0; k < p->net.n_sites && k < SOME && !status && !espi_probe_is_late(p);
+    for (int k = 0;
+         k < p->net.n_sites && k < ESPI_SOME_CABLES && !status && !espi_probe_is_late(p);
          k++)
         status = run_all(p, &r, k);
     if (!status)

@@ -95,7 +95,7 @@ static int list_slow(struct espi_probing *p, const int *members, const int *star
                 values[i] = port[of[i]];
             double top = espi_top_value(values, size);
             for (int i = 0; i < size; i++)
-                if (port[of[i]] < 0.93 * top)
+                if (port[of[i]] < ESPI_FILLED * top)
                     trials[n++] = (struct port_trial){
                         {of[i], mate(p, of, size, i, 1), mate(p, of, size, i, 2)},
                         out ? 1 : 2};

@@ -7,11 +7,6 @@
 #include "measure/measured.h"
 #include "measure/probe.h"
 
-enum { ESPI_PROBE_AT_ONCE = 16 };
-
-#define ESPI_PROBE_NEAR_S 0.2 /* how long a transfer within a site lasts */
-#define ESPI_PROBE_FAR_S  0.5 /* and one between sites */
-
 struct espi_probing {
     const struct espi_probe_driver *prober;
     struct espi_samples *samples;

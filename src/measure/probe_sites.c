@@ -3,17 +3,6 @@
 
 #include "measure/probe_impl.h"
 
-enum {
-    ALL_PAIRS_MAX = 24,
-    RANDOM_MATCHINGS = 6,
-    SITE_ROUNDS_MAX = 400,
-    ALONE_MAX = 16,
-    ALONE_TIMES = 4,
-    FEW = 4 /* hosts of a site that may be none */
-};
-
-#define NEAR_S 1e-3 /* one way: within a site, perhaps */
-
 /* Some pairs at a time until all have met. */
 static esp_status meet_all(struct espi_probing *p, const int *a, const int *b, int n)
 {
@@ -42,7 +31,7 @@ static int pair_of_circle(int n, int r, int k, int *a, int *b)
 /* Everybody meets everybody; few hosts do again, for few values tell of a site of two. */
 static esp_status meet_in_circle(struct espi_probing *p, int *a, int *b)
 {
-    int even = p->n + p->n % 2, rounds = ALL_PAIRS_MAX / p->n * (even - 1);
+    int even = p->n + p->n % 2, rounds = ESPI_ALL_PAIRS_MAX / p->n * (even - 1);
     esp_status status = ESP_OK;
     for (int r = 0; r < rounds && !status && !espi_probe_is_late(p); r++) {
         int n = 0;
@@ -57,7 +46,7 @@ static esp_status meet_in_circle(struct espi_probing *p, int *a, int *b)
 static esp_status meet_at_random(struct espi_probing *p, int *a, int *b)
 {
     esp_status status = ESP_OK;
-    for (int r = 0; r < RANDOM_MATCHINGS && !status && !espi_probe_is_late(p); r++) {
+    for (int r = 0; r < ESPI_RANDOM_MATCHINGS && !status && !espi_probe_is_late(p); r++) {
         for (int h = 0; h < p->n; h++)
             p->order[h] = h;
         espi_rng_shuffle(&p->rng, p->order, p->n);
@@ -66,7 +55,7 @@ static esp_status meet_at_random(struct espi_probing *p, int *a, int *b)
             b[i] = p->order[2 * i + 1];
         }
         status = meet_all(p, a, b, p->n / 2);
-        espi_probe_tell(p, 0.5 * (r + 1) / RANDOM_MATCHINGS);
+        espi_probe_tell(p, 0.5 * (r + 1) / ESPI_RANDOM_MATCHINGS);
     }
     return status;
 }
@@ -113,7 +102,7 @@ static int meetings_init(struct espi_probing *p, struct meetings *m)
 static int enough_meetings(const struct meetings *m, int a, int b,
                            const struct acquaintance *x)
 {
-    if (x->latency_s < NEAR_S)
+    if (x->latency_s < ESPI_NEAR_S)
         return 8;
     return m->size[a] > 1 && m->size[b] > 1 ? 3 : 4;
 }
@@ -150,7 +139,7 @@ static void plan_introductions(struct espi_probing *p, struct meetings *m)
     int s = p->net.n_sites;
     for (int h = 0; h < p->n; h++) {
         int own = p->net.site[h];
-        for (int site = 0; site < s && m->size[own] <= FEW; site++)
+        for (int site = 0; site < s && m->size[own] <= ESPI_FEW_HOSTS_OF_SITE; site++)
             if (site != own && !m->knows[(size_t)h * (size_t)s + (size_t)site])
                 add_meeting(p, m, h, site);
     }
@@ -175,7 +164,7 @@ static int plan_meetings(struct espi_probing *p, struct meetings *m)
 static esp_status settle_sites(struct espi_probing *p)
 {
     esp_status status = ESP_OK;
-    for (int r = 0; r < SITE_ROUNDS_MAX && !status && !espi_probe_is_late(p); r++) {
+    for (int r = 0; r < ESPI_SITE_ROUNDS_MAX && !status && !espi_probe_is_late(p); r++) {
         struct meetings m;
         status = espi_probe_look(p);
         if (status)
@@ -198,10 +187,11 @@ static esp_status meet_alone(struct espi_probing *p)
     int s = p->net.n_sites, rounds = s + s % 2 - 1, a, b;
     struct meetings m;
     esp_status status = meetings_init(p, &m) ? espi_err_nomem(p->err) : ESP_OK;
-    for (int r = 0; r < rounds * ALONE_TIMES && s <= ALONE_MAX && !status; r++) {
+    for (int r = 0; r < rounds * ESPI_ALONE_TIMES && s <= ESPI_ALONE_MAX && !status;
+         r++) {
         for (int k = 0; k < (s + 1) / 2 && !status && !espi_probe_is_late(p); k++) {
             if (!pair_of_circle(s, r % rounds, k, &a, &b) ||
-                (r >= rounds && m.of[a * s + b].latency_s >= NEAR_S))
+                (r >= rounds && m.of[a * s + b].latency_s >= ESPI_NEAR_S))
                 continue;
             int x = free_host(p, a, -1);
             espi_probe_add(p, x, free_host(p, b, x));
@@ -238,7 +228,7 @@ esp_status espi_probe_sites(struct espi_probing *p)
     if (!a || !b)
         return espi_err_nomem(p->err);
     esp_status status =
-        p->n <= ALL_PAIRS_MAX ? meet_in_circle(p, a, b) : meet_at_random(p, a, b);
+        p->n <= ESPI_ALL_PAIRS_MAX ? meet_in_circle(p, a, b) : meet_at_random(p, a, b);
     if (!status)
         status = confirm_sites(p);
     return status ? status : espi_probe_look(p);

@@ -20,12 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REFERENCE_BYTES 65536.0
-#define LATENCY_MIN_S   0.25e-3
-#define LATENCIES       4.0
-#define ALIKE           1.5  /* widest over narrowest join of one site */
-#define LUCK            1.35 /* of the narrowest join, at most */
-#define SET_OFF         1.25 /* join with others over narrowest join inside */
+#include "measure/tuning.h"
 
 /* ---- pairs ---- */
 
@@ -96,8 +91,8 @@ static int measure_distances(struct espi_site_pairs *pairs, int n_hosts,
         struct espi_pair *p = &pairs->at[i];
         double rate = p->rate_Bps > 0 ? p->rate_Bps : fmin(best[p->low], best[p->high]);
         double latency_s = p->latency_s < 0 ? 0 : p->latency_s;
-        p->distance_s = LATENCIES * fmax(latency_s, LATENCY_MIN_S) +
-                        (rate > 0 ? REFERENCE_BYTES / rate : 0);
+        p->distance_s = ESPI_LATENCIES * fmax(latency_s, ESPI_LATENCY_MIN_S) +
+                        (rate > 0 ? ESPI_REFERENCE_BYTES / rate : 0);
     }
     return 0;
 }
@@ -240,9 +235,11 @@ static int is_group(const struct forest *f, int cluster, double above)
     if (cluster < f->n)
         return 1;
     const struct join *j = &f->joins[cluster - f->n];
-    if (above < SET_OFF * j->narrowest || j->widest > LUCK * ALIKE * j->narrowest)
+    if (above < ESPI_SET_OFF * j->narrowest ||
+        j->widest > ESPI_LUCK * ESPI_ALIKE * j->narrowest)
         return 0;
-    return j->widest <= ALIKE * j->narrowest || j->widest <= ALIKE * narrow(f, cluster);
+    return j->widest <= ESPI_ALIKE * j->narrowest ||
+           j->widest <= ESPI_ALIKE * narrow(f, cluster);
 }
 
 struct open {

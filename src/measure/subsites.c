@@ -20,7 +20,7 @@
 
 #include "measure/measured.h"
 
-enum { LOADED = 4, SITE_MAX = 2000 };
+enum { SITE_MAX = 2000 };
 
 struct evidence {
     int site, low, high;
@@ -84,8 +84,9 @@ static void note_held(struct search *s, int site, int round)
 static void note(struct search *s, int round, const struct espi_trial_flow *f)
 {
     int site = s->net->site[f->from], held_up = is_held_up(s->net, f);
-    if (!is_inside(s->net, f) || s->together[site] < LOADED || s->sends[f->from] != 1 ||
-        s->receives[f->to] != 1 || (held_up && s->held[site] < 2))
+    if (!is_inside(s->net, f) || s->together[site] < ESPI_LOADED ||
+        s->sends[f->from] != 1 || s->receives[f->to] != 1 ||
+        (held_up && s->held[site] < 2))
         return;
     s->at[s->n++] =
         (struct evidence){site, f->from < f->to ? f->from : f->to,
@@ -422,7 +423,7 @@ static int add_medium(struct search *s, int site, double *values)
                 sum += r->flows[i].Bps;
                 together++;
             }
-        if (together >= LOADED)
+        if (together >= ESPI_LOADED)
             values[n++] = sum;
     }
     struct espi_shared *shared =

@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "channel/prober.h"
 #include "channel/report.h"
+#include "prober/tuning.h"
 
 /* Kernels before 5.3 and 5.9 and their headers do without these; tests do, too. */
 #ifdef ESPI_OLD_HEADERS
@@ -34,12 +35,6 @@
 #endif
 
 enum { LIFE = 0, WIRE = 3, CALLS = 4 };
-
-#define RETRY_S     1.0  /* between attempts to reach the advisor */
-#define AGAIN_S     10.0 /* it is told again who there is: another job may have ended */
-#define TRAIN_GAP_S 0.02 /* between trains of one host, whoever orders them */
-#define TRAIN_END_S 0.3  /* a train whose last packet is lost has ended */
-#define RANK_MS     1000 /* between looks for the rank, where nobody tells of its end */
 
 static struct {
     struct espi_prober_head head;
@@ -118,7 +113,7 @@ static void carry_out(const struct espi_packet *order)
     if (p.number <= me.ordered || p.from != node_of(me.head.self) || to < 0)
         return;
     me.ordered = p.number;
-    if (is_calling() || now_s - me.sent_s < TRAIN_GAP_S) {
+    if (is_calling() || now_s - me.sent_s < ESPI_TRAIN_GAP_S) {
         tell_hub(order, ESPI_PACKET_REFUSED);
         return;
     }
@@ -181,7 +176,7 @@ static void leave_advisor(void)
 /* Who can probe. Its socket may have no room for all: then the others later. */
 static void tell_who(double now_s)
 {
-    if (me.told == me.head.n && now_s - me.told_s >= AGAIN_S) {
+    if (me.told == me.head.n && now_s - me.told_s >= ESPI_AGAIN_S) {
         me.told_s = now_s;
         me.told = 0;
     }
@@ -196,7 +191,7 @@ static void tell_who(double now_s)
 static void meet_advisor(void)
 {
     double now_s = espi_now_s();
-    if (me.advisor < 0 && now_s - me.tried_s >= RETRY_S) {
+    if (me.advisor < 0 && now_s - me.tried_s >= ESPI_RETRY_S) {
         me.tried_s = now_s;
         me.told_s = now_s;
         me.told = 0;
@@ -318,10 +313,11 @@ static int wait_ms(void)
     if (me.train_seen_s > 0)
         return 50;
     if (me.rank_fd < 0)
-        return RANK_MS;
+        return ESPI_RANK_MS;
     if (!is_hub())
         return 60000;
-    return (int)(1000 * (me.advisor < 0 || me.told < me.head.n ? RETRY_S : AGAIN_S));
+    return (int)(1000 *
+                 (me.advisor < 0 || me.told < me.head.n ? ESPI_RETRY_S : ESPI_AGAIN_S));
 }
 
 /* The stream tells of it, too, unless somebody has it from the rank by a fork. */
@@ -351,7 +347,7 @@ static void live(void)
             hear_wire();
         if (fds[3].revents && me.advisor >= 0)
             hear_advisor();
-        if (me.train_seen_s > 0 && espi_now_s() - me.train_seen_s > TRAIN_END_S)
+        if (me.train_seen_s > 0 && espi_now_s() - me.train_seen_s > ESPI_TRAIN_END_S)
             end_train();
     }
 }

@@ -9,15 +9,7 @@
 #include "base/clock.h"
 #include "mpi/probe/probe.h"
 
-enum { CHUNK_MIN = 4096, CHUNK_MAX = 1 << 18, CHUNKS_MIN = 8 };
 enum { DATA, LAST, ACK, HELLO, TAGS };
-
-#define CHUNK_S     2e-3 /* a chunk is as long as this takes */
-#define QUEUE_S     50e-3
-#define UNKNOWN_Bps 5e6
-#define WINDOW_FAR  (512 << 10) /* where the rate is not known */
-#define NEAR_S      1e-3
-#define REST_S      100e-6
 
 struct out_flow {
     const struct task *task;
@@ -57,14 +49,14 @@ static int tag_of(const struct task *t, int what)
 
 static void plan_flow(struct out_flow *f, const struct task *t)
 {
-    double expect = t->expect_Bps > 0 ? t->expect_Bps : UNKNOWN_Bps;
+    double expect = t->expect_Bps > 0 ? t->expect_Bps : ESPI_UNKNOWN_Bps;
     double latency_s = t->latency_s > 0 ? t->latency_s : 0;
-    double chunk = fmax(CHUNK_MIN, fmin(CHUNK_MAX, expect * CHUNK_S));
+    double chunk = fmax(ESPI_CHUNK_MIN, fmin(ESPI_CHUNK_MAX, expect * ESPI_CHUNK_S));
     /* two and a half round trips, and what waits in queues: where transfers run in both
      * directions, acknowledgements wait behind data */
-    double bytes = (5 * latency_s + QUEUE_S) * expect;
-    if (t->expect_Bps <= 0 && latency_s > NEAR_S)
-        bytes = WINDOW_FAR;
+    double bytes = (5 * latency_s + ESPI_QUEUE_S) * expect;
+    if (t->expect_Bps <= 0 && latency_s > ESPI_NEAR_S)
+        bytes = ESPI_WINDOW_FAR;
     f->task = t;
     f->chunk = (int)chunk & ~1023;
     f->window = (int)fmin(1024, fmax(8, bytes / f->chunk));
@@ -95,7 +87,8 @@ static int push(struct trial *t, struct out_flow *f)
 {
     int any = take_acks(f), done;
     double spent_s = espi_now_s() - t->start_s;
-    int more = spent_s < t->seconds || (f->sent < CHUNKS_MIN && spent_s < 4 * t->seconds);
+    int more =
+        spent_s < t->seconds || (f->sent < ESPI_CHUNKS_MIN && spent_s < 4 * t->seconds);
     while (more && f->sent - f->acked < f->window) {
         MPI_Request *slot = &f->requests[f->sent % f->window];
         MPI_Test(slot, &done, MPI_STATUS_IGNORE);
@@ -125,7 +118,7 @@ static int take_chunk(struct trial *t, struct in_flow *f)
     if (!there)
         return 0;
     MPI_Get_count(&status, MPI_BYTE, &size);
-    MPI_Recv(t->data + CHUNK_MAX, size, MPI_BYTE, f->task->from_rank,
+    MPI_Recv(t->data + ESPI_CHUNK_MAX, size, MPI_BYTE, f->task->from_rank,
              tag_of(f->task, DATA), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (espi_grow((void **)&f->arrivals, &f->room, f->n + 1, sizeof *f->arrivals))
         give_up("out of memory");
@@ -215,7 +208,7 @@ static void connect_all(const struct trial *t)
                  tag_of(t->out[i].task, HELLO), MPI_COMM_WORLD);
     for (int i = 0; i < t->n_in; i++) {
         const struct task *task = t->in[i].task;
-        wait_message(task->from_rank, tag_of(task, HELLO), 0, REST_S);
+        wait_message(task->from_rank, tag_of(task, HELLO), 0, ESPI_REST_S);
         MPI_Recv(NULL, 0, MPI_BYTE, task->from_rank, tag_of(task, HELLO), MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     }
@@ -225,7 +218,7 @@ static void set_up(struct trial *t, const struct command *c, int rank)
 {
     t->out = espi_calloc((size_t)c->n, sizeof *t->out);
     t->in = espi_calloc((size_t)c->n, sizeof *t->in);
-    t->data = espi_calloc(2, CHUNK_MAX);
+    t->data = espi_calloc(2, ESPI_CHUNK_MAX);
     if (!t->out || !t->in || !t->data)
         give_up("out of memory");
     for (int i = 0; i < c->n; i++)
@@ -275,7 +268,7 @@ void run_flows(const struct command *c, int rank, struct results *out,
         if (any)
             wait_begin(&w);
         else
-            wait_on(&w, 0, REST_S);
+            wait_on(&w, 0, ESPI_REST_S);
     }
     for (int i = 0; i < t.n_in; i++) {
         double rate = rate_of(&t.in[i], &t);

@@ -8,16 +8,12 @@
 #include "base/clock.h"
 #include "mpi/probe/probe.h"
 
-enum { PINGS = 8, CARS = 5, CAR_BYTES = 16384, BUS_BYTES = 1 << 20, BUS_TIMES = 16 };
 enum next { ANSWER, TRAIN, END };
-
-#define SPIN_S 3e-3
-#define REST_S 100e-6
 
 struct meeting {
     int peer;
-    double round_trip_s;                 /* the least */
-    double send_s[PINGS], recv_s[PINGS]; /* the first is warm-up */
+    double round_trip_s;                           /* the least */
+    double send_s[ESPI_PINGS], recv_s[ESPI_PINGS]; /* the first is warm-up */
     int n;
     char *car;
 };
@@ -35,7 +31,7 @@ static double say(int peer, enum next next)
 static enum next hear(int peer, double *took_s)
 {
     char message;
-    wait_message(peer, TAG_PING, SPIN_S, REST_S);
+    wait_message(peer, TAG_PING, ESPI_SPIN_S, ESPI_REST_S);
     double start_s = espi_now_s();
     MPI_Recv(&message, 1, MPI_BYTE, peer, TAG_PING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     *took_s = espi_now_s() - start_s;
@@ -58,29 +54,29 @@ static double middle(double *values, int n)
 
 static void send_train(struct meeting *m)
 {
-    for (int i = 0; i < CARS; i++)
-        MPI_Send(m->car, CAR_BYTES, MPI_BYTE, m->peer, TAG_TRAIN, MPI_COMM_WORLD);
+    for (int i = 0; i < ESPI_CARS; i++)
+        MPI_Send(m->car, ESPI_CAR_BYTES, MPI_BYTE, m->peer, TAG_TRAIN, MPI_COMM_WORLD);
 }
 
 /* The rate between the arrivals of the first car and the last. */
 static double receive_train(struct meeting *m)
 {
     double first_s = 0, last_s = 0;
-    for (int i = 0; i < CARS; i++) {
-        wait_message(m->peer, TAG_TRAIN, SPIN_S, REST_S);
-        MPI_Recv(m->car, CAR_BYTES, MPI_BYTE, m->peer, TAG_TRAIN, MPI_COMM_WORLD,
+    for (int i = 0; i < ESPI_CARS; i++) {
+        wait_message(m->peer, TAG_TRAIN, ESPI_SPIN_S, ESPI_REST_S);
+        MPI_Recv(m->car, ESPI_CAR_BYTES, MPI_BYTE, m->peer, TAG_TRAIN, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
         last_s = espi_now_s();
         first_s = i ? first_s : last_s;
     }
-    return (CARS - 1) * (double)CAR_BYTES / fmax(last_s - first_s, 1e-7);
+    return (ESPI_CARS - 1) * (double)ESPI_CAR_BYTES / fmax(last_s - first_s, 1e-7);
 }
 
 /* ---- both sides ---- */
 
 static void lead(struct meeting *m)
 {
-    int pings = PINGS;
+    int pings = ESPI_PINGS;
     double took_s;
     say(m->peer, ANSWER); /* connections are made at the first message */
     hear(m->peer, &took_s);
@@ -89,7 +85,7 @@ static void lead(struct meeting *m)
         m->send_s[m->n] = say(m->peer, ANSWER);
         hear(m->peer, &m->recv_s[m->n]);
         m->round_trip_s = fmin(m->round_trip_s, espi_now_s() - start_s);
-        pings = m->round_trip_s > 4e-3 ? 3 : PINGS;
+        pings = m->round_trip_s > ESPI_PING_LONG_S ? ESPI_FAR_PINGS : ESPI_PINGS;
     }
 }
 
@@ -125,7 +121,7 @@ void run_meet(const struct command *c, int rank, struct results *out)
         const struct task *t = &c->tasks[i];
         struct meeting m = {.peer = t->from_rank == rank ? t->to_rank : t->from_rank,
                             .round_trip_s = INFINITY,
-                            .car = espi_calloc(1, CAR_BYTES)};
+                            .car = espi_calloc(1, ESPI_CAR_BYTES)};
         if (!m.car)
             give_up("out of memory");
         if (t->from_rank == rank)
@@ -141,24 +137,24 @@ void run_meet(const struct command *c, int rank, struct results *out)
 void run_bus(const struct command *c, int rank, struct results *out)
 {
     const struct task *t = &c->tasks[0];
-    char *data = espi_calloc(1, BUS_BYTES), answer = 0;
+    char *data = espi_calloc(1, ESPI_BUS_BYTES), answer = 0;
     double best = 0;
     if (!data)
         give_up("out of memory");
-    for (int i = 0; i < BUS_TIMES; i++) {
+    for (int i = 0; i < ESPI_BUS_TIMES; i++) {
         double start_s = espi_now_s();
         if (rank == t->from_rank) {
-            MPI_Send(data, BUS_BYTES, MPI_BYTE, t->to_rank, TAG_BUS, MPI_COMM_WORLD);
-            wait_message(t->to_rank, TAG_BUS, SPIN_S, REST_S);
+            MPI_Send(data, ESPI_BUS_BYTES, MPI_BYTE, t->to_rank, TAG_BUS, MPI_COMM_WORLD);
+            wait_message(t->to_rank, TAG_BUS, ESPI_SPIN_S, ESPI_REST_S);
             MPI_Recv(&answer, 1, MPI_BYTE, t->to_rank, TAG_BUS, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
         } else {
-            wait_message(t->from_rank, TAG_BUS, SPIN_S, REST_S);
-            MPI_Recv(data, BUS_BYTES, MPI_BYTE, t->from_rank, TAG_BUS, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+            wait_message(t->from_rank, TAG_BUS, ESPI_SPIN_S, ESPI_REST_S);
+            MPI_Recv(data, ESPI_BUS_BYTES, MPI_BYTE, t->from_rank, TAG_BUS,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             MPI_Send(&answer, 1, MPI_BYTE, t->from_rank, TAG_BUS, MPI_COMM_WORLD);
         }
-        best = fmax(best, BUS_BYTES / (espi_now_s() - start_s));
+        best = fmax(best, ESPI_BUS_BYTES / (espi_now_s() - start_s));
     }
     espi_free(data);
     if (rank == t->from_rank)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "measure/probe.h"
+#include "mpi/probe/tuning.h"
 
 enum {
     TAG_COMMAND = 1,

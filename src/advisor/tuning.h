@@ -1,0 +1,163 @@
+/* The tuned constants of this room; docs/tuning.md is written from here (tools/tuning).
+ */
+#ifndef ESPI_ADVISOR_TUNING_H
+#define ESPI_ADVISOR_TUNING_H
+
+/* ---- what is late ---- */
+
+/* Who takes so many times what is believed, or what its tree explains, is late beyond
+ * what noise does.
+ * unit: 1
+ * trades: larger, loads of a fifth are not noticed; smaller, links are blamed for noise
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: draws 1 to 6 of the adaptive study, 10% of noise */
+#define ESPI_LATE 1.25
+
+/* A link is blamed when the receiver is so many times as late as its sender.
+ * unit: 1
+ * trades: larger, two slow links in a row count as one; smaller, a link is blamed for
+ * the one before it
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: not measured */
+#define ESPI_LATER_THAN_SENDER 1.2
+
+/* So much of what the platform says is as good as all: there are heads, and noise.
+ * unit: 1
+ * trades: larger, free links are believed to be loaded; smaller, small loads are not
+ * seen
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: draws 1 to 6 of the adaptive study */
+#define ESPI_FULL 0.8
+
+/* A probe that got so much of the nominal rate proves that probes can show the link.
+ * unit: 1
+ * trades: larger, true loads found by probes are not believed; smaller, a link that
+ * probes cannot fill is blamed
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+#define ESPI_SHOWN 0.7
+
+/* A change of a factor by so much is worth a new plan.
+ * unit: 1
+ * trades: larger, plans lag behind the load; smaller, the advisor plans all the time
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: not measured */
+#define ESPI_CHANGE 0.2
+
+/* Suspects that nothing parts are slow together when their rates differ by no more than
+ * this factor.
+ * unit: 1
+ * trades: larger, free links are believed to be slow; smaller, the wrong one of two is
+ * blamed
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+#define ESPI_ALIKE_SUSPECTS 1.05
+
+/* No link is believed to be slower than this part of its nominal rate.
+ * unit: 1
+ * trades: larger, a dead link is planned on; smaller, a link is never tried again
+ * shown by: build/release/tests/test_advise
+ * chosen on: not measured */
+#define ESPI_FACTOR_MIN 0.01
+
+/* ---- when ---- */
+
+/* What a link carried so long ago still speaks for it.
+ * unit: s
+ * trades: larger, a new load is put down to another link; smaller, more probes are
+ * needed
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+#define ESPI_RECENT_S 10.0
+
+/* A suspicion that is not settled by then is dropped.
+ * unit: s
+ * trades: larger, probes go on about what has passed; smaller, slow links stay unknown
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+#define ESPI_SUSPECT_S 60.0
+
+/* What is known of a link is fresh for so long at most.
+ * unit: s
+ * trades: larger, loads are found late; smaller, probes all the time
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: draws 1 to 6 of the adaptive study */
+#define ESPI_MOMENT_S 30.0
+
+/* Between a probe and a call that is predicted.
+ * unit: s
+ * trades: larger, short gaps are not used; smaller, calls wait for probes
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: the testbed of docs/adapt.md */
+#define ESPI_GUARD_S 0.01
+
+/* So long no probe is sent after a call was met.
+ * unit: s
+ * trades: as ESPI_GUARD_S
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+#define ESPI_PAUSE_S 0.05
+
+/* A host of which an answer was lost is left alone for so long.
+ * unit: s
+ * trades: larger, its links are unknown; smaller, probes are lost
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+#define ESPI_SILENCE_S 5.0
+
+/* So much of a predicted gap is not used for probes.
+ * unit: 1
+ * trades: as ESPI_GUARD_S
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+#define ESPI_GAP_PART 0.1
+
+/* An application that has not called for so long, or ESPI_IDLE_AFTER_GAPS, is not
+ * there.
+ * unit: s
+ * trades: larger, plans are made for who has gone; smaller, a long computation is taken
+ * for the end
+ * shown by: build/release/tests/test_advisor
+ * chosen on: not measured */
+#define ESPI_IDLE_AFTER_S 300
+
+/* The same in gaps between its calls.
+ * unit: gaps
+ * trades: as ESPI_IDLE_AFTER_S
+ * shown by: build/release/tests/test_advisor
+ * chosen on: not measured */
+#define ESPI_IDLE_AFTER_GAPS 20
+
+/* ---- plans ---- */
+
+/* A new plan has to take less than this part of the last one to be worth the change.
+ * unit: 1
+ * trades: larger, plans change for nothing, and connections have to be made; smaller,
+ * good plans are missed
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: not measured */
+#define ESPI_WORTH_IT 0.97
+
+/* So many turns of planning a link of a plan, or of its rival, is probed more often.
+ * unit: turns
+ * trades: larger, probes are spent on old plans; smaller, the links that count are
+ * probed no more than others
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+enum { ESPI_MARK_TURNS = 12 };
+
+/* So many paths are looked at for the next probe.
+ * unit: paths
+ * trades: larger, processor time; smaller, stale links are found later
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+enum { ESPI_PROBE_TRIES = 64 };
+
+/* On more hosts, probes run between so many of them.
+ * unit: hosts
+ * trades: larger, memory grows by the square; smaller, links are never probed
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+enum { ESPI_PROBED_HOSTS_MAX = 256 };
+
+#endif
