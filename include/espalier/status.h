@@ -11,7 +11,8 @@
  * that first. It may get more members at its end: a program that was compiled with an
  * older header then gets their defaults. Structs that the library makes (struct
  * esp_bound) may get more members at their end, too, so that they must not be copied;
- * where they hold lists, these are of pointers. Other structs stay as they are. */
+ * where they hold lists of such structs, these are of pointers. Other structs stay as
+ * they are. */
 
 #ifdef __cplusplus
 extern "C" {
