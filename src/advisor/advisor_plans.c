@@ -12,6 +12,8 @@
 #include "cost/cost.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
+#include "select/contest.h"
+#include "select/slices.h"
 
 enum {
     FINALISTS = 4,  /* plans that are tried on all scenes */
@@ -97,6 +99,20 @@ static esp_status finish_in(struct contest *c, const struct esp_platform *scene,
     return st;
 }
 
+/* The same with what its messages cost beside their bytes, by which plans are weighed. */
+static esp_status judge_in(struct contest *c, const struct esp_platform *scene,
+                           const struct esp_plan *plan, double *out)
+{
+    double messages = 0;
+    esp_status st = finish_in(c, scene, plan, out);
+    if (st)
+        return st;
+    if (espi_messages(plan, c->bytes, plan->slice_bytes, &c->arena, &messages))
+        return espi_err_nomem(c->err);
+    *out += espi_message_s(scene) * messages;
+    return ESP_OK;
+}
+
 /* The mean finish over the scenes: what stays good within the error wins. It is the
  * geometric one, by which no scene counts more than others: else a scene in which a link
  * hardly works at all decides alone, and plans go out of their way to avoid links of
@@ -109,7 +125,7 @@ static esp_status mean_finish(struct contest *c, const struct esp_plan *plan,
     for (int i = 0; i < c->n_scenes && !st; i++) {
         double finish_s = first_s ? *first_s : 0;
         if (i > 0 || !first_s)
-            st = finish_in(c, c->scene[i], plan, &finish_s);
+            st = judge_in(c, c->scene[i], plan, &finish_s);
         sum += espi_log(fmax(finish_s, 1e-12));
     }
     if (!st)
@@ -161,7 +177,7 @@ static esp_status enter(struct contest *c, struct esp_plan *plan, int is_plain)
         esp_plan_free(plan);
         return st;
     }
-    st = finish_in(c, c->scene[0], plan, &finish_s);
+    st = judge_in(c, c->scene[0], plan, &finish_s);
     int at = c->n_finalists;
     if (!st && is_plain)
         st = keep_plain(c, plan, finish_s);
@@ -182,23 +198,74 @@ static esp_status enter(struct contest *c, struct esp_plan *plan, int is_plain)
     return ESP_OK;
 }
 
-static esp_status enter_algo(struct contest *c, const char *algo, double slice_bytes,
-                             double budget_s)
+static esp_status enter_algo(struct contest *c, const struct espi_candidate *candidate,
+                             double slice_bytes, double budget_s)
 {
     struct esp_request request;
     struct esp_plan *plan;
+    struct espi_task task = {.p = c->scene[0], .request = &request};
+    char text[ESPI_CANDIDATE_TEXT];
     if (c->a->options.tick)
         c->a->options.tick(c->a->options.tick_arg);
+    espi_algo_format(candidate->algo, candidate->option, text, sizeof text);
     espi_request_init(&request, c->root);
-    request.algo = algo;
+    request.algo = text;
     request.size_bytes = c->bytes;
     request.slice_bytes = slice_bytes;
     request.budget_s = c->a->options.work > 0 ? 0 : budget_s;
+    memcpy(task.option, candidate->option, sizeof task.option);
     /* What it claims would be timed at length, and is weighed here anyway. */
-    esp_status st = espi_plan_make_uncosted(c->scene[0], &request, &plan, c->err);
+    esp_status st = espi_plan_make_by(candidate->algo, &task, &plan, c->err);
     if (st)
         return st == ESP_ENOMEM ? st : ESP_OK; /* then it is not for this platform */
-    return enter(c, plan, strcmp(algo, "hierarchical") == 0);
+    return enter(c, plan, (candidate->use & ESPI_USE_ADVISOR_PLAIN) != 0);
+}
+
+/* The algorithm that the user named, alone, with the slices that it plans for itself. */
+static esp_status enter_named(struct contest *c, const char *text, double budget_s)
+{
+    struct espi_candidate named = {.use = 0};
+    esp_status st = espi_algo_parse(text, &named.algo, named.option, c->err);
+    if (st) /* then there is no plan */
+        return st == ESP_ENOMEM ? st : ESP_OK;
+    return enter_algo(c, &named, 0, budget_s);
+}
+
+static int find_candidates(const struct contest *c, unsigned uses,
+                           struct espi_candidate out[ESPI_CANDIDATES_MAX])
+{
+    struct esp_request request;
+    espi_request_init(&request, c->root);
+    return espi_candidates(&request, c->scene[0]->n_hosts, uses, 0, out);
+}
+
+/* All of some use, each with some sizes of slices, from the `first` on; in no time at
+ * least one of those that are kept. */
+static esp_status enter_uses(struct contest *c, unsigned uses, int first)
+{
+    struct espi_candidate candidates[ESPI_CANDIDATES_MAX];
+    double slices[ESPI_FEW_SLICES];
+    int n = find_candidates(c, uses, candidates);
+    int all = n * espi_few_slices(c->bytes, slices);
+    esp_status st = ESP_OK;
+    for (int i = 0; i < all && !st; i++) {
+        int k = (first + i) % all, keeps = uses & ESPI_USE_ADVISOR_PLAIN && !c->plain;
+        if (is_late(c) && !keeps)
+            break;
+        st = enter_algo(c, &candidates[k % n], slices[k / n], 0);
+    }
+    return st;
+}
+
+static esp_status enter_searches(struct contest *c, double budget_s)
+{
+    struct espi_candidate candidates[ESPI_CANDIDATES_MAX];
+    int n = find_candidates(c, ESPI_USE_ADVISOR_SEARCH, candidates);
+    double slice = c->n_finalists ? c->finalist[0]->slice_bytes : 0;
+    esp_status st = ESP_OK;
+    for (int i = 0; i < n && !st && !is_late(c); i++)
+        st = enter_algo(c, &candidates[i], slice, 0.4 * budget_s);
+    return st;
 }
 
 /* The hierarchical tree, which is made in no time, first; then trees of all kinds, each
@@ -206,32 +273,15 @@ static esp_status enter_algo(struct contest *c, const char *algo, double slice_b
  * are tried the next time, since each time another begins. */
 static esp_status hold(struct contest *c, double budget_s)
 {
-    static const char *const quick[] = {"hierarchical:wan=binomial", "binomial", "grow",
-                                        "prune-degree", "refine:work=500"};
-    static const double slices[] = {65024, 16256, 0};
-    enum { SLICES = 3 };
     const char *algo = c->a->options.algo;
     int first = c->a->options.work > 0 ? 0 : c->a->turn / 3;
-    int is_large = c->scene[0]->n_links > LARGE, n_quick = is_large ? 2 : 5;
-    esp_status st = ESP_OK;
+    int is_large = c->scene[0]->n_links > LARGE;
     if (algo && *algo)
-        return enter_algo(c, algo, 0, budget_s);
-    for (int i = 0; i < SLICES && !st; i++)
-        if (slices[i] < c->bytes && !(c->plain && is_late(c)))
-            st = enter_algo(c, "hierarchical", slices[i], 0);
-    for (int i = 0; i < n_quick * SLICES && !st && !is_late(c); i++) {
-        int k = (first + i) % (n_quick * SLICES);
-        if (slices[k / n_quick] < c->bytes)
-            st = enter_algo(c, quick[k % n_quick], slices[k / n_quick], 0);
-    }
-    if (is_large)
-        return st;
-    double slice = c->n_finalists ? c->finalist[0]->slice_bytes : 0;
-    if (!st && !is_late(c))
-        st = enter_algo(c, "clustered-sa:evaluations=300", slice, 0.4 * budget_s);
-    if (!st && !is_late(c))
-        st = enter_algo(c, "refine:objective=finish,work=2000", slice, 0.4 * budget_s);
-    return st;
+        return enter_named(c, algo, budget_s);
+    esp_status st = enter_uses(c, ESPI_USE_ADVISOR_PLAIN, 0);
+    if (!st)
+        st = enter_uses(c, is_large ? ESPI_USE_ADVISOR_LARGE : ESPI_USE_ADVISOR, first);
+    return st || is_large ? st : enter_searches(c, budget_s);
 }
 
 /* Is it better over all scenes than the best so far? Takes the plan. */

@@ -72,8 +72,9 @@ enum {
     ESPI_USE_LIBRARY_SLICED = 1 << 6,
     ESPI_USE_LIBRARY_SCATTERED = 1 << 7,
     ESPI_USE_ADVISOR = 1 << 8,
-    ESPI_USE_ADVISOR_PLAIN = 1 << 9,   /* first, and kept: it has no risks of its own */
-    ESPI_USE_ADVISOR_SEARCH = 1 << 10, /* last */
+    ESPI_USE_ADVISOR_LARGE = 1 << 9,   /* also where nothing else ends in time */
+    ESPI_USE_ADVISOR_PLAIN = 1 << 10,  /* first, and kept: it has no risks of its own */
+    ESPI_USE_ADVISOR_SEARCH = 1 << 11, /* last */
 };
 
 /* Up to so many hosts allgathers are planned quickly. */
@@ -147,11 +148,12 @@ double espi_request_slice_bytes(const struct esp_request *request);
 esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *base,
                          double slice_bytes, struct esp_plan *plan, struct esp_err *err);
 
-/* The plan as esp_plan_make makes it, checked, but without finish and throughput: for who
- * weighs plans by a cost of their own and cannot wait for the best order of sends. */
-esp_status espi_plan_make_uncosted(const struct esp_platform *p,
-                                   const struct esp_request *request,
-                                   struct esp_plan **out, struct esp_err *err);
+/* A plan by the algorithm, checked, but without finish and throughput: directly, or for
+ * operations that it makes no plans for itself from those that it does. Platform,
+ * request, options and what else is set are those of `with`; the plan is named as the
+ * request says. */
+esp_status espi_plan_make_by(const struct espi_algo *algo, const struct espi_task *with,
+                             struct esp_plan **out, struct esp_err *err);
 
 /* Are root and targets hosts, and does the operation's data get from where they are to
  * where they are wanted? */

@@ -1,9 +1,8 @@
-/* From a request to a plan that is checked and costed: what all algorithms share. */
+/* From an algorithm to a plan that is checked: what all algorithms share. */
 #include <math.h>
 #include <string.h>
 
 #include "algo/algo.h"
-#include "base/clock.h"
 #include "base/err.h"
 #include "plan/ops.h"
 #include "plan/turn.h"
@@ -93,27 +92,35 @@ static esp_status check_ours(const struct esp_plan *plan, const struct esp_platf
     return st ? espi_err_nomem(err) : ESP_OK;
 }
 
+/* An algorithm with its options and what else holds for its runs. */
+struct making {
+    const struct espi_algo *algo;
+    const struct espi_task *with;
+};
+
 /* The plan as the algorithm makes it, for an operation that it makes plans for itself. */
-static esp_status make_direct(const struct esp_platform *p,
+static esp_status make_direct(const struct making *m, const struct esp_platform *p,
                               const struct esp_request *request, struct esp_plan **out,
                               struct esp_err *err)
 {
-    const struct espi_algo *algo;
     struct espi_arena arena;
-    struct espi_task task = {.p = p, .request = request, .arena = &arena};
+    struct espi_task task = *m->with;
     struct esp_plan *plan = NULL;
-    esp_status st = espi_algo_parse(request->algo, &algo, task.option, err);
+    if (p != task.p || request->root != task.request->root)
+        task.shares = NULL;
+    task.p = p;
+    task.request = request;
+    task.arena = &arena;
+    esp_status st = check_request(p, request, err);
     if (!st)
-        st = check_request(p, request, err);
-    if (!st)
-        st = check_applies(algo, request, p, err);
+        st = check_applies(m->algo, request, p, err);
     if (!st)
         st = esp_plan_create(request->op, request->root, request->algo, &plan, err);
     if (!st && request->targets)
         st = esp_plan_set_targets(plan, request->n_targets, request->targets, err);
     if (!st) {
         espi_arena_init(&arena);
-        st = espi_algo_run(algo, &task, espi_request_slice_bytes(request), plan, err);
+        st = espi_algo_run(m->algo, &task, espi_request_slice_bytes(request), plan, err);
         espi_arena_done(&arena);
     }
     if (st)
@@ -130,7 +137,7 @@ static esp_status no_race(const struct esp_request *request, struct esp_err *err
 }
 
 /* What collects is made on the platform reversed and turned round. */
-static esp_status make_turned(const struct esp_platform *p,
+static esp_status make_turned(const struct making *m, const struct esp_platform *p,
                               const struct esp_request *request, esp_op there,
                               struct esp_plan **out, struct esp_err *err)
 {
@@ -140,7 +147,7 @@ static esp_status make_turned(const struct esp_platform *p,
     inner.op = there;
     esp_status st = esp_platform_reversed(p, &reversed, err);
     if (!st)
-        st = make_direct(reversed, &inner, &plan, err);
+        st = make_direct(m, reversed, &inner, &plan, err);
     if (!st && plan->redundant)
         st = no_race(request, err);
     if (!st)
@@ -151,17 +158,17 @@ static esp_status make_turned(const struct esp_platform *p,
 }
 
 /* A reduce and a broadcast, each part of the message first along one, then the other. */
-static esp_status make_both(const struct esp_platform *p,
+static esp_status make_both(const struct making *m, const struct esp_platform *p,
                             const struct esp_request *request, struct esp_plan **out,
                             struct esp_err *err)
 {
     struct esp_request half = *request;
     struct esp_plan *plan = NULL, *in = NULL, *away = NULL;
     half.op = ESP_OP_REDUCE;
-    esp_status st = make_turned(p, &half, ESP_OP_BCAST, &in, err);
+    esp_status st = make_turned(m, p, &half, ESP_OP_BCAST, &in, err);
     half.op = ESP_OP_BCAST;
     if (!st)
-        st = make_direct(p, &half, &away, err);
+        st = make_direct(m, p, &half, &away, err);
     if (!st && away->redundant)
         st = no_race(request, err);
     if (!st)
@@ -196,7 +203,7 @@ static esp_status add_part(struct esp_plan *plan, const struct esp_platform *p,
 }
 
 /* A reduce to every host at once, each of its part of the message. */
-static esp_status make_parts(const struct esp_platform *p,
+static esp_status make_parts(const struct making *m, const struct esp_platform *p,
                              const struct esp_request *request, struct esp_plan **out,
                              struct esp_err *err)
 {
@@ -210,7 +217,7 @@ static esp_status make_parts(const struct esp_platform *p,
         if (espi_is_switch(p, v))
             continue;
         one.root = v;
-        st = make_turned(p, &one, ESP_OP_BCAST, &part, err);
+        st = make_turned(m, p, &one, ESP_OP_BCAST, &part, err);
         if (!st)
             st = add_part(plan, p, part, err);
         if (!st) {
@@ -226,119 +233,39 @@ static esp_status make_parts(const struct esp_platform *p,
     return st;
 }
 
-/* What `auto` means for the operation. */
-static const char *standard_algo(const struct esp_request *r)
+static esp_status make_for(const struct making *m, struct esp_plan **out,
+                           struct esp_err *err)
 {
-    esp_op there = espi_op_has_parts(r->op)   ? ESP_OP_ALLGATHER
-                   : espi_op_has_paths(r->op) ? ESP_OP_SCATTER
-                   : r->targets               ? ESP_OP_MULTICAST
-                                              : ESP_OP_BCAST;
-    int count;
-    const struct espi_algo *const *algos = espi_algos(&count);
-    for (int i = 0; i < count; i++)
-        if (algos[i]->flags & ESPI_ALGO_STANDARD && algos[i]->op == there)
-            return algos[i]->name;
-    return r->algo;
-}
-
-static esp_status make(const struct esp_platform *p, const struct esp_request *asked,
-                       struct esp_plan **out, struct esp_err *err)
-{
-    struct esp_request named = *asked;
-    const struct esp_request *request = &named;
-    double values[ESPI_ALGO_OPTIONS_MAX];
-    const struct espi_algo *algo;
-    if (strcmp(asked->algo, "auto") == 0)
-        named.algo = standard_algo(asked);
-    esp_status st = espi_algo_parse(named.algo, &algo, values, err);
+    const struct esp_platform *p = m->with->p;
+    const struct esp_request *request = m->with->request;
+    esp_status st = check_request(p, request, err);
     if (!st)
-        st = check_request(p, request, err);
-    if (!st)
-        st = check_applies(algo, request, p, err);
+        st = check_applies(m->algo, request, p, err);
     if (st)
         return st;
-    if (algo->op == request->op)
-        return make_direct(p, request, out, err);
+    if (m->algo->op == request->op)
+        return make_direct(m, p, request, out, err);
     if (request->op == ESP_OP_ALLREDUCE)
-        return make_both(p, request, out, err);
-    if (request->op == ESP_OP_REDUCE_SCATTER && algo->op == ESP_OP_BCAST)
-        return make_parts(p, request, out, err);
+        return make_both(m, p, request, out, err);
+    if (request->op == ESP_OP_REDUCE_SCATTER && m->algo->op == ESP_OP_BCAST)
+        return make_parts(m, p, request, out, err);
     if (espi_op_collects(request->op))
-        return make_turned(p, request, algo->op, out, err);
-    return make_direct(p, request, out, err); /* to all hosts, as a broadcast */
+        return make_turned(m, p, request, m->algo->op, out, err);
+    return make_direct(m, p, request, out, err); /* to all hosts, as a broadcast */
 }
 
-esp_status espi_plan_make_uncosted(const struct esp_platform *p,
-                                   const struct esp_request *request,
-                                   struct esp_plan **out, struct esp_err *err)
+esp_status espi_plan_make_by(const struct espi_algo *algo, const struct espi_task *with,
+                             struct esp_plan **out, struct esp_err *err)
 {
+    struct making m = {algo, with};
     struct esp_plan *plan = NULL;
-    esp_status st = make(p, request, &plan, err);
+    esp_status st = make_for(&m, &plan, err);
     if (st)
         return st;
-    st = check_ours(plan, p, err);
+    st = check_ours(plan, with->p, err);
     if (st)
         esp_plan_free(plan);
     else
         *out = plan;
     return st;
-}
-
-/* The plan, checked and costed. */
-static esp_status make_whole(const struct esp_platform *p,
-                             const struct esp_request *request, struct esp_plan **out,
-                             struct esp_err *err)
-{
-    struct esp_plan *plan = NULL;
-    esp_status st = espi_plan_make_uncosted(p, request, &plan, err);
-    if (st)
-        return st;
-    st = esp_plan_evaluate(plan, p, err);
-    if (st)
-        esp_plan_free(plan);
-    else
-        *out = plan;
-    return st;
-}
-
-/* Of many slices an allreduce by pairs of trees may finish earlier than one by the way of
- * the root, of few hardly. */
-static int is_worth_pairs(const struct esp_request *r)
-{
-    enum { MANY_SLICES = 32 };
-    return r->op == ESP_OP_ALLREDUCE && strcmp(r->algo, "auto") == 0 &&
-           espi_algo_find("tree-pairs", strlen("tree-pairs")) &&
-           espi_slices(r->size_bytes, espi_request_slice_bytes(r)).count >= MANY_SLICES;
-}
-
-/* Takes the plan by pairs of trees if that finishes earlier. */
-static void try_pairs(const struct esp_platform *p, const struct esp_request *request,
-                      struct esp_plan **plan)
-{
-    struct esp_request other = *request;
-    struct esp_plan *pairs = NULL;
-    other.algo = "tree-pairs";
-    if (make_whole(p, &other, &pairs, NULL))
-        return;
-    int better = pairs->makespan_s < (*plan)->makespan_s;
-    esp_plan_free(better ? *plan : pairs);
-    *plan = better ? pairs : *plan;
-}
-
-esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request *request,
-                         struct esp_plan **out, struct esp_err *err)
-{
-    double start_s = espi_now_s();
-    struct esp_request ours;
-    struct esp_plan *plan = NULL;
-    esp_status st = espi_request_take(&ours, request, err);
-    if (!st)
-        st = make_whole(p, &ours, &plan, err);
-    if (st)
-        return st;
-    if (is_worth_pairs(&ours))
-        try_pairs(p, &ours, &plan);
-    plan->plan_s = espi_now_s() - start_s;
-    *out = plan;
-    return ESP_OK;
 }

@@ -1,5 +1,5 @@
-/* Ours: several algorithms and slices are tried, the earliest predicted finish wins, ties
- * go to the first. Only algorithms whose result does not depend on the clock are tried.
+/* Ours: a contest (select/contest.h) of the algorithms that are quick, whose results do
+ * not depend on the clock, judged by the closed form.
  *
  * Native: what MPI libraries do by themselves, in the order of the ranks and with all
  * that meets on a cable counted. Broadcasts and reductions: Open MPI sends the message as
@@ -19,32 +19,12 @@
 
 #include "algo/algo.h"
 #include "base/err.h"
-#include "cost/cost.h"
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/turn.h"
+#include "select/contest.h"
+#include "select/slices.h"
 
-/* A little less than powers of two: with their headers they stay below the sizes from
- * which MPI libraries wait for the receiver before they send. */
-static const double slices[] = {65024, 32512, 16256, 8128};
-enum { N_SLICES = sizeof slices / sizeof *slices };
-/* What the closed form does not see: each slice costs a message, and slices wait for each
- * other. So there are never more than these where larger ones will do, and smaller ones
- * must gain something. */
-#define MANY_SLICES  600
-#define SMALLER_GAIN 0.97
-
-/* Those that take little time: a rank plans while its program waits, 10 ms for 64 hosts.
- */
-static const char *const ours[] = {"grow",
-                                   "prune-degree",
-                                   "multiport-grow",
-                                   "multiport-prune-degree",
-                                   "ecef",
-                                   "binomial",
-                                   "refine:objective=finish,work=1000"};
-static const char *const natives[] = {"binomial", "flat"};
-static const char *const natives_sliced[] = {"binomial", "chain"};
 /* Predictions of the library's short broadcasts are too pessimistic: on the testbed it
  * was up to 2.6 times as fast (16 cells of 8 to 64 KB, both libraries), ours up to 1.6.
  * So ours must be predicted to win by far. */
@@ -53,159 +33,117 @@ static const char *const natives_sliced[] = {"binomial", "chain"};
 /* From where on MPICH scatters, then gathers. */
 #define SCATTERED_BYTES 12288
 #define SCATTERED_RANKS 8
-/* For scatters and gathers. */
-static const char *const ours_of_parts[] = {"scatter-spread:rounds=1", "scatter-tree",
-                                            "scatter-tree:tree=ecef"};
-/* For allgathers, and up to how many hosts it stays quick. All but the first send parts
- * together in steps. */
-static const char *const ours_for_all[] = {"spread:rounds=1", "combining", "bruck",
-                                           "gather-broadcast", "two-step"};
-enum { MANY_HOSTS = 96 };
 /* What travels together is packed, in several copies: so much at most. */
 static const double steps_max_bytes = 1 << 24;
-static const char *const natives_of_parts[] = {"scatter-tree:tree=flat",
-                                               "scatter-tree:tree=binomial"};
 
-struct search {
-    const struct esp_platform *p;
-    esp_op op;
-    int root;
-    double size_bytes;
-    double only_slice; /* 0: any of the list, or the whole */
-    double plan_slice; /* what algorithms plan for */
+/* One side of the choice: ours, or the library's. */
+struct side {
+    struct esp_request request;
     struct espi_arena arena;
-    double best_s;
-    struct esp_plan *best;
+    struct espi_contest contest;
     struct esp_err *err;
 };
 
-/* Messages are as long as they are. */
-static esp_status cost_steps(struct search *s, const struct esp_plan *plan,
-                             double *best_s, double *best_slice)
+static void side_init(struct side *s, const struct esp_platform *p, esp_op op, int root,
+                      double size_bytes, double slice_bytes, struct esp_err *err)
 {
-    struct espi_cost cost;
-    if (s->size_bytes > steps_max_bytes)
-        return ESP_OK;
-    esp_status st = espi_plan_cost(s->p, plan, s->size_bytes, s->size_bytes, &s->arena,
-                                   &cost, s->err);
+    espi_request_init(&s->request, root);
+    s->request.op = op;
+    s->request.size_bytes = size_bytes;
+    s->request.slice_bytes = slice_bytes > 0 ? slice_bytes : ESP_SLICE_AUTO;
+    s->err = err;
+    espi_arena_init(&s->arena);
+    espi_contest_init(&s->contest, p, &s->request, &s->arena);
+    s->contest.judge.steps_max_bytes = steps_max_bytes;
+}
+
+static void side_done(struct side *s)
+{
+    espi_contest_done(&s->contest);
+    espi_arena_done(&s->arena);
+}
+
+/* ---- ours ---- */
+
+static int is_auto(const char *algo)
+{
+    const struct espi_algo *found =
+        algo && *algo ? espi_algo_find(algo, strcspn(algo, ":")) : NULL;
+    return found && found->flags & ESPI_ALGO_CHOOSES;
+}
+
+/* The algorithm that is named to plan this operation, with its options; or NULL. */
+static const struct espi_algo *named_algo(const char *text, esp_op op, double *options)
+{
+    const struct espi_algo *algo;
+    if (!text || !*text || is_auto(text) || espi_algo_parse(text, &algo, options, NULL))
+        return NULL;
+    return espi_algo_serves(algo, op, 0) ? algo : NULL;
+}
+
+static esp_status enter_ours(struct side *s, const char *text, double slice_bytes)
+{
+    double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+    const struct espi_algo *named = named_algo(text, s->request.op, options);
+    return named ? espi_contest_enter(&s->contest, named, options, slice_bytes, s->err)
+                 : espi_contest_enter_uses(&s->contest, ESPI_USE_QUICK, 0, slice_bytes,
+                                           s->err);
+}
+
+/* Was the plan made by `auto` for messages of this very size? Then it has been weighed
+ * with all that is tried here, and with more. */
+static int is_settled(const struct esp_plan *given, double size_bytes,
+                      const struct espi_choice_options *options)
+{
+    return is_auto(given->algo) && given->size_bytes == size_bytes &&
+           !(options->slice_bytes > 0) && given->makespan_s > 0;
+}
+
+static esp_status take_settled(struct side *s, struct esp_plan *plan)
+{
+    double messages = 0;
+    s->contest.best = plan;
+    if (espi_messages(plan, plan->size_bytes, plan->slice_bytes, &s->arena, &messages))
+        return espi_err_nomem(s->err);
+    s->contest.verdict = (struct espi_verdict){
+        plan->slice_bytes, plan->makespan_s + s->contest.judge.message_s * messages,
+        plan->makespan_s};
+    return ESP_OK;
+}
+
+/* The plan from outside; *done: nothing else is tried. */
+static esp_status enter_given(struct side *s, const struct espi_choice_options *options,
+                              int *done)
+{
+    struct esp_plan *copy;
+    double size_bytes = s->request.size_bytes;
+    int settled = is_settled(options->given, size_bytes, options);
+    esp_status st =
+        espi_plan_copy(options->given, s->contest.task.p, &s->arena, &copy, s->err);
     if (st)
         return st;
-    *best_s = cost.makespan_s;
-    *best_slice = s->size_bytes;
-    return ESP_OK;
-}
-
-/* The slice with which the plan ends first. Parts are not sent together. */
-static esp_status cost_plan(struct search *s, const struct esp_plan *plan, double *best_s,
-                            double *best_slice)
-{
-    double part = s->size_bytes / espi_plan_parts(plan, s->p->n_hosts);
-    *best_s = INFINITY;
-    if (espi_plan_has_steps(plan))
-        return cost_steps(s, plan, best_s, best_slice);
-    for (int k = -1; k < N_SLICES; k++) {
-        struct espi_cost cost;
-        double slice = k >= 0 ? slices[k] : s->only_slice > 0 ? s->only_slice : part;
-        if (k >= 0 && (s->only_slice > 0 || slice >= part))
-            continue;
-        if (k > 0 && s->size_bytes > MANY_SLICES * slice)
-            continue;
-        esp_status st =
-            espi_plan_cost(s->p, plan, s->size_bytes, slice, &s->arena, &cost, s->err);
-        if (st)
-            return st;
-        if (cost.makespan_s < *best_s * (k > 0 ? SMALLER_GAIN : 1)) {
-            *best_s = cost.makespan_s;
-            *best_slice = slice;
-        }
-    }
-    return ESP_OK;
-}
-
-/* Takes the plan over if it is better than what there is. */
-static esp_status consider(struct search *s, struct esp_plan *plan)
-{
-    double finish_s, slice_bytes = 0;
-    esp_status st = cost_plan(s, plan, &finish_s, &slice_bytes);
-    if (st || !(finish_s < s->best_s)) {
-        esp_plan_free(plan);
-        return st == ESP_ENOMEM ? st : ESP_OK;
-    }
-    esp_plan_free(s->best);
-    s->best = plan;
-    s->best_s = plan->makespan_s = finish_s;
-    plan->size_bytes = s->size_bytes;
-    plan->slice_bytes = slice_bytes;
-    return ESP_OK;
-}
-
-static esp_status try_algo(struct search *s, const char *algo)
-{
-    struct esp_request request;
-    struct esp_plan *plan;
-    espi_request_init(&request, s->root);
-    request.op = s->op;
-    request.algo = algo;
-    request.size_bytes = s->size_bytes;
-    request.slice_bytes = s->only_slice > 0 ? s->only_slice : s->plan_slice;
-    esp_status st = espi_plan_make_uncosted(s->p, &request, &plan, s->err);
-    if (st)
-        return st == ESP_ENOMEM ? st : ESP_OK; /* then it is not for this platform */
-    return consider(s, plan);
-}
-
-static esp_status try_algos(struct search *s, const char *const *names, int n)
-{
-    esp_status st = ESP_OK;
-    for (int i = 0; i < n && !st; i++) {
-        const struct espi_algo *a = espi_algo_find(names[i], strcspn(names[i], ":"));
-        if (a && espi_algo_applies(a, s->p))
-            st = try_algo(s, names[i]);
-    }
-    return st;
-}
-
-/* Is the algorithm named that is to plan this operation? */
-static int is_named(const char *algo, esp_op op)
-{
-    if (!algo || !*algo || strcmp(algo, "auto") == 0)
-        return 0;
-    const struct espi_algo *found = espi_algo_find(algo, strcspn(algo, ":"));
-    return found && espi_algo_serves(found, op, 0);
-}
-
-static esp_status try_ours(struct search *s, const struct espi_choice_options *options)
-{
-    if (is_named(options->algo, s->op))
-        return try_algo(s, options->algo);
-    if (espi_op_has_paths(s->op))
-        return try_algos(s, ours_of_parts, sizeof ours_of_parts / sizeof *ours_of_parts);
-    if (s->op == ESP_OP_ALLGATHER)
-        return s->p->n_hosts > MANY_HOSTS
-                   ? ESP_OK
-                   : try_algos(s, ours_for_all,
-                               sizeof ours_for_all / sizeof *ours_for_all);
-    return try_algos(s, ours, sizeof ours / sizeof *ours);
+    *done = settled || !is_auto(options->algo);
+    return settled ? take_settled(s, copy)
+                   : espi_contest_offer(&s->contest, copy, s->err);
 }
 
 /* Trees for the usual slice first, then for the slice that turned out best. */
-static esp_status find_ours(struct search *s, const struct espi_choice_options *options)
+static esp_status find_ours(struct side *s, const struct espi_choice_options *options)
 {
-    if (options->given) {
-        struct esp_plan *copy;
-        esp_status st = espi_plan_copy(options->given, s->p, &s->arena, &copy, s->err);
-        if (!st)
-            st = consider(s, copy);
-        if (st || !options->algo || strcmp(options->algo, "auto") != 0)
-            return st;
-    }
-    esp_status st = try_ours(s, options);
-    if (st || !s->best || s->best->slice_bytes == s->plan_slice ||
-        espi_plan_has_steps(s->best))
+    struct espi_contest *c = &s->contest;
+    double first_bytes = espi_contest_first_slices(c);
+    int done = 0;
+    esp_status st = options->given ? enter_given(s, options, &done) : ESP_OK;
+    if (st || done)
+        return st == ESP_ENOMEM ? st : ESP_OK;
+    st = enter_ours(s, options->algo, first_bytes);
+    if (st || !c->best || c->verdict.slice_bytes == first_bytes ||
+        espi_plan_has_steps(c->best))
         return st;
-    s->plan_slice = s->best->slice_bytes;
-    return try_ours(s, options);
+    return enter_ours(s, options->algo, c->verdict.slice_bytes);
 }
+
+/* ---- the library's ---- */
 
 /* The quickest arc from a host to the next in a ring; -1: none. */
 static int ring_arc(const struct espi_view *v, int from)
@@ -221,12 +159,12 @@ static int ring_arc(const struct espi_view *v, int from)
 
 /* A ring in rank order: in each step every rank sends a part of the message to the next.
  * *step_s: how long that takes; infinity where there are no such links. */
-static esp_status time_ring_step(struct search *s, double *step_s)
+static esp_status time_ring_step(struct side *s, double size_bytes, double *step_s)
 {
     struct espi_view v;
     double most_s = 0;
-    esp_status st =
-        espi_view_init(&v, s->p, s->size_bytes / s->p->n_hosts, &s->arena, s->err);
+    const struct esp_platform *p = s->contest.task.p;
+    esp_status st = espi_view_init(&v, p, size_bytes / p->n_hosts, &s->arena, s->err);
     double *load_s = st ? NULL : ESPI_ARENA_ZNEW(&s->arena, double, v.links.n);
     if (!load_s)
         return st ? st : espi_err_nomem(s->err);
@@ -245,108 +183,97 @@ static esp_status time_ring_step(struct search *s, double *step_s)
     return ESP_OK;
 }
 
+/* All that libraries do there; *total_s: the best, if it is better. */
+static esp_status enter_library(struct side *s, unsigned use, double *total_s)
+{
+    esp_status st = espi_contest_enter_uses(
+        &s->contest, use, 0, espi_contest_first_slices(&s->contest), s->err);
+    if (!st && s->contest.best)
+        *total_s = fmin(*total_s, s->contest.verdict.judged_s);
+    return st;
+}
+
 /* A scatter along a binomial tree, then an allgather by a ring. */
-static esp_status time_scattered(const struct search *s, double *total_s)
+static esp_status time_scattered(const struct side *s, double *total_s)
 {
-    struct search scatter = {.p = s->p,
-                             .op = ESP_OP_SCATTER,
-                             .root = s->root,
-                             .size_bytes =
-                                 s->size_bytes * (s->p->n_hosts - 1) / s->p->n_hosts,
-                             .plan_slice = slices[0],
-                             .best_s = INFINITY,
-                             .err = s->err};
+    struct side scatter;
+    const struct esp_platform *p = s->contest.task.p;
+    double size_bytes = s->request.size_bytes, scatter_s = INFINITY, step_s;
+    side_init(&scatter, p, ESP_OP_SCATTER, s->request.root,
+              size_bytes * (p->n_hosts - 1) / p->n_hosts, 0, s->err);
+    esp_status st = enter_library(&scatter, ESPI_USE_LIBRARY_SCATTERED, &scatter_s);
+    if (!st)
+        st = time_ring_step(&scatter, size_bytes, &step_s);
+    if (!st)
+        *total_s = fmin(*total_s, scatter_s + (p->n_hosts - 1) * step_s);
+    side_done(&scatter);
+    return st;
+}
+
+static esp_status time_rings(struct side *s, double *total_s)
+{
     double step_s;
-    espi_arena_init(&scatter.arena);
-    esp_status st = try_algo(&scatter, natives_of_parts[1]);
-    scatter.size_bytes = s->size_bytes;
+    int times = s->request.op == ESP_OP_ALLREDUCE ? 2 : 1; /* reduce-scatter, allgather */
+    esp_status st = time_ring_step(s, s->request.size_bytes, &step_s);
     if (!st)
-        st = time_ring_step(&scatter, &step_s);
-    if (!st)
-        *total_s = scatter.best_s + (s->p->n_hosts - 1) * step_s;
-    esp_plan_free(scatter.best);
-    espi_arena_done(&scatter.arena);
+        *total_s = fmin(*total_s, times * (s->contest.task.p->n_hosts - 1) * step_s);
     return st;
 }
 
-static esp_status try_native_bcasts(struct search *s)
+static esp_status enter_libraries(struct side *s, int whole, double *total_s)
 {
-    double scattered_s = INFINITY;
-    s->only_slice = s->size_bytes; /* as a whole */
-    esp_status st = try_algos(s, natives, sizeof natives / sizeof *natives);
-    if (!st && s->size_bytes >= SCATTERED_BYTES && s->p->n_hosts >= SCATTERED_RANKS)
-        st = time_scattered(s, &scattered_s);
-    s->best_s = fmin(s->best_s, scattered_s);
-    return st;
-}
-
-static esp_status try_natives(struct search *s, int unknown)
-{
-    double step_s = INFINITY;
+    esp_op op = s->request.op;
+    int scattered = whole && s->request.size_bytes >= SCATTERED_BYTES &&
+                    s->contest.task.p->n_hosts >= SCATTERED_RANKS;
     esp_status st = ESP_OK;
-    if (s->op == ESP_OP_ALLREDUCE || s->op == ESP_OP_ALLGATHER)
-        st = time_ring_step(s, &step_s);
-    if (!st && espi_op_has_paths(s->op))
-        st = try_algos(s, natives_of_parts,
-                       sizeof natives_of_parts / sizeof *natives_of_parts);
-    else if (!st && s->op == ESP_OP_BCAST && !unknown)
-        st = try_native_bcasts(s);
-    else if (!st && s->op != ESP_OP_ALLGATHER)
-        st = try_algos(s, natives_sliced, sizeof natives_sliced / sizeof *natives_sliced);
-    int times = s->op == ESP_OP_ALLREDUCE ? 2 : 1; /* reduce-scatter, then allgather */
-    s->best_s = fmin(s->best_s, times * (s->p->n_hosts - 1) * step_s);
+    if (op == ESP_OP_ALLREDUCE || op == ESP_OP_ALLGATHER)
+        st = time_rings(s, total_s);
+    if (!st && op != ESP_OP_ALLGATHER)
+        st = enter_library(s, whole ? ESPI_USE_LIBRARY_WHOLE : ESPI_USE_LIBRARY_SLICED,
+                           total_s);
+    return st || !scattered ? st : time_scattered(s, total_s);
+}
+
+static esp_status predict_native(const struct side *ours, int unknown, double *native_s)
+{
+    struct side native;
+    const struct esp_request *r = &ours->request;
+    int whole = r->op == ESP_OP_BCAST && !unknown;
+    double total_s = INFINITY;
+    side_init(&native, ours->contest.task.p, r->op, r->root, r->size_bytes,
+              whole ? r->size_bytes : 0, ours->err);
+    esp_status st = enter_libraries(&native, whole, &total_s);
+    side_done(&native);
+    *native_s = isfinite(total_s) ? total_s : 0;
     return st;
 }
 
-static esp_status predict_native(const struct search *s, int unknown, double *native_s)
-{
-    struct search native = {.p = s->p,
-                            .op = s->op,
-                            .root = s->root,
-                            .size_bytes = s->size_bytes,
-                            .plan_slice = slices[0],
-                            .best_s = INFINITY,
-                            .err = s->err};
-    espi_arena_init(&native.arena);
-    esp_status st = try_natives(&native, unknown);
-    espi_arena_done(&native.arena);
-    *native_s = isfinite(native.best_s) ? native.best_s : 0;
-    esp_plan_free(native.best);
-    return st;
-}
+/* ---- the choice ---- */
 
 static esp_status choose(const struct esp_platform *team, esp_op op, int root,
                          double size_bytes, const struct espi_choice_options *options,
                          struct espi_choice *out, struct esp_err *err)
 {
-    struct search s = {.p = team,
-                       .op = op,
-                       .root = root,
-                       .size_bytes = size_bytes,
-                       .only_slice = options->slice_bytes,
-                       .plan_slice = slices[0],
-                       .best_s = INFINITY,
-                       .err = err};
+    struct side s;
     struct espi_choice choice = {0};
-    espi_arena_init(&s.arena);
+    side_init(&s, team, op, root, size_bytes, options->slice_bytes, err);
     esp_status st = find_ours(&s, options);
-    if (!st && s.best)
+    if (!st && s.contest.best)
         st = predict_native(&s, options->unknown, &choice.native_s);
-    espi_arena_done(&s.arena);
-    if (st) {
-        esp_plan_free(s.best);
-        return st;
+    if (!st && s.contest.best) {
+        double margin = options->margin;
+        if (op == ESP_OP_BCAST && size_bytes <= SHORT_BYTES)
+            margin *= SHORT_MARGIN;
+        choice.ours_s = s.contest.verdict.judged_s;
+        if (options->force || choice.ours_s < margin * choice.native_s) {
+            choice.plan = s.contest.best;
+            s.contest.best = NULL;
+        }
     }
-    double margin = options->margin;
-    if (op == ESP_OP_BCAST && size_bytes <= SHORT_BYTES)
-        margin *= SHORT_MARGIN;
-    choice.ours_s = s.best ? s.best_s : 0;
-    if (s.best && (options->force || s.best_s < margin * choice.native_s))
-        choice.plan = s.best;
-    else
-        esp_plan_free(s.best);
-    *out = choice;
-    return ESP_OK;
+    side_done(&s);
+    if (!st)
+        *out = choice;
+    return st;
 }
 
 /* What collects is looked for on the platform reversed, once for all, and turned round.

@@ -92,7 +92,9 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
 
 static const struct espi_algo_use uses[] = {
     {.use = ESPI_USE_ADVISOR_PLAIN},
-    {.use = ESPI_USE_ADVISOR, .set = {{OPTION_WAN, WAN_BINOMIAL}}, .n_set = 1},
+    {.use = ESPI_USE_ADVISOR | ESPI_USE_ADVISOR_LARGE,
+     .set = {{OPTION_WAN, WAN_BINOMIAL}},
+     .n_set = 1},
     {.use = 0},
 };
 

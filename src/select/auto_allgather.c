@@ -21,8 +21,9 @@
 #include "base/err.h"
 #include "cost/cost.h"
 #include "plan/ops.h"
+#include "select/slices.h"
 
-enum { MAX_PLANS = 64, MAX_PIECES = 64 };
+enum { MAX_PLANS = 64 };
 
 static const double MARGIN = 1.25;      /* of trees that are pipelined */
 static const double TREES_WORK = 1.5e6; /* hosts * arcs: more takes seconds */
@@ -42,6 +43,9 @@ struct choice {
     double best_s;
     struct candidate candidates[MAX_PLANS]; /* by load_s */
     int n_candidates;
+    double slice_bytes[ESPI_SLICE_SIZES_MAX]; /* that trees are tried with */
+    int n_slices;
+    double message_s;
     esp_status failed; /* out of memory on the way */
 };
 
@@ -52,20 +56,30 @@ static void take(struct esp_plan *to, struct esp_plan *from)
     *from = old;
 }
 
-/* When the plan would be through. */
+static double messages_s(struct choice *c, const struct esp_plan *plan)
+{
+    double messages = 0;
+    if (espi_messages(plan, plan->size_bytes, plan->slice_bytes, c->task->arena,
+                      &messages))
+        c->failed = ESP_ENOMEM;
+    return c->message_s * messages;
+}
+
+/* When the plan would be through, what its messages cost counted. */
 static double finish_s(struct choice *c, const struct esp_plan *plan)
 {
     const struct esp_request *r = c->task->request;
     struct espi_cost cost;
     if (r->judge)
-        return r->judge(r->judge_arg, c->task->p, plan);
+        return r->judge(r->judge_arg, c->task->p, plan) + messages_s(c, plan);
     esp_status st = espi_plan_cost(c->task->p, plan, plan->size_bytes, plan->slice_bytes,
                                    c->task->arena, &cost, NULL);
     if (st == ESP_ENOMEM)
         c->failed = st;
     if (st)
         return NAN;
-    return cost.makespan_s * (espi_plan_has_steps(plan) ? 1 : MARGIN);
+    return cost.makespan_s * (espi_plan_has_steps(plan) ? 1 : MARGIN) +
+           messages_s(c, plan);
 }
 
 static double load_s(struct choice *c, const struct esp_plan *plan)
@@ -129,26 +143,36 @@ static int shares_are_exact(const struct esp_plan *plan)
     return 1;
 }
 
-/* The finish with slices of some size; `rest_s` of it is beside the busiest resource. */
+/* Of the list of slices those of which each is a quarter of the one before, or less. */
+static void list_slices(struct choice *c)
+{
+    double bytes[ESPI_SLICE_SIZES_MAX];
+    int n = espi_slice_sizes(c->task->request->size_bytes, c->task->view->g.n, bytes);
+    for (int i = 0; i < n; i++)
+        if (i == 0 || bytes[i] <= c->slice_bytes[c->n_slices - 1] / 4 * (1 + 1e-9))
+            c->slice_bytes[c->n_slices++] = bytes[i];
+}
+
+/* The finish with slices of some size; `rest_s` of it is beside the busiest resource and
+ * what messages cost. */
 struct cut {
     double slice_bytes, finish_s, rest_s;
 };
 
 /* Looks on from the last two sizes judged: finer slices leave less of the rest. */
 static void look_on(struct choice *c, struct esp_plan *plan, struct cut before,
-                    struct cut *last, int pieces)
+                    struct cut *last, int next)
 {
     double rest_s = last->rest_s, s = last->finish_s;
-    double part = plan->size_bytes / c->task->view->g.n;
     double shrinks = isfinite(before.rest_s) ? rest_s / before.rest_s : 0.5;
-    for (; pieces <= MAX_PIECES && part / pieces >= 1; pieces *= 4) {
-        plan->slice_bytes = part / pieces;
+    for (; next < c->n_slices; next++) {
+        plan->slice_bytes = c->slice_bytes[next];
         rest_s *= fmax(shrinks, REST);
-        double next_s = load_s(c, plan) + rest_s;
+        double next_s = load_s(c, plan) + messages_s(c, plan) + rest_s;
         if (!(next_s < s))
             break;
         s = next_s;
-        last->slice_bytes = part / pieces;
+        last->slice_bytes = plan->slice_bytes;
     }
 }
 
@@ -166,23 +190,24 @@ static void consider_slices(struct choice *c, struct esp_plan *plan)
     double n = c->task->view->g.n, part = plan->size_bytes / n;
     double least = c->task->request->judge ? 1 : fmax(least_slice(c->task), 1);
     struct cut before = {part, INFINITY, INFINITY}, best = before;
-    for (int pieces = 1; pieces <= MAX_PIECES; pieces *= 4) {
-        plan->slice_bytes = part / pieces;
-        double load = load_s(c, plan), rest_s = pieces > 1 ? best.rest_s : 0;
-        if ((pieces > 1 && part / pieces < least) ||
+    for (int i = 0; i < c->n_slices; i++) {
+        plan->slice_bytes = c->slice_bytes[i];
+        double load = load_s(c, plan) + messages_s(c, plan);
+        double rest_s = i > 0 ? best.rest_s : 0;
+        if ((i > 0 && plan->slice_bytes < least) ||
             !can_be_before(plan, load, rest_s, fmin(c->best_s, best.finish_s)))
             break;
-        if (pieces > 1 && n * (n - 1) * pieces > MOST_JUDGED) {
+        if (i > 0 && n * (n - 1) * (part / plan->slice_bytes) > MOST_JUDGED) {
             /* processors that take turns do not like finer slices as ports do */
             if (c->task->p->model != ESP_MODEL_HNOW)
-                look_on(c, plan, before, &best, pieces);
+                look_on(c, plan, before, &best, i);
             break;
         }
         double s = finish_s(c, plan);
         if (!(s < best.finish_s))
             break;
         before = best;
-        best = (struct cut){part / pieces, s, fmax(s - load, 0)};
+        best = (struct cut){plan->slice_bytes, s, fmax(s - load, 0)};
     }
     plan->slice_bytes = best.slice_bytes;
     if (best.finish_s < c->best_s) {
@@ -327,7 +352,11 @@ static esp_status hold(struct choice *c, struct esp_err *err)
 static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                       struct esp_err *err)
 {
-    struct choice c = {.task = task, .best = plan, .best_s = INFINITY};
+    struct choice c = {.task = task,
+                       .best = plan,
+                       .best_s = INFINITY,
+                       .message_s = espi_message_s(task->p)};
+    list_slices(&c);
     esp_status st = hold(&c, err);
     for (int i = 0; i < c.n_candidates; i++)
         esp_plan_free(c.candidates[i].plan);

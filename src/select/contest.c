@@ -1,0 +1,166 @@
+#include "select/contest.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "select/slices.h"
+
+void espi_contest_init(struct espi_contest *c, const struct esp_platform *p,
+                       const struct esp_request *request, struct espi_arena *arena)
+{
+    *c = (struct espi_contest){
+        .task = {.p = p, .request = request, .arena = arena},
+        .judge = {.p = p,
+                  .size_bytes = request->size_bytes,
+                  .message_s = espi_message_s(p),
+                  .arena = arena},
+        .verdict = {.judged_s = INFINITY},
+    };
+    if (request->slice_bytes != ESP_SLICE_AUTO)
+        c->judge.only_bytes =
+            request->slice_bytes > 0 ? request->slice_bytes : request->size_bytes;
+}
+
+void espi_contest_done(struct espi_contest *c)
+{
+    esp_plan_free(c->best);
+    espi_free(c->shares.share);
+    c->best = NULL;
+}
+
+double espi_contest_first_slices(const struct espi_contest *c)
+{
+    return c->judge.only_bytes > 0 ? c->judge.only_bytes
+                                   : espi_usual_slices(c->judge.size_bytes, 1);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
+    hash *= 0xff51afd7ed558ccdu;
+    return hash ^ (hash >> 32);
+}
+
+static uint64_t hash_of(const struct esp_plan *plan)
+{
+    uint64_t hash = (uint64_t)plan->n_trees;
+    for (int t = 0; t < plan->n_trees; t++) {
+        const struct esp_tree *tree = &plan->trees[t];
+        /* weights found for slices of two sizes differ in their last digits */
+        hash = mix(mix(hash, (uint64_t)(tree->weight * 0x1p30 + 0.5)),
+                   (uint64_t)tree->n_edges);
+        for (int i = 0; i < tree->n_edges; i++)
+            hash = mix(hash, (uint64_t)tree->edges[i].n_hops);
+        for (int h = 0; h < tree->n_hops; h++)
+            hash = mix(hash, (uint64_t)tree->hops[h]);
+        for (int i = 0; tree->steps && i < tree->n_edges; i++)
+            hash = mix(hash, (uint64_t)tree->steps[i]);
+    }
+    return hash;
+}
+
+/* Was a plan of the same trees judged before? */
+static int is_known(struct espi_contest *c, const struct esp_plan *plan)
+{
+    uint64_t hash = hash_of(plan);
+    for (int i = 0; i < c->n_seen; i++)
+        if (c->seen[i] == hash)
+            return 1;
+    if (c->n_seen < ESPI_CONTEST_SEEN)
+        c->seen[c->n_seen++] = hash;
+    return 0;
+}
+
+esp_status espi_contest_offer(struct espi_contest *c, struct esp_plan *plan,
+                              struct esp_err *err)
+{
+    struct espi_verdict verdict = {.judged_s = INFINITY};
+    esp_status st = ESP_OK;
+    if (!is_known(c, plan))
+        st = espi_judge_plan(&c->judge, plan, c->verdict.judged_s, &verdict, err);
+    if (st || !(verdict.judged_s < c->verdict.judged_s)) {
+        esp_plan_free(plan);
+        return st;
+    }
+    esp_plan_free(c->best);
+    c->best = plan;
+    c->verdict = verdict;
+    plan->size_bytes = c->judge.size_bytes;
+    plan->slice_bytes = espi_slices(c->judge.size_bytes, verdict.slice_bytes).bytes;
+    plan->makespan_s = verdict.finish_s;
+    return ESP_OK;
+}
+
+esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *algo,
+                              const double *options, double slice_bytes,
+                              struct esp_err *err)
+{
+    struct espi_task own = c->task;
+    struct esp_request request = *c->task.request;
+    struct esp_plan *plan = NULL;
+    char text[ESPI_CANDIDATE_TEXT];
+    if (!espi_algo_applies(algo, own.p))
+        return ESP_OK;
+    espi_algo_format(algo, options, text, sizeof text);
+    request.algo = text;
+    request.slice_bytes = slice_bytes;
+    own.request = &request;
+    own.shares = &c->shares;
+    memcpy(own.option, options, sizeof own.option);
+    struct espi_arena_mark mark = espi_arena_mark(own.arena);
+    esp_status st = espi_plan_make_by(algo, &own, &plan, err);
+    espi_arena_release(own.arena, mark);
+    if (st)
+        return st == ESP_ENOMEM || st == ESP_EINTERNAL ? st : ESP_OK;
+    return espi_contest_offer(c, plan, err);
+}
+
+esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
+                                  double slice_bytes, struct esp_err *err)
+{
+    int count;
+    const struct espi_algo *const *algos = espi_algos(&count);
+    const struct esp_request *r = c->task.request;
+    esp_status st = ESP_OK;
+    for (int i = 0; i < count && !st; i++) {
+        double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+        espi_algo_standard(algos[i], options);
+        if (espi_algo_serves(algos[i], r->op, r->targets != NULL) &&
+            !(algos[i]->flags & without))
+            st = espi_contest_enter(c, algos[i], options, slice_bytes, err);
+    }
+    return st;
+}
+
+int espi_candidates(const struct esp_request *request, int n_hosts, unsigned uses,
+                    double work, struct espi_candidate out[ESPI_CANDIDATES_MAX])
+{
+    int count, n = 0;
+    const struct espi_algo *const *algos = espi_algos(&count);
+    for (int i = 0; i < count; i++) {
+        const struct espi_algo *a = algos[i];
+        const struct espi_algo_use *u = a->uses;
+        if (!espi_algo_serves(a, request->op, request->targets != NULL))
+            continue;
+        for (; u && u->use && n < ESPI_CANDIDATES_MAX; u++) {
+            if (!(u->use & uses) || (u->max_hosts && n_hosts > u->max_hosts))
+                continue;
+            out[n] = (struct espi_candidate){.algo = a, .use = u->use};
+            espi_algo_use_options(a, u, work, out[n++].option);
+        }
+    }
+    return n;
+}
+
+esp_status espi_contest_enter_uses(struct espi_contest *c, unsigned uses, double work,
+                                   double slice_bytes, struct esp_err *err)
+{
+    struct espi_candidate candidates[ESPI_CANDIDATES_MAX];
+    int n = espi_candidates(c->task.request, c->task.p->n_hosts, uses, work, candidates);
+    esp_status st = ESP_OK;
+    for (int i = 0; i < n && !st; i++)
+        st = espi_contest_enter(c, candidates[i].algo, candidates[i].option, slice_bytes,
+                                err);
+    return st;
+}

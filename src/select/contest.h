@@ -1,0 +1,68 @@
+/* Candidates against each other: algorithms of the registry make plans, each plan is
+ * judged with the slices that suit it best, the earliest wins, and of equals the first.
+ * What is tried is said by flags and uses of registry entries, never by names. A pure
+ * function of what is put in, unless the request gives a time limit. */
+#ifndef ESPI_SELECT_CONTEST_H
+#define ESPI_SELECT_CONTEST_H
+
+#include <stdint.h>
+
+#include "algo/algo.h"
+#include "select/judge.h"
+
+enum { ESPI_CONTEST_SEEN = 256, ESPI_CANDIDATES_MAX = 64, ESPI_CANDIDATE_TEXT = 128 };
+
+/* An algorithm with the options of one of its uses. */
+struct espi_candidate {
+    const struct espi_algo *algo;
+    double option[ESPI_ALGO_OPTIONS_MAX];
+    unsigned use;
+};
+
+/* All of the registry that serve the request on so many hosts and are of one of these
+ * uses, in the order of the registry. work: for those that take it as an option. Returns
+ * how many there are. */
+int espi_candidates(const struct esp_request *request, int n_hosts, unsigned uses,
+                    double work, struct espi_candidate out[ESPI_CANDIDATES_MAX]);
+
+struct espi_contest {
+    /* Platform, request and scratch memory of whoever asks; what else is set there holds
+     * for every candidate. */
+    struct espi_task task;
+    struct espi_judge judge;
+    struct esp_plan *best; /* NULL: none yet */
+    struct espi_verdict verdict;
+    struct espi_shares_memo shares;
+    /* What was judged is not judged again: algorithms often agree, and so do runs of one
+     * for several slices. Kept are hashes of the trees, while there is room. */
+    uint64_t seen[ESPI_CONTEST_SEEN];
+    int n_seen;
+};
+
+/* For a request, whose slices are kept if it gives them. The arena stays the caller's. */
+void espi_contest_init(struct espi_contest *c, const struct esp_platform *p,
+                       const struct esp_request *request, struct espi_arena *arena);
+void espi_contest_done(struct espi_contest *c);
+
+/* The slices for which algorithms are run first. */
+double espi_contest_first_slices(const struct espi_contest *c);
+
+/* Weighs a plan, which it takes. */
+esp_status espi_contest_offer(struct espi_contest *c, struct esp_plan *plan,
+                              struct esp_err *err);
+
+/* Runs one algorithm; one that cannot be used here is passed over. */
+esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *algo,
+                              const double *options, double slice_bytes,
+                              struct esp_err *err);
+
+/* Runs all algorithms that serve the operation and have none of these flags, with
+ * standard options. */
+esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
+                                  double slice_bytes, struct esp_err *err);
+
+/* Runs all that are of use there. work: for those that take it as an option. */
+esp_status espi_contest_enter_uses(struct espi_contest *c, unsigned uses, double work,
+                                   double slice_bytes, struct esp_err *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* When a message is everywhere by a plan, and by which slices that is earliest: the
+ * finish, and what its messages cost beside their bytes (slices.h). */
+#ifndef ESPI_SELECT_JUDGE_H
+#define ESPI_SELECT_JUDGE_H
+
+#include <espalier/plan.h>
+
+#include "base/arena.h"
+
+struct espi_judge {
+    const struct esp_platform *p;
+    double size_bytes;
+    double only_bytes; /* the slices; 0: the best of the list; of plans without steps */
+    double message_s;  /* espi_message_s() of the platform */
+    /* So many sizes of slices of a plan are timed by the order of sends that programs
+     * follow (cost/cost.h), if it is of many trees, and all that might win if it is of
+     * one. 0: the closed form, which takes little time, has to do. */
+    int closer_looks;
+    double steps_max_bytes; /* no longer messages by plans with steps; 0: any */
+    struct espi_arena *arena;
+};
+
+struct espi_verdict {
+    double slice_bytes;
+    double judged_s; /* what decides; infinity: not before the limit */
+    double finish_s; /* of that the finish, as predicted */
+};
+
+/* The best slices for a checked plan, if it is through before limit_s by them. */
+esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan *plan,
+                           double limit_s, struct espi_verdict *out, struct esp_err *err);
+
+#endif

@@ -1,0 +1,134 @@
+#include "select/slices.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "plan/ops.h"
+#include "plan/plan.h"
+#include "plan/slices.h"
+#include "platform/platform.h"
+#include "select/tuned.h"
+
+static int add_size(double part_bytes, double bytes, double *out_bytes, int n)
+{
+    double cut = espi_slices(part_bytes, bytes).bytes;
+    for (int i = 0; i < n; i++)
+        if (out_bytes[i] == cut)
+            return n;
+    if (n < ESPI_SLICE_SIZES_MAX)
+        out_bytes[n++] = cut;
+    return n;
+}
+
+int espi_slice_sizes(double size_bytes, double parts,
+                     double out_bytes[ESPI_SLICE_SIZES_MAX])
+{
+    double part = size_bytes / parts, bytes = ESPI_SLICE_LEAST;
+    int n = add_size(part, part, out_bytes, 0);
+    while (bytes * 2 * ESPI_SLICE_BELOW < part)
+        bytes *= 2;
+    for (; bytes >= ESPI_SLICE_LEAST; bytes /= 2)
+        n = add_size(part, bytes * ESPI_SLICE_BELOW, out_bytes, n);
+    return n;
+}
+
+double espi_usual_slices(double size_bytes, double parts)
+{
+    return espi_slices(size_bytes / parts, ESPI_SLICE_USUAL * ESPI_SLICE_BELOW).bytes;
+}
+
+int espi_few_slices(double size_bytes, double out_bytes[ESPI_FEW_SLICES])
+{
+    double usual = ESPI_SLICE_USUAL * ESPI_SLICE_BELOW;
+    int n = 0;
+    if (usual < size_bytes)
+        n = add_size(size_bytes, usual, out_bytes, n);
+    if (usual / 4 < size_bytes)
+        n = add_size(size_bytes, usual / 4, out_bytes, n);
+    return add_size(size_bytes, size_bytes, out_bytes, n);
+}
+
+/* Half of a round trip has a send and a receive in it: messages cost no more than the
+ * shortest latency that is known. */
+static double standard_message_s(const struct esp_platform *p)
+{
+    double least_s = ESPI_MESSAGE_S;
+    for (int e = 0; e < p->n_links; e++)
+        if (p->latency_s[e] > 0)
+            least_s = fmin(least_s, p->latency_s[e]);
+    return least_s;
+}
+
+double espi_message_s(const struct esp_platform *p)
+{
+    double most_s = 0;
+    int counted = p->model == ESP_MODEL_MULTI_PORT || p->model == ESP_MODEL_HNOW;
+    for (int v = 0; v < p->n_nodes; v++)
+        most_s = fmax(most_s, fmax(p->send_s[v], 0) + fmax(p->recv_s[v], 0));
+    if (most_s > 0)
+        return counted ? 0 : most_s;
+    return standard_message_s(p);
+}
+
+/* A message of a plan with steps: who gets it, in which step, from whom. */
+struct message {
+    int to, step, from;
+};
+
+static int compare_messages(const void *a, const void *b)
+{
+    const struct message *x = a, *y = b;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static esp_status list_messages(const struct esp_plan *plan, struct espi_arena *arena,
+                                struct message **out, size_t *n)
+{
+    size_t all = 0;
+    for (int t = 0; t < plan->n_trees; t++)
+        all += (size_t)plan->trees[t].n_edges;
+    *n = 0;
+    *out = ESPI_ARENA_NEW(arena, struct message, all + 1);
+    for (int t = 0; *out && t < plan->n_trees; t++) {
+        const struct esp_tree *tree = &plan->trees[t];
+        for (int i = 0; i < tree->n_edges; i++)
+            (*out)[(*n)++] =
+                (struct message){tree->edges[i].to, tree->steps[i], tree->edges[i].from};
+    }
+    return *out ? ESP_OK : ESP_ENOMEM;
+}
+
+/* Parts that travel together are one. */
+static double most_messages(struct message *list, size_t n)
+{
+    int most = 0, own = 0;
+    qsort(list, n, sizeof *list, compare_messages);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || list[i].to != list[i - 1].to)
+            own = 0;
+        own += i == 0 || compare_messages(&list[i], &list[i - 1]) != 0;
+        most = own > most ? own : most;
+    }
+    return most;
+}
+
+esp_status espi_messages(const struct esp_plan *plan, double size_bytes,
+                         double slice_bytes, struct espi_arena *arena, double *out)
+{
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    struct message *list;
+    size_t n;
+    if (!espi_plan_has_steps(plan)) {
+        *out = espi_slices(size_bytes, slice_bytes).count;
+        return ESP_OK;
+    }
+    esp_status st = list_messages(plan, arena, &list, &n);
+    if (!st)
+        *out = most_messages(list, n);
+    espi_arena_release(arena, mark);
+    return st;
+}

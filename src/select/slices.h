@@ -1,0 +1,37 @@
+/* The sizes of slices that plans are weighed with, and what a slice costs beside its
+ * bytes: the one list, and the one price. */
+#ifndef ESPI_SELECT_SLICES_H
+#define ESPI_SELECT_SLICES_H
+
+#include <espalier/plan.h>
+#include <espalier/platform.h>
+
+#include "base/arena.h"
+
+enum { ESPI_SLICE_SIZES_MAX = 64 };
+
+/* For a message of so many equal parts that are not sent together: a whole part, then
+ * smaller and smaller ones, each of which cuts a part into equal slices. Returns how many
+ * there are. */
+int espi_slice_sizes(double size_bytes, double parts,
+                     double out_bytes[ESPI_SLICE_SIZES_MAX]);
+
+/* Some of them for who cannot try all: the usual one, a quarter of it, the whole. Returns
+ * how many there are. */
+enum { ESPI_FEW_SLICES = 3 };
+int espi_few_slices(double size_bytes, double out_bytes[ESPI_FEW_SLICES]);
+
+/* The one of them that algorithms plan for first. */
+double espi_usual_slices(double size_bytes, double parts);
+
+/* What each message takes of a host's time beside its bytes and latency: what the
+ * platform says of the sends and receives of its slowest host; 0 where the model counts
+ * that itself; else ESPI_MESSAGE_S, or the shortest latency where that is less. */
+double espi_message_s(const struct esp_platform *p);
+
+/* The messages that a host gets, the one that gets most: all slices, or what the steps of
+ * the plan say. ESP_ENOMEM is the only failure. */
+esp_status espi_messages(const struct esp_plan *plan, double size_bytes,
+                         double slice_bytes, struct espi_arena *arena, double *out);
+
+#endif
