@@ -5,162 +5,20 @@
  * it; those that the rank only passes on go through a ring of their own, since the
  * message may be receiving the same slice from elsewhere at that moment.
  *
+ * A policy (exec.h) may bring slices on other ways and have messages sent empty; it never
+ * changes which messages the program has. A send that it puts aside starts when there is
+ * room for it, before later ones of its stream.
+ *
  * Where a stream carries several slices at once (plans with steps) and they are not
  * together in memory, or the message is not in memory as it travels, they are packed for
  * sending and unpacked on arrival. */
 #include "exec/exec.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "exec/places.h"
-
-struct espi_inflow {
-    int stream;
-    int64_t n_slices;    /* that will come */
-    int64_t posted, got; /* receives started, and completed in order */
-    /* where the next receive to post stands in the rank's list of receives */
-    int64_t round;
-    int at;
-    /* the last `ring` receives: what they are, and are they done? */
-    int ring;
-    struct {
-        int64_t slice;
-        int state;
-        unsigned char landed;
-        unsigned char passed_on; /* relays: the send that passes it on is done */
-    } * slots;
-    char *store;       /* relays: the slices themselves */
-    int64_t passed_on; /* relays: passed on in order */
-};
-
-struct espi_open_message {
-    int inflow; /* of a receive; of a send the relay it frees, or -1 */
-    int is_send;
-    int64_t number; /* which slice of the inflow; -1: none, or done */
-    int pack;       /* of a send: the place it was packed in, or -1 */
-};
-
-int *espi_program_channels(const struct espi_program *prog, struct espi_arena *arena)
-{
-    /* Streams of a pair are numbered by a walk over each sender's streams. */
-    int *channel = ESPI_ARENA_NEW(arena, int, prog->n_streams);
-    int *start = ESPI_ARENA_ZNEW(arena, int, (size_t)prog->n_ranks + 2);
-    int *by_sender = ESPI_ARENA_NEW(arena, int, prog->n_streams);
-    int *used = ESPI_ARENA_ZNEW(arena, int, prog->n_ranks);
-    if (!channel || !start || !by_sender || !used)
-        return NULL;
-    for (int s = 0; s < prog->n_streams; s++)
-        start[prog->streams[s].from + 2]++;
-    for (int r = 0; r < prog->n_ranks; r++)
-        start[r + 2] += start[r + 1];
-    for (int s = 0; s < prog->n_streams; s++)
-        by_sender[start[prog->streams[s].from + 1]++] = s;
-    for (int r = 0; r < prog->n_ranks; r++) {
-        for (int k = start[r]; k < start[r + 1]; k++)
-            channel[by_sender[k]] = used[prog->streams[by_sender[k]].to]++;
-        for (int k = start[r]; k < start[r + 1]; k++)
-            used[prog->streams[by_sender[k]].to] = 0;
-    }
-    return channel;
-}
-
-/* ---- setting up ---- */
-
-/* The rank's receive steps, grouped by stream. */
-static int count_inflows(struct espi_run *run, struct espi_arena *arena)
-{
-    const struct espi_program *prog = run->prog;
-    int first = prog->recv_start[run->rank], last = prog->recv_start[run->rank + 1];
-    run->inflow_of_stream = ESPI_ARENA_NEW(arena, int, prog->n_streams);
-    run->in = ESPI_ARENA_ZNEW(arena, struct espi_inflow, last - first);
-    run->arrived = ESPI_ARENA_ZNEW(arena, int64_t, prog->n_states);
-    if (!run->inflow_of_stream || !run->in || !run->arrived)
-        return -1;
-    for (int s = 0; s < prog->n_streams; s++)
-        run->inflow_of_stream[s] = -1;
-    for (int k = first; k < last; k++) {
-        int s = prog->recvs[k].stream;
-        if (run->inflow_of_stream[s] < 0)
-            run->inflow_of_stream[s] = run->n_in++;
-        struct espi_inflow *in = &run->in[run->inflow_of_stream[s]];
-        in->stream = s;
-        in->ring++; /* for now: its steps in a round */
-        in->n_slices += espi_slices_of_slot(prog, prog->recvs[k].slot);
-    }
-    return 0;
-}
-
-/* Relays may be passed on in another order than they came, but never a round apart. What
- * is combined waits for others that are sent, at most, so many rounds later; a sender
- * that had to wait for room until then could hold up what they wait for. */
-static int ring_size(const struct espi_run *run, const struct espi_inflow *in)
-{
-    const struct espi_stream *stream = &run->prog->streams[in->stream];
-    int64_t steps = in->ring, size = run->window;
-    if (!stream->keeps)
-        size += steps;
-    if (stream->combines)
-        size += steps * (run->prog->max_lag + 1);
-    return in->n_slices < 1 ? 1 : (int)(size < in->n_slices ? size : in->n_slices);
-}
-
-static int make_rings(struct espi_run *run, struct espi_arena *arena)
-{
-    run->room = espi_room_for_slice(run->prog, &run->options);
-    for (int i = 0; i < run->n_in; i++) {
-        struct espi_inflow *in = &run->in[i];
-        const struct espi_stream *stream = &run->prog->streams[in->stream];
-        int relay =
-            !stream->keeps || stream->combines || espi_is_scattered(run, in->stream);
-        in->ring = ring_size(run, in);
-        in->slots = espi_arena_zalloc(arena, (size_t)in->ring, sizeof *in->slots);
-        if (relay)
-            in->store = espi_arena_alloc(arena, (size_t)in->ring,
-                                         espi_room_for_message(run, in->stream));
-        if (!in->slots || (relay && !in->store))
-            return -1;
-        run->max_requests += in->ring;
-    }
-    return 0;
-}
-
-/* Places for messages that are packed. */
-static int make_packs(struct espi_run *run, struct espi_arena *arena)
-{
-    const struct espi_program *prog = run->prog;
-    for (int k = prog->send_start[run->rank]; k < prog->send_start[run->rank + 1]; k++) {
-        size_t bytes = espi_room_for_message(run, prog->sends[k].stream);
-        if (bytes > run->pack_bytes && espi_is_scattered(run, prog->sends[k].stream))
-            run->pack_bytes = bytes;
-    }
-    if (!run->pack_bytes)
-        return 0;
-    run->pack = espi_arena_alloc(arena, (size_t)run->window, run->pack_bytes);
-    run->pack_used = ESPI_ARENA_ZNEW(arena, unsigned char, run->window);
-    return run->pack && run->pack_used ? 0 : -1;
-}
-
-int espi_run_init(struct espi_run *run, const struct espi_program *prog, int rank,
-                  const int *channel, const struct espi_transport *transport, void *data,
-                  const struct espi_run_options *options, struct espi_arena *arena)
-{
-    memset(run, 0, sizeof *run);
-    run->prog = prog;
-    run->transport = transport;
-    run->rank = rank;
-    run->data = data;
-    run->channel = channel;
-    if (options)
-        run->options = *options;
-    run->window = run->options.window > 0 ? run->options.window : 4;
-    run->max_requests = run->window;
-    if (count_inflows(run, arena) || make_rings(run, arena) || make_packs(run, arena))
-        return -1;
-    run->requests = ESPI_ARENA_NEW(arena, struct espi_request, run->max_requests);
-    run->messages = ESPI_ARENA_NEW(arena, struct espi_open_message, run->max_requests);
-    run->done = ESPI_ARENA_NEW(arena, int, run->max_requests);
-    return run->requests && run->messages && run->done ? 0 : -1;
-}
+#include "exec/run.h"
 
 /* ---- memory of ours ---- */
 
@@ -188,6 +46,8 @@ static void note_request(struct espi_run *run, struct espi_request request,
     run->requests[run->n_requests] = request;
     run->messages[run->n_requests++] = message;
     run->n_sends_open += message.is_send;
+    if (message.is_send && run->out)
+        run->out[run->outflow_of_stream[message.stream]].open++;
 }
 
 /* ---- receiving ---- */
@@ -221,13 +81,18 @@ static int post_receive(struct espi_run *run, int i)
     char *to = espi_place_of_message(run, in->stream, slice, &bytes);
     if (in->store)
         to = stored_at(run, in, in->posted);
+    if (!to)
+        bytes = 0; /* the rank has lost its data (policies) */
     run->error = t->recv(t->self, run->prog->streams[in->stream].from,
                          run->channel[in->stream], to, bytes, &request);
     if (run->error)
         return -1;
     in->slots[in->posted % in->ring].slice = slice;
     in->slots[in->posted % in->ring].state = step->state;
-    note_request(run, request, (struct espi_open_message){i, 0, in->posted++, -1});
+    note_request(
+        run, request,
+        (struct espi_open_message){
+            .inflow = i, .stream = in->stream, .number = in->posted++, .pack = -1});
     return 0;
 }
 
@@ -284,8 +149,11 @@ static int take(struct espi_run *run, struct espi_inflow *in)
 {
     int taken = 0;
     for (; may_take(run, in); taken++) {
+        int64_t rounds = in->slots[in->got % in->ring].slice / run->prog->slots + 1;
+        int64_t *arrived = &run->arrived[in->slots[in->got % in->ring].state];
         in->slots[in->got % in->ring].landed = 0;
-        run->arrived[in->slots[in->got % in->ring].state]++;
+        if (*arrived < rounds) /* else a policy brought it */
+            *arrived = rounds;
         if (in->store && run->prog->streams[in->stream].keeps)
             put(run, in, in->got);
         in->got++;
@@ -335,13 +203,21 @@ static int find_pack(const struct espi_run *run)
     return place;
 }
 
-static int start_send(struct espi_run *run, const struct espi_step *step)
+static void tell_of_send(const struct espi_run *run, int stream)
+{
+    const struct espi_run_policy *policy = run->options.policy;
+    if (policy)
+        policy->on_send(policy->self, stream);
+}
+
+static int start_send(struct espi_run *run, const struct espi_step *step, int64_t round)
 {
     const struct espi_transport *t = run->transport;
     const struct espi_stream *s = &run->prog->streams[step->stream];
     int relay = s->source < 0 ? -1 : run->inflow_of_stream[s->source];
-    int64_t slice = espi_step_slice(run->prog, step, run->send_round), number = 0;
+    int64_t slice = espi_step_slice(run->prog, step, round), number = 0;
     size_t bytes;
+    const struct espi_run_policy *policy = run->options.policy;
     char *from = espi_place_of_message(run, step->stream, slice, &bytes);
     struct espi_request request;
     int packed = -1;
@@ -356,40 +232,110 @@ static int start_send(struct espi_run *run, const struct espi_step *step)
             espi_message_load(run, step->stream, slice, from);
         }
     }
+    const char *read = from;
+    if (policy)
+        read = policy->read_slice(policy->self, step->stream, slice, &bytes);
     run->error =
-        t->send(t->self, s->to, run->channel[step->stream], from, bytes, &request);
+        t->send(t->self, s->to, run->channel[step->stream], read, bytes, &request);
     if (run->error)
         return -1;
-    note_request(run, request, (struct espi_open_message){relay, 1, number, packed});
+    note_request(run, request,
+                 (struct espi_open_message){.inflow = relay,
+                                            .is_send = 1,
+                                            .stream = step->stream,
+                                            .number = number,
+                                            .pack = packed});
     if (packed >= 0)
         run->pack_used[packed] = 1;
-    run->send_at++;
+    tell_of_send(run, step->stream);
+    return 0;
+}
+
+static enum espi_turn turn_of(const struct espi_run *run, int stream)
+{
+    const struct espi_run_policy *policy = run->options.policy;
+    if (!policy)
+        return run->n_sends_open < run->window ? ESPI_TURN_NOW : ESPI_TURN_WAIT;
+    return policy->turn(policy->self, run, stream,
+                        run->out[run->outflow_of_stream[stream]].open);
+}
+
+/* Sends that were put aside and may start now. */
+static int start_owed(struct espi_run *run)
+{
+    const struct espi_program *prog = run->prog;
+    int first = prog->send_start[run->rank], n = prog->send_start[run->rank + 1] - first;
+    for (int i = 0; i < run->n_out; i++) {
+        struct espi_outflow *out = &run->out[i];
+        while (out->owed > 0 && turn_of(run, out->stream) == ESPI_TURN_NOW) {
+            const struct espi_step *step =
+                espi_next_step(prog, prog->sends + first, n, &out->round, &out->at);
+            int is_of_stream = step->stream == out->stream;
+            if (is_of_stream && start_send(run, step, out->round))
+                return -1;
+            out->owed -= is_of_stream;
+            out->at++;
+        }
+    }
+    return 0;
+}
+
+static void put_aside(struct espi_run *run, int stream)
+{
+    struct espi_outflow *out = &run->out[run->outflow_of_stream[stream]];
+    run->n_put_aside++;
+    if (out->owed++ == 0) {
+        out->round = run->send_round;
+        out->at = run->send_at;
+    }
+}
+
+/* The sends of the program whose turn it is. */
+static int start_next(struct espi_run *run)
+{
+    const struct espi_step *step;
+    while ((step = next_send(run)) &&
+           espi_step_has_data(run->prog, step, run->arrived, run->send_round)) {
+        int owes = run->out && run->out[run->outflow_of_stream[step->stream]].owed > 0;
+        enum espi_turn turn = owes ? ESPI_TURN_LATER : turn_of(run, step->stream);
+        if (turn == ESPI_TURN_WAIT)
+            return 0;
+        if (turn == ESPI_TURN_LATER)
+            put_aside(run, step->stream);
+        else if (start_send(run, step, run->send_round))
+            return -1;
+        run->send_at++;
+    }
     return 0;
 }
 
 static int start_sends(struct espi_run *run)
 {
-    const struct espi_step *step;
-    while (run->n_sends_open < run->window && (step = next_send(run)) &&
-           espi_step_has_data(run->prog, step, run->arrived, run->send_round))
-        if (start_send(run, step))
-            return -1;
-    return 0;
+    return start_owed(run) || start_next(run) ? -1 : 0;
 }
 
 /* ---- all of it ---- */
 
-static void finish(struct espi_run *run, int at)
+static void finish_send(struct espi_run *run, const struct espi_open_message *m)
 {
-    struct espi_open_message *m = &run->messages[at];
-    if (!m->is_send)
-        received(run, &run->in[m->inflow], m->number);
-    else if (m->inflow >= 0)
+    if (m->inflow >= 0)
         passed_on(&run->in[m->inflow], m->number);
     if (m->pack >= 0)
         run->pack_used[m->pack] = 0;
-    run->n_sends_open -= m->is_send;
-    m->number = -1;
+    run->n_sends_open--;
+    if (run->out)
+        run->out[run->outflow_of_stream[m->stream]].open--;
+    tell_of_send(run, m->stream);
+}
+
+static void finish_receive(struct espi_run *run, const struct espi_open_message *m)
+{
+    const struct espi_run_policy *policy = run->options.policy;
+    struct espi_inflow *in = &run->in[m->inflow];
+    if (policy && !run->error)
+        run->error = policy->on_received(policy->self, run,
+                                         in->slots[m->number % in->ring].slice, m->bytes);
+    received(run, in, m->number);
 }
 
 /* Takes away the requests that are done, keeping the order of the others. */
@@ -404,23 +350,90 @@ static void drop_done(struct espi_run *run)
     run->n_requests = kept;
 }
 
-int espi_run_progress(struct espi_run *run, int block)
+static void finish(struct espi_run *run, int n_done)
+{
+    for (int i = 0; i < n_done; i++) {
+        struct espi_open_message *m = &run->messages[run->done[i]];
+        if (m->is_send)
+            finish_send(run, m);
+        else
+            finish_receive(run, m);
+        m->number = -1;
+    }
+    drop_done(run);
+}
+
+/* With a policy there is more to look for than these, so that nobody waits for them. */
+static int look_in_chunks(struct espi_run *run, int *n_done)
 {
     const struct espi_transport *t = run->transport;
+    for (int first = 0; first < run->n_requests; first += ESPI_TRANSPORT_CHUNK) {
+        int left = run->n_requests - first, some = 0, *done = run->done + *n_done;
+        int n = left < ESPI_TRANSPORT_CHUNK ? left : ESPI_TRANSPORT_CHUNK;
+        int code = t->wait_some(t->self, run->requests + first, n, 0, done, &some);
+        if (code)
+            return code;
+        for (int i = 0; i < some; i++) {
+            done[i] += first;
+            run->messages[done[i]].bytes = t->came(t->self, i);
+        }
+        *n_done += some;
+    }
+    return 0;
+}
+
+/* The messages that are done: *n_done of them, which with block != 0 and no policy is not
+ * zero. */
+static int look(struct espi_run *run, int block, int *n_done)
+{
+    const struct espi_transport *t = run->transport;
+    run->error = run->options.policy
+                     ? look_in_chunks(run, n_done)
+                     : t->wait_some(t->self, run->requests, run->n_requests, block,
+                                    run->done, n_done);
+    return run->error ? -1 : 0;
+}
+
+/* What a policy does beside the program. */
+static int serve(struct espi_run *run)
+{
+    const struct espi_run_policy *policy = run->options.policy;
+    if (policy)
+        run->error = policy->serve(policy->self, run);
+    return run->error ? -1 : 0;
+}
+
+static int look_beside(struct espi_run *run, int *count)
+{
+    const struct espi_run_policy *policy = run->options.policy;
+    if (policy && !run->error)
+        run->error = policy->look(policy->self, run, count);
+    return run->error ? -1 : 0;
+}
+
+/* Nothing is under way and nothing could start. */
+static int is_over(const struct espi_run *run)
+{
+    const struct espi_run_policy *policy = run->options.policy;
+    return run->n_requests == 0 && (!policy || policy->is_idle(policy->self));
+}
+
+int espi_run_progress(struct espi_run *run, int block)
+{
     for (;;) {
-        int n_done = 0;
-        if (run->error || post_receives(run) || start_sends(run))
+        int count = 0;
+        if (run->error || post_receives(run) || start_sends(run) || serve(run))
             return -1;
-        if (run->n_requests == 0)
-            return 1; /* nothing under way and nothing could start: all is done */
-        run->error = t->wait_some(t->self, run->requests, run->n_requests, block,
-                                  run->done, &n_done);
-        if (run->error)
+        if (is_over(run))
+            return 1;
+        if (look(run, block, &count))
             return -1;
-        if (n_done == 0)
+        finish(run, count);
+        if (look_beside(run, &count))
+            return -1;
+        if (count == 0 && !block)
             return 0;
-        for (int i = 0; i < n_done; i++)
-            finish(run, run->done[i]);
-        drop_done(run);
+        if (count == 0)
+            sched_yield();
     }
 }

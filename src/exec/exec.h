@@ -12,8 +12,41 @@ struct espi_block {
     uint64_t bytes;
 };
 
+struct espi_run;
+
+/* What a policy says to a send whose turn it is. */
+enum espi_turn {
+    ESPI_TURN_NOW,
+    ESPI_TURN_WAIT,  /* the sends behind it wait too: the order of the program */
+    ESPI_TURN_LATER, /* it is put aside, and those behind it go first */
+};
+
+/* A run that does more than its program: other messages beside those of the program,
+ * which bring slices early or make some empty. What the program sends, and in which
+ * order, stays as it is, but for sends that the policy puts aside. The run asks; codes
+ * are 0 or an error, which ends it. `self` comes first. */
+struct espi_run_policy {
+    void *self;
+    /* May a send over the stream start, of which so many are under way? */
+    enum espi_turn (*turn)(void *self, const struct espi_run *run, int stream, int open);
+    /* What is sent for the slice: where it is, and its bytes, or none. */
+    const char *(*read_slice)(void *self, int stream, int64_t slice, size_t *bytes);
+    /* A send over the stream has started, or ended. */
+    void (*on_send)(void *self, int stream);
+    /* A message of the program came in the place of the slice, of so many bytes. */
+    int (*on_received)(void *self, struct espi_run *run, int64_t slice, size_t bytes);
+    /* Starts what can be sent beside the program. */
+    int (*serve)(void *self, struct espi_run *run);
+    /* Looks for what came beside it; *count, which says how much happened in the run just
+     * now, grows by that. */
+    int (*look)(void *self, struct espi_run *run, int *count);
+    /* Is there nothing to do beside the program? */
+    int (*is_idle)(const void *self);
+};
+
 struct espi_run_options {
-    int window; /* messages under way a stream and for sends in all; 0: 4 */
+    int window; /* messages under way a stream and for sends in all; 0: 4. With a policy
+                   for sends a stream, too. */
     /* Reductions: combines bytes that arrived into those that are there. What comes from
      * several ranks is combined in the same order in every run. */
     void (*combine)(void *arg, void *into, const void *from, size_t bytes);
@@ -26,6 +59,9 @@ struct espi_run_options {
     /* The parts of the message, in the order of the ranks that have one, where they do
      * not lie one behind the other or differ in size; NULL: they do not. */
     const struct espi_block *blocks;
+    /* NULL: none. Only for programs in which every rank keeps all that it gets and
+     * nothing is combined, and messages that are in memory as they travel. */
+    const struct espi_run_policy *policy;
 };
 
 /* One rank's part of one run. The state is a struct of its own, so that a run can be
@@ -45,6 +81,11 @@ struct espi_run {
     /* sending: strictly in the order of the list */
     int64_t send_round;
     int send_at;
+    /* with a policy: streams out of the rank */
+    int n_out;
+    struct espi_outflow *out;
+    int *outflow_of_stream;
+    int64_t n_put_aside; /* sends that did not start in their turn */
     /* requests under way, in the order in which they were started */
     struct espi_request *requests;
     struct espi_open_message *messages; /* what each request is for */
@@ -58,7 +99,7 @@ struct espi_run {
     struct espi_run_options options;
     int window;
     size_t room; /* for a slice in memory of ours */
-    int error;   /* of the transport, 0: none */
+    int error;   /* of the transport or the policy, 0: none */
 };
 
 /* Channels for all streams of a program: streams between the same two ranks get different

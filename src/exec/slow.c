@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "exec/helpline.h"
+#include "exec/backup_session.h"
 
 /* A message of the outer transport. */
 struct held {
@@ -103,7 +103,7 @@ static int slow_send(void *self, int peer, int channel, const void *from, size_t
     h->channel = channel;
     h->from = from;
     h->bytes = bytes;
-    if (slow->links[peer].bandwidth_Bps > 0 && channel != ESPI_CHANNEL_NOTES)
+    if (slow->links[peer].bandwidth_Bps > 0 && channel != ESPI_CHANNEL_BACKUP_NOTES)
         hold(slow, h, &slow->links[peer]);
     else
         code = start(slow, h);

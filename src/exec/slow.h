@@ -1,7 +1,8 @@
 /* A transport over another one in which some links are slow, to try what a slow link
  * costs: messages to some peers are held back as if they went over a link of a given
  * bandwidth, one after the other. What is held back moves on while its sender looks at
- * its messages; notes (helpline.h), which ranks do not stay for, are not held back. */
+ * its messages; notes (backup_session.h), which ranks do not stay for, are not held back.
+ */
 #ifndef ESPI_EXEC_SLOW_H
 #define ESPI_EXEC_SLOW_H
 

@@ -27,7 +27,7 @@ struct espi_transport {
     int (*wait_some)(void *self, struct espi_request *requests, int n, int block,
                      int *done, int *n_done);
 
-    /* ---- only for ranks that help each other (rescue.h) ---- */
+    /* ---- only for runs with a policy (exec.h) ---- */
 
     /* The bytes of a receive that the last wait_some found done: number i of done[]. */
     size_t (*came)(void *self, int i);
@@ -36,7 +36,7 @@ struct espi_transport {
     int (*poll)(void *self, int channel, void *to, size_t bytes, int *peer);
 };
 
-/* Ranks that help each other look at no more than so many requests at a time. */
+/* Those look at no more than so many requests at a time. */
 enum { ESPI_TRANSPORT_CHUNK = 64 };
 
 #endif

@@ -225,7 +225,7 @@ static int go(struct trip *t, const struct espi_call *call, void *data)
 /* Advice and reports travel with the messages of a plain run. */
 int espi_call_needs_whole(const struct espi_call *call)
 {
-    return !espi_piggyback_wanted(call) && espi_help_applies(call->c, call->entry);
+    return !espi_piggyback_wanted(call) && espi_comm_backup_applies(call->c, call->entry);
 }
 
 int espi_call_run(const struct espi_call *call, void *data,
@@ -234,7 +234,7 @@ int espi_call_run(const struct espi_call *call, void *data,
     struct trip t = {.options = *options, .noted = espi_piggyback_wanted(call)};
     int code;
     if (espi_call_needs_whole(call)) {
-        code = espi_help_run(call->c, call->entry, lost ? NULL : data);
+        code = espi_comm_backup_run(call->c, call->entry, lost ? NULL : data);
     } else {
         t.options.window = espi_job.settings.window;
         espi_arena_init(&t.arena);

@@ -82,7 +82,7 @@ static void free_comm(struct espi_comm *c)
     for (int i = 0; c->cache && i < ESPI_CACHE; i++) {
         espi_choice_done(&c->cache[i].choice);
         espi_arena_done(&c->cache[i].arena);
-        espi_free(c->cache[i].helper);
+        espi_free(c->cache[i].backup);
     }
     for (int i = 0; i < c->n_advised; i++)
         esp_plan_free(c->advised[i].plan);
@@ -171,7 +171,7 @@ static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
     if (c == &lost)
         return MPI_SUCCESS;
     list_remove(c);
-    espi_help_end(c);
+    espi_comm_backup_end(c);
     if (is_held(c))
         return MPI_SUCCESS;
     if (!ending && c->twin != MPI_COMM_NULL)
@@ -417,10 +417,10 @@ static struct espi_comm *take_out(MPI_Group group, int world)
 void espi_comms_give_back(MPI_Comm comm, MPI_Group group, int world)
 {
     struct espi_comm *taken, *next;
-    if (comm == MPI_COMM_NULL && espi_help_is_offered())
+    if (comm == MPI_COMM_NULL && espi_backup_is_offered())
         return;
     taken = take_out(group, world);
-    espi_help_finish(taken, comm);
+    espi_comm_backup_finish(taken, comm);
     for (struct espi_comm *c = taken; c; c = next) {
         next = c->next;
         c->whose = ESPI_NATIVE;
@@ -455,8 +455,8 @@ void espi_comms_end(void)
 {
     const struct espi_comm *world = record_of(MPI_COMM_WORLD);
     bury();
-    espi_help_finish(all,
-                     world && world->whose == ESPI_OURS ? world->twin : MPI_COMM_NULL);
+    espi_comm_backup_finish(all, world && world->whose == ESPI_OURS ? world->twin
+                                                                    : MPI_COMM_NULL);
     if (world)
         PMPI_Comm_delete_attr(MPI_COMM_WORLD, espi_job.keyval);
     ending = 1;

@@ -21,9 +21,9 @@ static void clear_entry(struct espi_entry *e)
 {
     espi_choice_done(&e->choice);
     espi_arena_done(&e->arena);
-    espi_free(e->helper);
-    e->helper = NULL;
-    e->no_help = 0;
+    espi_free(e->backup);
+    e->backup = NULL;
+    e->no_backup = 0;
     e->size_class = -1;
     e->bytes = 0;
     e->agreed = 0;

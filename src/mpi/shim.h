@@ -67,9 +67,9 @@ struct espi_entry {
     int *channel;
     struct espi_arena arena; /* of prog */
     int agreed;              /* all ranks have the same */
-    /* for ranks that help each other (rescue.c) */
-    int *helper; /* whom each asks, or NULL: not found yet */
-    int no_help; /* it is not for this plan */
+    /* backup senders (backup.c) */
+    int *backup;   /* whom each asks, or NULL: not found yet */
+    int no_backup; /* it is not for this plan */
     double first_s, period_s;
 };
 
@@ -105,12 +105,12 @@ struct espi_comm {
     int has_rank_platform;
     int no_rank_platform; /* it cannot be made: all is native */
     struct espi_rank_platform rank_platform;
-    uint64_t n_started;     /* non-blocking calls */
-    uint64_t n_agreed;      /* entries */
-    int n_held;             /* of them under way */
-    int is_gone;            /* the user has freed it */
-    int is_stray;           /* the twin goes when nothing is under way in it */
-    struct espi_help *help; /* or NULL: none yet */
+    uint64_t n_started;              /* non-blocking calls */
+    uint64_t n_agreed;               /* entries */
+    int n_held;                      /* of them under way */
+    int is_gone;                     /* the user has freed it */
+    int is_stray;                    /* the twin goes when nothing is under way in it */
+    struct espi_comm_backup *backup; /* or NULL: none yet */
     uint64_t clock;
     struct espi_entry *cache;
     /* advice that is new: broadcasts that it is about are to be decided anew; or NULL */
@@ -277,19 +277,19 @@ int espi_mpi_transport_reserve(struct espi_mpi_transport *wire, int n,
 /* Gives up what is under way. */
 void espi_mpi_transport_abandon(const struct espi_request *requests, int n);
 
-/* ---- ranks that help each other ---- */
+/* ---- backup senders ---- */
 
-/* Is there help in this job? Every rank finds the same. */
-int espi_help_is_offered(void);
+/* Are there any in this job? Every rank finds the same. */
+int espi_backup_is_offered(void);
 /* Is the entry's program to be run so? Every rank finds the same. */
-int espi_help_applies(struct espi_comm *c, struct espi_entry *e);
+int espi_comm_backup_applies(struct espi_comm *c, struct espi_entry *e);
 /* Runs it; MPI_SUCCESS, or a code. data NULL: they are lost. */
-int espi_help_run(struct espi_comm *c, const struct espi_entry *e, void *data);
+int espi_comm_backup_run(struct espi_comm *c, const struct espi_entry *e, void *data);
 /* The communicator goes, on all its ranks. */
-void espi_help_end(struct espi_comm *c);
+void espi_comm_backup_end(struct espi_comm *c);
 /* The job ends: what is left on the communicators of the list, one a rank, is cleared
  * away. Collective over the job, whose twin it is, or MPI_COMM_NULL: it has none. */
-void espi_help_finish(struct espi_comm *all, MPI_Comm job);
+void espi_comm_backup_finish(struct espi_comm *all, MPI_Comm job);
 
 /* ---- calls ---- */
 

@@ -3,7 +3,7 @@
 #ifndef ESPI_MPI_TAGS_H
 #define ESPI_MPI_TAGS_H
 
-#include "exec/helpline.h"
+#include "exec/backup_session.h"
 
 enum {
     /* Streams of blocking calls: channels as they are in the program. */
@@ -19,16 +19,17 @@ enum {
     /* One each. */
     ESPI_TAG_GREETING = 32763,
     ESPI_TAG_RELAY = 32764, /* advice from rank to rank */
-    ESPI_TAG_ANSWERS = ESPI_CHANNEL_ANSWERS,
-    ESPI_TAG_NOTES = ESPI_CHANNEL_NOTES,
+    ESPI_TAG_BACKUP_SLICES = ESPI_CHANNEL_BACKUP_SLICES,
+    ESPI_TAG_BACKUP_NOTES = ESPI_CHANNEL_BACKUP_NOTES,
     ESPI_TAG_SELF = 32767, /* of a rank to itself */
     ESPI_TAG_MAX = 32767,
 };
 
 _Static_assert((int)ESPI_TAG_SUMS + ESPI_SUMS <= ESPI_TAG_GREETING &&
                    ESPI_TAG_GREETING < ESPI_TAG_RELAY &&
-                   ESPI_TAG_RELAY < ESPI_TAG_ANSWERS &&
-                   ESPI_TAG_ANSWERS < ESPI_TAG_NOTES && ESPI_TAG_NOTES < ESPI_TAG_SELF &&
+                   ESPI_TAG_RELAY < ESPI_TAG_BACKUP_SLICES &&
+                   ESPI_TAG_BACKUP_SLICES < ESPI_TAG_BACKUP_NOTES &&
+                   ESPI_TAG_BACKUP_NOTES < ESPI_TAG_SELF &&
                    (int)ESPI_TAG_SELF <= ESPI_TAG_MAX,
                "each kind of message has tags of its own");
 

@@ -13,6 +13,7 @@
 #include <espalier/espalier.h>
 
 #include "base/rng.h"
+#include "exec/backup.h"
 #include "exec/exec.h"
 #include "exec/loopback.h"
 #include "sim/sim.h"
@@ -90,12 +91,15 @@ static void simulate(struct record *r, esp_sharing sharing, struct espi_arena *a
 
 /* ---- run ---- */
 
+enum { NO_POLICY = -2 };
+
 /* A rank's transport: the loop-back's, where what is sent is looked at. */
 struct tap {
     struct espi_transport outer;
     const struct espi_transport *inner;
     struct record *record;
     int rank, window, result;
+    int backup;      /* whom to ask, but nobody is late; NO_POLICY: runs without */
     int64_t unknown; /* messages that are not what the stream carries */
 };
 
@@ -163,12 +167,54 @@ static int tap_wait_some(void *self, struct espi_request *requests, int n, int b
     return tap->inner->wait_some(tap->inner->self, requests, n, block, done, n_done);
 }
 
+static size_t tap_came(void *self, int i)
+{
+    const struct tap *tap = self;
+    return tap->inner->came(tap->inner->self, i);
+}
+
+static int tap_poll(void *self, int channel, void *to, size_t bytes, int *peer)
+{
+    const struct tap *tap = self;
+    return tap->inner->poll(tap->inner->self, channel, to, bytes, peer);
+}
+
 /* All ranks have the same message, which combinations leave as it is: so a slice is known
  * by its bytes wherever it is. */
 static void same_as_mine(void *arg, void *into, const void *from, size_t bytes)
 {
     struct tap *tap = arg;
     tap->unknown += memcmp(into, from, bytes) != 0;
+}
+
+static int run_plain(struct tap *tap, void *data, struct espi_run_options *o,
+                     struct espi_arena *arena)
+{
+    const struct record *r = tap->record;
+    struct espi_run run;
+    return espi_run_init(&run, &r->prog, tap->rank, r->channel, &tap->outer, data, o,
+                         arena)
+               ? -1
+               : espi_run_progress(&run, 1);
+}
+
+static int run_with_backup(struct tap *tap, void *data, struct espi_run_options *o,
+                           struct espi_arena *arena)
+{
+    const struct espi_program *prog = &tap->record->prog;
+    struct espi_backup_options options = {
+        .sender = tap->backup, .patience = 1, .grace_s = 1e9};
+    struct espi_backup_session *session = espi_backup_session_create(prog->n_ranks);
+    struct espi_backup backup;
+    espi_backup_session_begin(session, &tap->outer);
+    o->policy = &backup.policy;
+    int result =
+        espi_backup_init(&backup, prog, tap->rank, session, data, &options, arena)
+            ? -1
+            : run_plain(tap, data, o, arena);
+    espi_backup_done(&backup);
+    espi_backup_session_free(session);
+    return result;
 }
 
 static void *run_rank(void *arg)
@@ -179,20 +225,17 @@ static void *run_rank(void *arg)
     struct espi_run_options o = {
         .window = tap->window, .combine = same_as_mine, .arg = tap};
     struct espi_arena arena;
-    struct espi_run run;
     void *data = malloc(size);
     memcpy(data, r->data, size);
     espi_arena_init(&arena);
-    tap->result = espi_run_init(&run, &r->prog, tap->rank, r->channel, &tap->outer, data,
-                                &o, &arena)
-                      ? -1
-                      : espi_run_progress(&run, 1);
+    tap->result = tap->backup == NO_POLICY ? run_plain(tap, data, &o, &arena)
+                                           : run_with_backup(tap, data, &o, &arena);
     espi_arena_done(&arena);
     free(data);
     return NULL;
 }
 
-static void run_ranks(struct record *r, struct espi_rng *rng)
+static void run_ranks(struct record *r, int with_backup, struct espi_rng *rng)
 {
     struct tap taps[RANKS_MAX];
     pthread_t threads[RANKS_MAX];
@@ -204,11 +247,12 @@ static void run_ranks(struct record *r, struct espi_rng *rng)
         taps[k] = (struct tap){.inner = espi_loopback_rank(net, k),
                                .record = r,
                                .rank = k,
+                               .backup = NO_POLICY,
                                .window = 1 + (int)espi_rng_below(rng, 5)};
-        taps[k].outer = (struct espi_transport){.self = &taps[k],
-                                                .send = tap_send,
-                                                .recv = tap_recv,
-                                                .wait_some = tap_wait_some};
+        taps[k].outer = (struct espi_transport){&taps[k],      tap_send, tap_recv,
+                                                tap_wait_some, tap_came, tap_poll};
+        if (with_backup)
+            taps[k].backup = (int)espi_rng_below(rng, (uint32_t)r->prog.n_ranks + 1) - 1;
         pthread_create(&threads[k], NULL, run_rank, &taps[k]);
     }
     for (int k = 0; k < r->prog.n_ranks; k++)
@@ -241,26 +285,45 @@ static int64_t expect_same(const struct record *simulated, const struct record *
     return sends;
 }
 
-static int64_t compare(const struct esp_platform *p, const struct esp_plan *plan,
-                       int slices, struct espi_rng *rng)
+/* What was compared: plans of each operation, by one tree and by many, with steps, and
+ * with backup senders. */
+static int compared[ESP_OP_COUNT][2], with_steps, with_backups;
+
+static void compare_run(const struct esp_platform *p, const struct esp_plan *plan,
+                        int slices, const struct record *simulated, struct espi_rng *rng)
 {
     struct espi_arena arena;
-    struct record ran, simulated;
-    int64_t sends = 0;
     espi_arena_init(&arena);
-    record_init(&ran, p, plan, slices, &arena);
-    run_ranks(&ran, rng);
+    for (int with_backup = 0; with_backup < 2; with_backup++) {
+        struct record ran;
+        if (with_backup && !espi_backup_applies(&simulated->prog))
+            continue;
+        record_init(&ran, p, plan, slices, &arena);
+        run_ranks(&ran, with_backup, rng);
+        int64_t sends = expect_same(simulated, &ran, plan->algo);
+        compared[plan->op][plan->n_trees > 1] += sends > 0;
+        with_steps += plan->trees[0].steps != NULL;
+        with_backups += with_backup;
+        record_done(&ran);
+    }
+    espi_arena_done(&arena);
+}
+
+static void compare(const struct esp_platform *p, const struct esp_plan *plan, int slices,
+                    struct espi_rng *rng)
+{
+    struct espi_arena arena;
+    espi_arena_init(&arena);
     for (int fluid = 0; fluid < 2; fluid++) {
+        struct record simulated;
         if (fluid && p->model == ESP_MODEL_HNOW)
             continue; /* there is none */
         record_init(&simulated, p, plan, slices, &arena);
         simulate(&simulated, fluid ? ESP_SHARING_FLUID : ESP_SHARING_EXCLUSIVE, &arena);
-        sends = expect_same(&simulated, &ran, plan->algo);
+        compare_run(p, plan, slices, &simulated, rng);
         record_done(&simulated);
     }
-    record_done(&ran);
     espi_arena_done(&arena);
-    return sends;
 }
 
 static const struct kind_case cases[] = {
@@ -293,9 +356,6 @@ enum { CASES = sizeof cases / sizeof *cases, AT_A_TIME = 5 };
 
 static struct kind_scope scope = {60, -1};
 
-/* What was compared: plans of each operation, by one tree and by many, and with steps. */
-static int compared[ESP_OP_COUNT][2], with_steps;
-
 static void compare_case(const struct esp_platform *p, const struct kind_case *c,
                          struct espi_rng *rng)
 {
@@ -307,10 +367,7 @@ static void compare_case(const struct esp_platform *p, const struct kind_case *c
         return;
     if (st)
         fail_msg("%s: %s", c->algo, err.text);
-    if (compare(p, plan, slices, rng) > 0) {
-        compared[c->op][plan->n_trees > 1]++;
-        with_steps += plan->trees[0].steps != NULL;
-    }
+    compare(p, plan, slices, rng);
     esp_plan_free(plan);
 }
 
@@ -354,12 +411,13 @@ static void every_operation_was_compared(void **state)
     for (int op = 0; op < ESP_OP_COUNT; op++) {
         int has_parts = op == ESP_OP_SCATTER || op == ESP_OP_GATHER ||
                         op == ESP_OP_ALLGATHER || op == ESP_OP_REDUCE_SCATTER;
-        print_message("%s: %d plans of one tree, %d of many\n", esp_op_name((esp_op)op),
-                      compared[op][0], compared[op][1]);
+        print_message("%s: %d runs along one tree, %d along many\n",
+                      esp_op_name((esp_op)op), compared[op][0], compared[op][1]);
         assert_true(has_parts || compared[op][0] > 0);
         assert_true(compared[op][1] > 0);
     }
     assert_true(with_steps > 0);
+    assert_true(with_backups > 0);
 }
 
 int main(int argc, char **argv)

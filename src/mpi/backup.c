@@ -1,5 +1,5 @@
-/* Broadcasts in which ranks help each other (exec/rescue.h), on a communicator. What
- * lasts from call to call hangs on the communicator, and is cleared away with it. */
+/* Broadcasts with backup senders (exec/backup.h), on a communicator. What lasts from call
+ * to call hangs on the communicator, and is cleared away with it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/units.h"
 #include "cost/cost.h"
-#include "exec/rescue.h"
+#include "exec/backup.h"
 #include "exec/slow.h"
 #include "mpi/shim.h"
 #include "runtime/backup_senders.h"
@@ -18,19 +18,19 @@
 #define GRACE_S    5e-3
 #define GRACE_PART 0.1
 
-struct espi_help {
+struct espi_comm_backup {
     struct espi_mpi_transport wire;
     struct espi_transport plain;
     struct espi_slow *slow; /* or NULL */
-    struct espi_helpline *line;
+    struct espi_backup_session *session;
     MPI_Request requests[ESPI_TRANSPORT_CHUNK];
     MPI_Status statuses[ESPI_TRANSPORT_CHUNK];
 };
 
 /* ---- what is the same in all calls of an entry ---- */
 
-/* Helpers and forecast; without them the entry is run without help. */
-static void find_helpers(const struct espi_comm *c, struct espi_entry *e)
+/* Backup senders and forecast; without them the entry is run as the program has it. */
+static void find_backups(const struct espi_comm *c, struct espi_entry *e)
 {
     const struct esp_plan *plan = e->choice.plan;
     const struct esp_platform *p = c->rank_platform.p;
@@ -39,39 +39,39 @@ static void find_helpers(const struct espi_comm *c, struct espi_entry *e)
     struct espi_arena arena;
     struct espi_cost cost;
     struct esp_err err;
-    e->helper = ESPI_NEW(int, n);
+    e->backup = ESPI_NEW(int, n);
     espi_arena_init(&arena);
-    esp_status st = e->helper ? ESP_OK : ESP_ENOMEM;
+    esp_status st = e->backup ? ESP_OK : ESP_ENOMEM;
     if (!st)
-        st = espi_find_backup_senders(p, plan, slice > 0 ? slice : size, e->helper, &err);
+        st = espi_find_backup_senders(p, plan, slice > 0 ? slice : size, e->backup, &err);
     if (!st)
         st = espi_plan_cost(p, plan, size, slice, &arena, &cost, &err);
     if (!st) {
         e->first_s = cost.fill_s;
         e->period_s = cost.period_s;
     } else if (st != ESP_ENOMEM) {
-        e->no_help = 1; /* for the same reason on all ranks */
+        e->no_backup = 1; /* for the same reason on all ranks */
     } else {
-        for (int i = 0; e->helper && i < n; i++)
-            e->helper[i] = -1; /* asks nobody, but helps others */
+        for (int i = 0; e->backup && i < n; i++)
+            e->backup[i] = -1; /* asks nobody, but sends to others */
     }
     espi_arena_done(&arena);
 }
 
-int espi_help_is_offered(void)
+int espi_backup_is_offered(void)
 {
     const struct espi_settings *s = &espi_job.settings;
     return espi_job.net && (s->patience > 0 || s->slow[0]);
 }
 
-int espi_help_applies(struct espi_comm *c, struct espi_entry *e)
+int espi_comm_backup_applies(struct espi_comm *c, struct espi_entry *e)
 {
-    if (!espi_help_is_offered() || e->op != ESP_OP_BCAST || e->no_help ||
-        !espi_rescue_applies(&e->prog))
+    if (!espi_backup_is_offered() || e->op != ESP_OP_BCAST || e->no_backup ||
+        !espi_backup_applies(&e->prog))
         return 0;
-    if (!e->helper)
-        find_helpers(c, e);
-    return !e->no_help;
+    if (!e->backup)
+        find_backups(c, e);
+    return !e->no_backup;
 }
 
 /* ---- what lasts ---- */
@@ -92,20 +92,20 @@ static void slow_down(struct espi_slow *slow, const struct espi_comm *c)
     }
 }
 
-static struct espi_help *make_help(const struct espi_comm *c)
+static struct espi_comm_backup *make_comm_backup(const struct espi_comm *c)
 {
-    struct espi_help *h = espi_calloc(1, sizeof *h);
+    struct espi_comm_backup *h = espi_calloc(1, sizeof *h);
     if (!h)
         return NULL;
     espi_mpi_transport_init(&h->wire, &h->plain, c->twin);
     h->wire.any_size = 1;
     h->wire.requests = h->requests;
     h->wire.statuses = h->statuses;
-    h->line = espi_helpline_create(c->size);
+    h->session = espi_backup_session_create(c->size);
     if (espi_job.settings.slow[0])
         h->slow = espi_slow_create(&h->plain, c->size);
-    if (!h->line || (espi_job.settings.slow[0] && !h->slow)) {
-        espi_helpline_free(h->line);
+    if (!h->session || (espi_job.settings.slow[0] && !h->slow)) {
+        espi_backup_session_free(h->session);
         espi_slow_free(h->slow);
         espi_free(h);
         return NULL;
@@ -115,38 +115,38 @@ static struct espi_help *make_help(const struct espi_comm *c)
     return h;
 }
 
-static const struct espi_transport *transport_of(const struct espi_help *h)
+static const struct espi_transport *transport_of(const struct espi_comm_backup *h)
 {
     return h->slow ? espi_slow_transport(h->slow) : &h->plain;
 }
 
 /* Takes what is still under way, so that nothing is left on the twin. Collective. */
-static void drain(struct espi_comm *c)
+static void drain_comm(struct espi_comm *c)
 {
-    struct espi_help *h = c->help;
-    int piggyback = 0;
-    if (PMPI_Reduce_scatter_block(h->line->notes_sent, &piggyback, 1, MPI_INT, MPI_SUM,
+    struct espi_comm_backup *h = c->backup;
+    int notes = 0;
+    if (PMPI_Reduce_scatter_block(h->session->notes_sent, &notes, 1, MPI_INT, MPI_SUM,
                                   c->twin) == MPI_SUCCESS)
-        espi_helpline_drain(h->line, transport_of(h), piggyback);
+        espi_backup_session_drain(h->session, transport_of(h), notes);
 }
 
 /* What is still under way is the library's to clear away. */
-static void discard(struct espi_comm *c)
+static void discard_backup(struct espi_comm *c)
 {
-    struct espi_help *h = c->help;
-    if (h && h->line->n_requests == 0) {
-        espi_helpline_free(h->line);
+    struct espi_comm_backup *h = c->backup;
+    if (h && h->session->n_requests == 0) {
+        espi_backup_session_free(h->session);
         espi_slow_free(h->slow);
         espi_free(h);
     }
-    c->help = NULL;
+    c->backup = NULL;
 }
 
-void espi_help_end(struct espi_comm *c)
+void espi_comm_backup_end(struct espi_comm *c)
 {
-    if (c->help)
-        drain(c);
-    discard(c);
+    if (c->backup)
+        drain_comm(c);
+    discard_backup(c);
 }
 
 /* ---- the end of the job ---- */
@@ -159,14 +159,14 @@ void espi_help_end(struct espi_comm *c)
 #define PAUSE_US 1000
 
 /* Looks at all once; *left: what is under way then. */
-static int sweep(const struct espi_comm *all, int64_t *left)
+static int sweep_all(const struct espi_comm *all, int64_t *left)
 {
     int count = 0, code = 0;
     *left = 0;
     for (const struct espi_comm *c = all; c && !code; c = c->next)
-        if (c->help) {
-            code = espi_helpline_sweep(c->help->line, &count);
-            *left += espi_helpline_left(c->help->line);
+        if (c->backup) {
+            code = espi_backup_session_sweep(c->backup->session, &count);
+            *left += espi_backup_session_left(c->backup->session);
         }
     return code;
 }
@@ -180,7 +180,7 @@ static void drain_all(const struct espi_comm *all, MPI_Comm job)
     double end_s = 0;
     for (int round = 0; round < ROUNDS; round++) {
         int64_t mine[TERMS], sums[TERMS];
-        int code = sweep(all, &mine[LEFT]);
+        int code = sweep_all(all, &mine[LEFT]);
         mine[STOP] = code || (round && espi_now_s() > end_s);
         if (PMPI_Allreduce(mine, sums, TERMS, MPI_INT64_T, MPI_SUM, job) || sums[STOP] ||
             sums[LEFT] == 0)
@@ -192,60 +192,78 @@ static void drain_all(const struct espi_comm *all, MPI_Comm job)
     }
 }
 
-void espi_help_finish(struct espi_comm *all, MPI_Comm job)
+void espi_comm_backup_finish(struct espi_comm *all, MPI_Comm job)
 {
-    if (!espi_help_is_offered())
+    if (!espi_backup_is_offered())
         return;
     for (struct espi_comm *c = all; c; c = c->next)
-        if (c->help)
-            espi_helpline_close(c->help->line, transport_of(c->help));
+        if (c->backup)
+            espi_backup_session_close(c->backup->session, transport_of(c->backup));
     if (job != MPI_COMM_NULL)
         drain_all(all, job);
     for (struct espi_comm *c = all; c; c = c->next)
-        discard(c);
+        discard_backup(c);
 }
 
 /* ---- the run ---- */
 
-static void tell(const struct espi_rescue_count *n)
+static void tell_count(const struct espi_backup_count *n)
 {
     if (espi_job.settings.log >= ESPI_LOG_DEBUG && n->asked + n->spared + n->answers > 0)
-        fprintf(stderr,
-                "espalier: rank %d: asked for help %lld times: %lld slices of use, %lld "
-                "not; sent %lld as a helper, left out %lld\n",
-                espi_job.rank, (long long)n->asked, (long long)n->helped,
-                (long long)n->wasted, (long long)n->answers, (long long)n->spared);
+        fprintf(
+            stderr,
+            "espalier: rank %d: asked its backup %lld times: %lld slices of use, %lld "
+            "not; sent %lld as a backup, left out %lld\n",
+            espi_job.rank, (long long)n->asked, (long long)n->helped,
+            (long long)n->wasted, (long long)n->answers, (long long)n->spared);
 }
 
-static int run(struct espi_comm *c, const struct espi_entry *e, void *data)
+/* When it is over, whatever is still under way of the program is given up. Requests of a
+ * slowed transport are not MPI's. */
+static int run_program(struct espi_comm_backup *h, struct espi_run *run,
+                       const struct espi_backup *b)
 {
-    struct espi_help *h = c->help;
-    struct espi_rescue rescue;
-    struct espi_arena arena;
+    if (espi_run_progress(run, 1) == 1)
+        return b->broken ? MPI_ERR_COUNT : h->wire.error;
+    if (!h->slow)
+        espi_mpi_transport_abandon(run->requests, run->n_requests);
+    return run->error < 0 ? MPI_ERR_NO_MEM : run->error;
+}
+
+static int run_with_backup(struct espi_comm *c, const struct espi_entry *e, void *data)
+{
+    struct espi_comm_backup *h = c->backup;
     double all_s = e->first_s + e->period_s * (double)e->prog.n_slices;
-    struct espi_rescue_options options = {.window = espi_job.settings.window,
-                                          .helper = -1,
+    struct espi_backup_options options = {.sender = -1,
                                           .first_s = e->first_s,
                                           .period_s = e->period_s,
                                           .patience = espi_job.settings.patience,
                                           .grace_s = GRACE_S + GRACE_PART * all_s};
-    if (e->helper && options.patience > 0)
-        options.helper = e->helper[c->rank];
+    struct espi_backup backup;
+    struct espi_run_options o = {.window = espi_job.settings.window,
+                                 .policy = &backup.policy};
+    struct espi_arena arena;
+    struct espi_run run;
+    int code = MPI_ERR_NO_MEM;
+    if (e->backup && options.patience > 0)
+        options.sender = e->backup[c->rank];
     h->wire.error = MPI_SUCCESS;
     espi_arena_init(&arena);
-    espi_helpline_begin(h->line, transport_of(h));
-    int code = espi_rescue_run(&rescue, &e->prog, c->rank, e->channel, h->line, data,
-                               &options, &arena);
+    espi_backup_session_begin(h->session, transport_of(h));
+    if (!espi_backup_init(&backup, &e->prog, c->rank, h->session, data, &options,
+                          &arena) &&
+        !espi_run_init(&run, &e->prog, c->rank, e->channel, transport_of(h), data, &o,
+                       &arena))
+        code = run_program(h, &run, &backup);
+    espi_backup_done(&backup);
     espi_arena_done(&arena);
-    tell(&rescue.count);
-    if (code == ESPI_RESCUE_SIZES)
-        return MPI_ERR_COUNT;
-    return code < 0 ? MPI_ERR_NO_MEM : code ? code : h->wire.error;
+    tell_count(&backup.count);
+    return code;
 }
 
-int espi_help_run(struct espi_comm *c, const struct espi_entry *e, void *data)
+int espi_comm_backup_run(struct espi_comm *c, const struct espi_entry *e, void *data)
 {
-    if (!c->help)
-        c->help = make_help(c);
-    return c->help ? run(c, e, data) : MPI_ERR_NO_MEM;
+    if (!c->backup)
+        c->backup = make_comm_backup(c);
+    return c->backup ? run_with_backup(c, e, data) : MPI_ERR_NO_MEM;
 }

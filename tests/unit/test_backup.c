@@ -1,5 +1,5 @@
-/* Broadcasts in which ranks help each other, over the loop-back transport with slow
- * links: every byte at every rank, nothing left over, no message more than needed. */
+/* Broadcasts with backup senders, over the loop-back transport with slow links: every
+ * byte at every rank, nothing left over, no message more than needed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,9 @@
 #include <espalier/espalier.h>
 
 #include "base/rng.h"
+#include "exec/backup.h"
 #include "exec/exec.h"
 #include "exec/loopback.h"
-#include "exec/rescue.h"
 #include "exec/slow.h"
 #include "support/seed.h"
 
@@ -28,17 +28,22 @@ struct scene {
     struct espi_arena arena;
     struct espi_program prog[RUNS_MAX];
     int *channel[RUNS_MAX];
-    int helper[RUNS_MAX][RANKS_MAX];
+    int backup[RUNS_MAX][RANKS_MAX];
+    int lost[RANKS_MAX]; /* it has no data */
+    int odd;             /* a rank whose program is the other one; 0: none is */
+    struct espi_program other;
     double slow_Bps[RANKS_MAX][RANKS_MAX]; /* 0: not slow */
-    struct espi_rescue_options options;
+    int window;
+    struct espi_backup_options options;
     struct espi_loopback *net;
     long fail_after;
     pthread_barrier_t barrier;
     int notes[RANKS_MAX][RANKS_MAX];
     int meets; /* in the end ranks look until nothing is left, instead of counting */
     int64_t left[RANKS_MAX];
-    struct espi_rescue_count count[RANKS_MAX]; /* sums over the runs */
-    double patience[RANKS_MAX];                /* after the last */
+    struct espi_backup_count count[RANKS_MAX]; /* sums over the runs */
+    int64_t put_aside[RANKS_MAX];
+    double patience[RANKS_MAX]; /* after the last */
     int code[RANKS_MAX];
     int wrong[RANKS_MAX];
 };
@@ -53,37 +58,72 @@ static unsigned char expected(int run, size_t i)
     return (unsigned char)((i + (size_t)run * 977) * 2654435761u >> 13);
 }
 
-static int one_run(struct scene *s, int rank, int run, struct espi_helpline *line,
-                   const struct espi_transport *t)
+static const struct espi_program *program_of(const struct scene *s, int rank, int number)
 {
-    const struct espi_program *prog = &s->prog[run];
-    size_t size = (size_t)prog->size_bytes;
+    return s->odd && s->odd == rank ? &s->other : &s->prog[number];
+}
+
+/* What is to be told of the rank's part in one run. */
+static void add_counts(struct scene *s, int rank, const struct espi_backup *b,
+                       const struct espi_run *run)
+{
+    s->patience[rank] = b->session->patience;
+    s->put_aside[rank] += run->n_put_aside;
+    s->count[rank].asked += b->count.asked;
+    s->count[rank].helped += b->count.helped;
+    s->count[rank].wasted += b->count.wasted;
+    s->count[rank].spared += b->count.spared;
+    s->count[rank].answers += b->count.answers;
+}
+
+/* As the shim does it; also in steps. 0, an error, or BROKEN. */
+enum { BROKEN = -2 };
+
+static int run_program(struct scene *s, int rank, int number,
+                       const struct espi_transport *t,
+                       struct espi_backup_session *session, void *data)
+{
+    struct espi_backup_options options = s->options;
+    struct espi_backup backup;
+    struct espi_run_options o = {.window = s->window, .policy = &backup.policy};
     struct espi_arena arena;
-    struct espi_rescue r;
-    struct espi_rescue_options options = s->options;
-    unsigned char *data = malloc(size);
-    options.helper = s->helper[run][rank];
-    for (size_t i = 0; i < size; i++)
-        data[i] = rank == prog->root ? expected(run, i) : 0xee;
+    struct espi_run run;
+    int result = 0;
+    options.sender = s->backup[number][rank];
     espi_arena_init(&arena);
-    espi_helpline_begin(line, t);
-    int code =
-        espi_rescue_run(&r, prog, rank, s->channel[run], line, data, &options, &arena);
-    for (size_t i = 0; i < size && !code; i++)
-        s->wrong[rank] += data[i] != expected(run, i);
-    s->patience[rank] = line->patience;
-    s->count[rank].asked += r.count.asked;
-    s->count[rank].helped += r.count.helped;
-    s->count[rank].wasted += r.count.wasted;
-    s->count[rank].spared += r.count.spared;
-    s->count[rank].answers += r.count.answers;
+    espi_backup_session_begin(session, t);
+    assert_int_equal(espi_backup_init(&backup, program_of(s, rank, number), rank, session,
+                                      data, &options, &arena),
+                     0);
+    assert_int_equal(espi_run_init(&run, program_of(s, rank, number), rank,
+                                   s->channel[number], t, data, &o, &arena),
+                     0);
+    while (result == 0)
+        result = espi_run_progress(&run, rank % 3 != 2);
+    add_counts(s, rank, &backup, &run);
+    espi_backup_done(&backup);
+    int code = result < 0 ? run.error : backup.broken ? BROKEN : 0;
     espi_arena_done(&arena);
+    return code;
+}
+
+static int one_run(struct scene *s, int rank, int number,
+                   struct espi_backup_session *session, const struct espi_transport *t)
+{
+    const struct espi_program *prog = program_of(s, rank, number);
+    size_t size = (size_t)prog->size_bytes;
+    unsigned char *data = malloc(size);
+    for (size_t i = 0; i < size; i++)
+        data[i] = rank == prog->root ? expected(number, i) : 0xee;
+    int code = run_program(s, rank, number, t, session, s->lost[rank] ? NULL : data);
+    for (size_t i = 0; i < size && !code; i++)
+        s->wrong[rank] += data[i] != expected(number, i);
     free(data);
     return code;
 }
 
 /* Takes the notes that were sent to this rank, or meets the others until all are. */
-static int clear(struct scene *s, int rank, struct espi_helpline *line,
+static int clear(struct scene *s, int rank, struct espi_backup_session *session,
                  const struct espi_transport *t)
 {
     int64_t notes = 0, left = 1;
@@ -91,11 +131,11 @@ static int clear(struct scene *s, int rank, struct espi_helpline *line,
     for (int from = 0; from < s->n; from++)
         notes += s->notes[from][rank];
     if (!s->meets)
-        return espi_helpline_drain(line, t, notes);
-    espi_helpline_close(line, t);
+        return espi_backup_session_drain(session, t, notes);
+    espi_backup_session_close(session, t);
     while (left && !code) {
-        code = espi_helpline_sweep(line, &count);
-        s->left[rank] = espi_helpline_left(line);
+        code = espi_backup_session_sweep(session, &count);
+        s->left[rank] = espi_backup_session_left(session);
         pthread_barrier_wait(&s->barrier);
         left = 0;
         for (int r = 0; r < s->n; r++)
@@ -110,20 +150,22 @@ static void *run_rank(void *arg)
     const struct rank *me = arg;
     struct scene *s = me->scene;
     int rank = me->rank, code = 0;
-    struct espi_helpline *line = espi_helpline_create(s->n);
+    struct espi_backup_session *session = espi_backup_session_create(s->n);
     struct espi_slow *slow = espi_slow_create(espi_loopback_rank(s->net, rank), s->n);
     const struct espi_transport *t = espi_slow_transport(slow);
     for (int to = 0; to < s->n; to++)
         espi_slow_link(slow, to, s->slow_Bps[rank][to]);
     for (int run = 0; run < s->n_runs && !code; run++)
-        code = one_run(s, rank, run, line, t);
-    memcpy(s->notes[rank], line->notes_sent, (size_t)s->n * sizeof *line->notes_sent);
+        code = one_run(s, rank, run, session, t);
+    memcpy(s->notes[rank], session->notes_sent,
+           (size_t)s->n * sizeof *session->notes_sent);
     pthread_barrier_wait(&s->barrier);
+    int cleared = code == 0 || code == BROKEN ? clear(s, rank, session, t) : 0;
     if (!code)
-        code = clear(s, rank, line, t);
+        code = cleared;
     s->code[rank] = code;
     pthread_barrier_wait(&s->barrier);
-    espi_helpline_free(line);
+    espi_backup_session_free(session);
     espi_slow_free(slow);
     return NULL;
 }
@@ -139,7 +181,8 @@ static void scene_init(struct scene *s, int n)
     o.density = 1;
     assert_int_equal(esp_generate_random(&o, &s->p, NULL), ESP_OK);
     espi_arena_init(&s->arena);
-    s->options = (struct espi_rescue_options){.window = 2, .patience = 1, .grace_s = 1e9};
+    s->window = 2;
+    s->options = (struct espi_backup_options){.patience = 1, .grace_s = 1e9};
 }
 
 /* Adds a broadcast along the tree that parents[] tells. */
@@ -165,10 +208,10 @@ static void scene_add(struct scene *s, int root, const int *parent, double size,
     struct espi_program *prog = &s->prog[s->n_runs];
     if (espi_program_compile(s->p, plan, &o, &s->arena, prog, &err))
         fail_msg("%s", err.text);
-    assert_true(espi_rescue_applies(prog));
+    assert_true(espi_backup_applies(prog));
     s->channel[s->n_runs] = espi_program_channels(prog, &s->arena);
     for (int v = 0; v < s->n; v++)
-        s->helper[s->n_runs][v] = -1;
+        s->backup[s->n_runs][v] = -1;
     s->n_runs++;
     esp_plan_free(plan);
 }
@@ -222,11 +265,12 @@ static void nothing_more_in_the_good_case(void **state)
     scene_init(&s, 5);
     scene_add(&s, 0, parent, 100000, 1000);
     for (int v = 1; v < 5; v++)
-        s.helper[0][v] = v % 2 ? 2 : 1;
+        s.backup[0][v] = v % 2 ? 2 : 1;
     scene_run(&s);
     expect_right(&s);
     for (int r = 0; r < 5; r++) {
         assert_int_equal(s.count[r].asked + s.count[r].answers + s.count[r].spared, 0);
+        assert_int_equal(s.put_aside[r], 0);
         for (int to = 0; to < 5; to++)
             assert_int_equal(s.notes[r][to], 0);
     }
@@ -236,14 +280,14 @@ static void nothing_more_in_the_good_case(void **state)
 /* The link from 0 to 1 would need half a minute for the message, the others a tenth of a
  * second. Rank 1 gets nearly all of it from rank 2, so that rank 0 does not send it, and
  * passes it on to 3 and 4. */
-static void helper_replaces_slow_link(void **state)
+static void backup_replaces_slow_link(void **state)
 {
     (void)state;
     struct scene s;
     int parent[5] = {0, 0, 0, 1, 3};
     scene_init(&s, 5);
     scene_add(&s, 0, parent, 300000, 3000);
-    s.helper[0][1] = 2;
+    s.backup[0][1] = 2;
     all_links(&s, 3e6);
     s.slow_Bps[0][1] = 1e4;
     s.options.grace_s = 5e-3;
@@ -255,7 +299,7 @@ static void helper_replaces_slow_link(void **state)
     scene_done(&s);
 }
 
-/* A parent serves its other children while one of them is slow. */
+/* A parent passes over a child that takes nothing, and serves the others. */
 static void slow_child_does_not_hold_up_others(void **state)
 {
     (void)state;
@@ -263,32 +307,106 @@ static void slow_child_does_not_hold_up_others(void **state)
     int parent[4] = {0, 0, 0, 2};
     scene_init(&s, 4);
     scene_add(&s, 0, parent, 64000, 1000);
-    s.helper[0][1] = 3; /* has its data by way of 2 */
+    s.backup[0][1] = 3; /* has its data by way of 2 */
     all_links(&s, 1e6);
     s.slow_Bps[0][1] = 5e3;
     s.options.grace_s = 2e-3;
     scene_run(&s);
     expect_right(&s);
     assert_true(s.count[1].helped >= 50);
+    assert_true(s.put_aside[0] > 0);
     scene_done(&s);
 }
 
-/* A helper that itself depends on the one it is to help does no harm, and is asked less
+/* Without backups too: all sends that were put aside are made up for. */
+static void passed_over_children_get_all(void **state)
+{
+    (void)state;
+    struct scene s;
+    int parent[4] = {0, 0, 0, 0};
+    scene_init(&s, 4);
+    scene_add(&s, 0, parent, 20000, 1000);
+    s.slow_Bps[0][1] = 1e5;
+    s.slow_Bps[0][3] = 2e5;
+    s.options.grace_s = 1e-3;
+    scene_run(&s);
+    expect_right(&s);
+    assert_true(s.put_aside[0] > 0);
+    assert_int_equal(s.count[0].spared, 0);
+    scene_done(&s);
+}
+
+/* A rank that has lost its data passes on empty messages, and all who depend on it learn
+ * that theirs are not right; the others have theirs. */
+static void lost_data_are_told_of(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        struct scene s;
+        int parent[6] = {0, 0, 0, 1, 3, 2};
+        static const int without[6] = {0, 1, 0, 1, 1, 0};
+        scene_init(&s, 6);
+        scene_add(&s, 0, parent, 30000, 1000);
+        for (int v = 0; v < 6; v++)
+            s.backup[0][v] = round % 4 ? (v + round) % 6 : -1;
+        s.lost[1] = 1;
+        s.options.grace_s = round % 3 ? 0 : 1e9;
+        scene_run(&s);
+        for (int r = 0; r < 6; r++) {
+            int may_be_saved = round % 4 && round % 3 && without[r] && r != 1;
+            if (!may_be_saved)
+                assert_int_equal(s.code[r], without[r] ? BROKEN : 0);
+            assert_int_equal(s.wrong[r], 0);
+        }
+        scene_done(&s);
+    }
+}
+
+/* Ranks that expect a message of another size notice it, and nobody waits for ever. */
+static void other_sizes_are_noticed(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        struct scene s;
+        int parent[5] = {0, 0, 0, 1, 2}, odd = 1 + round % 4;
+        scene_init(&s, 5);
+        scene_add(&s, 0, parent, 30000, 1000);
+        for (int v = 0; v < 5; v++)
+            s.backup[0][v] = (v + round) % 5;
+        s.other = s.prog[0];
+        s.other.size_bytes = round % 2 ? 27000 : 36000;
+        s.odd = odd;
+        s.options.grace_s = round % 3 ? 0 : 1e9;
+        scene_run(&s);
+        /* This network cuts long messages; then those that they are passed on to notice.
+         */
+        if (round % 2 == 0)
+            assert_int_equal(s.code[odd], BROKEN);
+        else if (odd <= 2 && round % 3 == 0)
+            assert_int_equal(s.code[odd + 2], BROKEN);
+        for (int r = 0; r < 5; r++)
+            assert_true(s.code[r] == 0 || s.code[r] == BROKEN);
+        assert_int_equal(s.code[0], 0);
+        scene_done(&s);
+    }
+}
+
+/* A backup that itself depends on the one it is to help does no harm, and is asked less
  * and less. */
-static void useless_helpers_are_left_alone(void **state)
+static void useless_backups_are_left_alone(void **state)
 {
     (void)state;
     struct scene s;
     int parent[3] = {0, 0, 1};
     scene_init(&s, 3);
     scene_add(&s, 0, parent, 50000, 250);
-    s.helper[0][1] = 2;
+    s.backup[0][1] = 2;
     s.slow_Bps[0][1] = 5e5;
     s.options.grace_s = 1e-4;
     scene_run(&s);
     expect_right(&s);
     assert_int_equal(s.count[1].helped, 0);
-    /* How often it is late, and how much comes until the helper hears that it is of no
+    /* How often it is late, and how much comes until the backup hears that it is of no
      * use, depends on what else runs on the machine; but each time in vain doubles the
      * patience, and nothing is sent twice in answer to one. */
     assert_true(s.count[1].wasted == 0 || s.patience[1] >= 2);
@@ -314,7 +432,7 @@ static void random_tree(struct espi_rng *rng, int n, int root, int *parent)
         parent[order[i]] = order[espi_rng_below(rng, (uint32_t)i)];
 }
 
-/* Trees, roots and helpers of all kinds, some links slow, and patience of none at all:
+/* Trees, roots and backups of all kinds, some links slow, and patience of none at all:
  * several broadcasts one after the other, so that notes and answers of one arrive in
  * another. */
 static void random_scenes(void **state)
@@ -333,13 +451,13 @@ static void random_scenes(void **state)
             random_tree(&rng, n, root, parent);
             scene_add(&s, root, parent, size, 1 + size / (1 + espi_rng_below(&rng, 30)));
             for (int v = 0; v < n; v++)
-                s.helper[k][v] = (int)espi_rng_below(&rng, (uint32_t)n + 1) - 1;
+                s.backup[k][v] = (int)espi_rng_below(&rng, (uint32_t)n + 1) - 1;
         }
         for (int k = 0; k < n; k++) {
             uint32_t from = espi_rng_below(&rng, (uint32_t)n);
             s.slow_Bps[from][espi_rng_below(&rng, (uint32_t)n)] = 2e6;
         }
-        s.options.window = 1 + (int)espi_rng_below(&rng, 5);
+        s.window = 1 + (int)espi_rng_below(&rng, 5);
         s.options.grace_s = round % 2 ? 0 : 1e-3;
         s.meets = round % 4 >= 2;
         scene_run(&s);
@@ -367,7 +485,7 @@ static void failures_end_the_run(void **state)
         random_tree(&rng, 6, 0, parent);
         scene_add(&s, 0, parent, 6000, 500);
         for (int v = 0; v < 6; v++)
-            s.helper[0][v] = (v + 3) % 6;
+            s.backup[0][v] = (v + 3) % 6;
         s.options.grace_s = 0;
         s.fail_after = 1 + 7 * round;
         scene_run(&s);
@@ -382,9 +500,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_more_in_the_good_case),
-        cmocka_unit_test(helper_replaces_slow_link),
+        cmocka_unit_test(backup_replaces_slow_link),
         cmocka_unit_test(slow_child_does_not_hold_up_others),
-        cmocka_unit_test(useless_helpers_are_left_alone),
+        cmocka_unit_test(passed_over_children_get_all),
+        cmocka_unit_test(lost_data_are_told_of),
+        cmocka_unit_test(other_sizes_are_noticed),
+        cmocka_unit_test(useless_backups_are_left_alone),
         cmocka_unit_test(random_scenes),
         cmocka_unit_test(failures_end_the_run),
     };
