@@ -237,20 +237,20 @@ static esp_status fill(const struct espi_bound_task *t, const struct espi_bound_
     return st;
 }
 
-static esp_status compute(struct espi_bound_task *t, int root, double slice_bytes,
+static esp_status compute(struct espi_bound_task task, int root, double slice_bytes,
                           struct esp_bound *bound, struct esp_err *err)
 {
     struct espi_view v;
     struct espi_bound_found f = {0};
     double start_s = espi_now_s();
-    esp_status st = espi_view_init(&v, t->p, slice_bytes, t->arena, err);
+    esp_status st = espi_view_init(&v, task.p, slice_bytes, task.arena, err);
     if (st)
         return st;
-    t->v = &v;
-    t->root = v.host[root];
-    st = find(t, &f, err);
+    task.v = &v;
+    task.root = v.host[root];
+    st = find(&task, &f, err);
     bound->solve_s = espi_now_s() - start_s;
-    return st ? st : fill(t, &f, bound, err);
+    return st ? st : fill(&task, &f, bound, err);
 }
 
 esp_status espi_bound_bcast(const struct esp_platform *p, int root, double slice_bytes,
@@ -263,7 +263,7 @@ esp_status espi_bound_bcast(const struct esp_platform *p, int root, double slice
     if (!bound)
         return espi_err_nomem(err);
     espi_arena_init(&arena);
-    esp_status st = compute(&task, root, slice_bytes, bound, err);
+    esp_status st = compute(task, root, slice_bytes, bound, err);
     espi_arena_done(&arena);
     if (st)
         esp_bound_free(bound);
