@@ -90,13 +90,14 @@ static esp_status enter_ours(struct side *s, const char *text, double slice_byte
                                            s->err);
 }
 
-/* Was the plan made by `auto` for messages of this very size? Then it has been weighed
- * with all that is tried here, and with more. */
+/* Was the plan made by `auto` for this class of sizes, on these very hosts? Then it has
+ * been weighed with all that is tried here, and with more. */
 static int is_settled(const struct esp_plan *given, double size_bytes,
                       const struct espi_choice_options *options)
 {
-    return is_auto(given->algo) && given->size_bytes == size_bytes &&
-           !(options->slice_bytes > 0) && given->makespan_s > 0;
+    return is_auto(given->algo) && given->size_bytes <= size_bytes &&
+           given->size_bytes > size_bytes / 2 && !(options->slice_bytes > 0) &&
+           given->makespan_s > 0;
 }
 
 static esp_status take_settled(struct side *s, struct esp_plan *plan)

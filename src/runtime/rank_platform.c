@@ -444,6 +444,8 @@ esp_status espi_rank_platform_adapt(const struct espi_rank_platform *rank_platfo
     espi_arena_done(&arena);
     mine->size_bytes = plan->size_bytes;
     mine->slice_bytes = plan->slice_bytes;
+    if (rank_platform->p->n_hosts == net->n_hosts) /* nobody has to pass anything on */
+        mine->makespan_s = plan->makespan_s;
     if (!st)
         st = esp_plan_check(mine, rank_platform->p, err);
     if (st)

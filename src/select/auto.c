@@ -19,7 +19,7 @@
 #include "plan/plan.h"
 #include "platform/platform.h"
 #include "select/contest.h"
-#include "select/tuned.h"
+#include "select/tuning.h"
 
 enum { MAX_ROUNDS = 2 };
 

@@ -22,14 +22,9 @@
 #include "cost/cost.h"
 #include "plan/ops.h"
 #include "select/slices.h"
+#include "select/tuning.h"
 
 enum { MAX_PLANS = 64 };
-
-static const double MARGIN = 1.25;      /* of trees that are pipelined */
-static const double TREES_WORK = 1.5e6; /* hosts * arcs: more takes seconds */
-static const double MOST_JUDGED = 3e5;  /* transfers: a few tenths of a second */
-/* What slices of a quarter leave, at best, of the finish beside the busiest resource. */
-static const double REST = 0.25;
 
 /* A plan of messages, and for how long its busiest resource is taken. */
 struct candidate {
@@ -78,7 +73,7 @@ static double finish_s(struct choice *c, const struct esp_plan *plan)
         c->failed = st;
     if (st)
         return NAN;
-    return cost.makespan_s * (espi_plan_has_steps(plan) ? 1 : MARGIN) +
+    return cost.makespan_s * (espi_plan_has_steps(plan) ? 1 : ESPI_ALLGATHER_MARGIN) +
            messages_s(c, plan);
 }
 
@@ -167,7 +162,7 @@ static void look_on(struct choice *c, struct esp_plan *plan, struct cut before,
     double shrinks = isfinite(before.rest_s) ? rest_s / before.rest_s : 0.5;
     for (; next < c->n_slices; next++) {
         plan->slice_bytes = c->slice_bytes[next];
-        rest_s *= fmax(shrinks, REST);
+        rest_s *= fmax(shrinks, ESPI_ALLGATHER_REST);
         double next_s = load_s(c, plan) + messages_s(c, plan) + rest_s;
         if (!(next_s < s))
             break;
@@ -181,7 +176,8 @@ static void look_on(struct choice *c, struct esp_plan *plan, struct cut before,
 static int can_be_before(const struct esp_plan *plan, double load, double rest_s,
                          double most_s)
 {
-    return (load + REST * rest_s) * (shares_are_exact(plan) ? 1 : 0.5) < most_s;
+    return (load + ESPI_ALLGATHER_REST * rest_s) * (shares_are_exact(plan) ? 1 : 0.5) <
+           most_s;
 }
 
 /* Trees are good for slices of other sizes too. */
@@ -197,7 +193,8 @@ static void consider_slices(struct choice *c, struct esp_plan *plan)
         if ((i > 0 && plan->slice_bytes < least) ||
             !can_be_before(plan, load, rest_s, fmin(c->best_s, best.finish_s)))
             break;
-        if (i > 0 && n * (n - 1) * (part / plan->slice_bytes) > MOST_JUDGED) {
+        if (i > 0 &&
+            n * (n - 1) * (part / plan->slice_bytes) > ESPI_ALLGATHER_MOST_JUDGED) {
             /* processors that take turns do not like finer slices as ports do */
             if (c->task->p->model != ESP_MODEL_HNOW)
                 look_on(c, plan, before, &best, i);
@@ -262,7 +259,8 @@ static int is_tried(const struct espi_algo *algo, const struct espi_task *task)
     if (algo->op != ESP_OP_ALLGATHER || algo->flags & ESPI_ALGO_CHOOSES ||
         !espi_algo_applies(algo, task->p))
         return 0;
-    return !(algo->flags & ESPI_ALGO_NEEDS_LP) || (double)g->n * g->m <= TREES_WORK;
+    return !(algo->flags & ESPI_ALGO_NEEDS_LP) ||
+           (double)g->n * g->m <= ESPI_ALLGATHER_TREES_WORK;
 }
 
 /* The algorithm with its first option as given, if it has one of words. */

@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 #include "plan/slices.h"
 #include "platform/platform.h"
-#include "select/tuned.h"
+#include "select/tuning.h"
 
 static int add_size(double part_bytes, double bytes, double *out_bytes, int n)
 {

@@ -1,6 +1,7 @@
 /* espalier run: starts an MPI program with the shim in it. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -181,7 +182,8 @@ static int start(const char *const *line, const struct cli_run_plan *plan,
 /* Plan, advisor and program, when all else is known to be right. */
 static int run_all(const struct cli_args *args, int mpi, const char *shim)
 {
-    bool may_leave = cli_has(args, "adapt") || cli_text(args, "algo");
+    bool may_leave =
+        cli_has(args, "adapt") || cli_text(args, "algo") || cli_text(args, "platform");
     struct cli_kept *kept = cli_guard_begin(may_leave);
     struct advice advice = {.folder = kept->folder};
     struct espi_arena arena;
@@ -277,11 +279,22 @@ const struct command cli_command_run = {
              .letter = 'a',
              .kind = CLI_STRING,
              .value = "NAME",
-             .help = "The algorithm that plans; without it, the best of several that "
-                     "are quick. One that solves linear programs plans before the "
-                     "program starts, for the root below; what it does not plan is "
-                     "planned by the others. auto weighs a plan of many trees, made "
-                     "before, against the quick ones, for each size of message."},
+             .help = "The algorithm that plans; without it, and without --adapt, auto. "
+                     "auto, and those that solve linear programs, plan before the "
+                     "program starts, for the root and the size below, as 'espalier "
+                     "plan' does; that plan of auto runs for messages of its size, and "
+                     "is weighed against quick ones for all others. What was not "
+                     "planned before is planned by quick ones."},
+            {.name = "size",
+             .letter = 's',
+             .kind = CLI_SIZE,
+             .value = "SIZE",
+             .limited = true,
+             .min = 0,
+             .max = INFINITY,
+             .help = "The size of messages that plan is made for, and all from more "
+                     "than the power of two below it to that above; 64 MB if not given; "
+                     "0: no plan is made before."},
             {.name = "root",
              .letter = 'r',
              .kind = CLI_STRING,

@@ -36,29 +36,53 @@ static int root_of(const struct cli_args *args, const struct esp_platform *p,
     return cli_find_root(p, path, named ? named : espi_node_name(p, first_host(p)), root);
 }
 
-/* "auto" is a choice by the size of each message: between the plans that the library
- * makes by itself and one of many trees, made here. */
-static const char *algorithm_of(const struct cli_args *args)
-{
-    const char *name = cli_text(args, "algo");
+/* A plan that is to be made before the program starts. */
+struct early {
+    const struct espi_algo *algo; /* NULL: none is */
+    struct esp_request request;
+    bool asked; /* by name; else the program starts, too, where no plan can be made */
+};
 
-    return name && strcmp(name, "auto") == 0 ? "mtp" : name;
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value;
 }
 
-static int make(const struct cli_args *args, const struct espi_algo *algo,
+/* What solves linear programs the library inside the program has not. What weighs all
+ * plans there are takes its time: there it is done here, as `espalier plan` does it. */
+static struct early find_early(const struct cli_args *args)
+{
+    struct early e = {.asked = cli_text(args, "algo") != NULL};
+
+    esp_request_init(&e.request, 0);
+    if (cli_has(args, "size"))
+        e.request.size_bytes = cli_number(args, "size");
+    if (e.asked)
+        e.request.algo = cli_text(args, "algo");
+    bool wanted = e.asked || (cli_text(args, "platform") && !cli_has(args, "adapt") &&
+                              !is_set("ESPALIER_ALGO"));
+    if (!wanted || is_set("ESPALIER_PLAN") || !(e.request.size_bytes > 0))
+        return e;
+    e.algo = espi_algo_find(e.request.algo, strcspn(e.request.algo, ":"));
+    if (e.algo && !(e.algo->flags & (ESPI_ALGO_NEEDS_LP | ESPI_ALGO_CHOOSES)))
+        e.algo = NULL;
+    if (e.algo)
+        e.request.op = e.algo->op;
+    return e;
+}
+
+static int make(const struct cli_args *args, struct early *e,
                 const struct esp_platform *p, struct esp_plan **out)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    struct esp_request request;
-    int root = 0, code = root_of(args, p, cli_text(args, "platform"), &root);
+    int code = root_of(args, p, cli_text(args, "platform"), &e->request.root);
 
     if (code != CLI_OK)
         return code;
-    esp_request_init(&request, root);
-    request.op = algo->op;
-    request.algo = algorithm_of(args);
-    request.size_bytes = 16e6;
-    return cli_fail(esp_plan_make(p, &request, out, &err), &err);
+    esp_status st = esp_plan_make(p, &e->request, out, &err);
+    return e->asked || st == ESP_ENOMEM ? cli_fail(st, &err) : CLI_OK;
 }
 
 /* ---- handing it over ---- */
@@ -174,41 +198,32 @@ static int hand_over(const struct cli_args *args, const struct esp_plan *plan,
     return code == CLI_OK && !fits ? put_into_file(args, plan, p, path) : code;
 }
 
-/* The algorithm that is to plan before the program starts, NULL when none is. */
-static const struct espi_algo *early_algorithm(const struct cli_args *args)
-{
-    const char *name = cli_text(args, "plan") ? NULL : algorithm_of(args);
-    const struct espi_algo *algo = name ? espi_algo_find(name, strcspn(name, ":")) : NULL;
-
-    return algo && (algo->flags & ESPI_ALGO_NEEDS_LP) ? algo : NULL;
-}
-
 int cli_run_plan_check(const struct cli_args *args)
 {
-    const struct espi_algo *algo = early_algorithm(args);
+    struct early e = find_early(args);
 
-    return algo && !cli_text(args, "platform")
-               ? cli_error(CLI_BAD_USAGE, "--algo %s needs --platform", algo->name)
+    return e.algo && e.asked && !cli_text(args, "plan") && !cli_text(args, "platform")
+               ? cli_error(CLI_BAD_USAGE, "--algo %s needs --platform", e.algo->name)
                : CLI_OK;
 }
 
 int cli_run_plan(const struct cli_args *args, struct cli_run_plan *out)
 {
-    const struct espi_algo *algo = early_algorithm(args);
+    struct early e = find_early(args);
     struct esp_platform *p = NULL;
     struct esp_plan *plan = NULL;
 
     out->path[0] = '\0';
-    if (!algo)
+    if (!e.algo)
         return CLI_OK;
     int code = cli_read_platform(args, cli_text(args, "platform"), NULL, &p);
     if (code == CLI_OK)
-        code = make(args, algo, p, &plan);
-    if (code == CLI_OK)
+        code = make(args, &e, p, &plan);
+    if (code == CLI_OK && plan)
         code = hand_over(args, plan, p, out->path);
     if (code == CLI_OK) /* what the plan is not for is planned by the others */
         code = set("ESPALIER_ALGO",
-                   strcmp(cli_text(args, "algo"), "auto") == 0 ? "auto" : "");
+                   plan && e.algo->flags & ESPI_ALGO_CHOOSES ? e.algo->name : "");
     if (code != CLI_OK && out->path[0])
         unlink(out->path);
     esp_plan_free(plan);

@@ -1,0 +1,91 @@
+/* The tuned constants of this room; docs/tuning.md is written from here (tools/tuning).
+ */
+#ifndef ESPI_SELECT_TUNING_H
+#define ESPI_SELECT_TUNING_H
+
+/* What a message takes of a host beside its bytes, where nothing was measured.
+ * unit: seconds
+ * trades: larger, messages are cut into few slices and deep trees fill late; smaller,
+ * into slices so small that what each costs in a run is more than what they gain
+ * shown by: espalier plan, of networks without latencies; bench_choice
+ * chosen on: a send and a receive of MPI over TCP, 1 to 10 microseconds; 64 MB over a
+ * chain of 8 hosts at 100 MB/s come in some 950 slices */
+#define ESPI_MESSAGE_S 5e-6
+
+/* The smallest slices.
+ * unit: bytes
+ * trades: larger, short messages are not cut; smaller, sizes that never win are tried
+ * shown by: bench_choice
+ * chosen on: not measured */
+#define ESPI_SLICE_LEAST 1024.0
+
+/* The slices that trees are planned for first.
+ * unit: bytes
+ * trades: the nearer to the best slices, the less is planned twice
+ * shown by: bench_choice
+ * chosen on: not measured */
+#define ESPI_SLICE_USUAL 65536.0
+
+/* Slices are so much of a power of two: from such on, their headers counted, MPI
+ * libraries wait for the receiver before they send (rendezvous).
+ * unit: 1
+ * trades: larger, headers no longer fit below the limit; smaller, more slices
+ * shown by: bench/mpi
+ * chosen on: the limits of Open MPI and MPICH over TCP and shared memory */
+#define ESPI_SLICE_BELOW (127.0 / 128)
+
+/* Sizes of slices of a plan of many trees that are timed by the best order of sends.
+ * unit: sizes
+ * trades: larger, planning takes longer, ten times as long a size as by one order;
+ * smaller, the best size is missed
+ * shown by: bench_speed
+ * chosen on: the platforms of the sweep */
+enum { ESPI_CLOSER_LOOKS = 3 };
+
+/* Up to so many hosts trees are packed to the optimum, and few trees are looked for.
+ * unit: hosts
+ * trades: larger, planning takes longer; smaller, plans get worse
+ * shown by: bench_speed
+ * chosen on: not measured */
+enum { ESPI_CONTEST_FEW_HOSTS = 200 };
+
+/* On more hosts so much work goes into a packing (solve/patience.h), and the best so far
+ * has to do.
+ * unit: steps
+ * trades: larger, time; smaller, the best plans
+ * shown by: bench_speed
+ * chosen on: with 6e5, 256 hosts on switches lose the plan that is best there; with 3e6,
+ * 1,000 random hosts take four times as long and gain nothing */
+#define ESPI_CONTEST_PACKING_WORK 1e6
+
+/* Allgathers by trees that are pipelined count so many times their estimate, which leaves
+ * out how trees wait for one another.
+ * unit: 1
+ * trades: larger, trees that are better lose; smaller, trees win that are late in a run
+ * shown by: bench_allgather
+ * chosen on: not measured */
+#define ESPI_ALLGATHER_MARGIN 1.25
+
+/* Up to so many hosts times arcs the best mix of trees from all hosts is looked for.
+ * unit: hosts * arcs
+ * trades: larger, planning takes seconds; smaller, the best trees are missed
+ * shown by: bench_allgather
+ * chosen on: not measured */
+#define ESPI_ALLGATHER_TREES_WORK 1.5e6
+
+/* Up to so many transfers a run of an allgather is judged.
+ * unit: transfers
+ * trades: larger, planning takes more than some tenths of a second; smaller, fine slices
+ * are guessed
+ * shown by: bench_allgather
+ * chosen on: not measured */
+#define ESPI_ALLGATHER_MOST_JUDGED 3e5
+
+/* What slices of a quarter leave, at best, of the finish beside the busiest resource.
+ * unit: 1
+ * trades: larger, finer slices are not tried; smaller, they are judged in vain
+ * shown by: bench_allgather
+ * chosen on: not measured */
+#define ESPI_ALLGATHER_REST 0.25
+
+#endif

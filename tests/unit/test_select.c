@@ -1,0 +1,339 @@
+/* The choice of plans: the registry says who is tried where, there is one list of slices
+ * and one cost of a message, and what is planned is what runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <espalier/espalier.h>
+
+#include "algo/algo.h"
+#include "plan/ops.h"
+#include "platform/platform.h"
+#include "runtime/choice.h"
+#include "runtime/rank_platform.h"
+#include "select/contest.h"
+#include "select/slices.h"
+#include "support/alloc_fail.h"
+#include "support/kinds.h"
+#include "support/seed.h"
+
+/* ---- the registry ---- */
+
+static const char *const lp_ids[] = {
+#define ALGO(id)
+#define ALGO_LP(id) #id,
+#include "algo/algo_list.def"
+#undef ALGO
+#undef ALGO_LP
+};
+
+/* The list says what is linked into MPI programs, the flag what is tried. */
+static int is_listed_with_lp(const struct espi_algo *algo)
+{
+    for (size_t i = 0; i < sizeof lp_ids / sizeof *lp_ids; i++) {
+        char id[64];
+        snprintf(id, sizeof id, "%s", lp_ids[i]);
+        for (char *at = id; (at = strchr(at, '_'));)
+            *at = '-';
+        if (!strcmp(id, algo->name))
+            return 1;
+    }
+    return 0;
+}
+
+static void entries_say_what_they_are(void **state)
+{
+    (void)state;
+    int count, standard[ESP_OP_COUNT] = {0};
+    const struct espi_algo *const *algos = espi_algos(&count);
+    for (int i = 0; i < count; i++) {
+        const struct espi_algo *a = algos[i];
+        assert_int_equal((a->flags & ESPI_ALGO_NEEDS_LP) != 0, is_listed_with_lp(a));
+        standard[a->op] += (a->flags & ESPI_ALGO_STANDARD) != 0;
+        for (const struct espi_algo_use *u = a->uses; u && u->use; u++)
+            /* ranks have no linear programs, and no time */
+            assert_false(u->use & ESPI_USE_QUICK &&
+                         a->flags & (ESPI_ALGO_NEEDS_LP | ESPI_ALGO_CHOOSES));
+    }
+    assert_int_equal(standard[ESP_OP_BCAST], 1);
+    assert_int_equal(standard[ESP_OP_SCATTER], 1);
+    assert_int_equal(standard[ESP_OP_MULTICAST], 1);
+    assert_int_equal(standard[ESP_OP_ALLGATHER], 1);
+}
+
+/* How a use is written is read back as the same options. */
+static void uses_are_written_as_they_are_read(void **state)
+{
+    (void)state;
+    int count, n_uses = 0;
+    const struct espi_algo *const *algos = espi_algos(&count);
+    for (int i = 0; i < count; i++)
+        for (const struct espi_algo_use *u = algos[i]->uses; u && u->use; u++) {
+            double meant[ESPI_ALGO_OPTIONS_MAX] = {0};
+            double read[ESPI_ALGO_OPTIONS_MAX] = {0};
+            const struct espi_algo *found = NULL;
+            char text[ESPI_CANDIDATE_TEXT];
+            espi_algo_use_options(algos[i], u, 12345, meant);
+            espi_algo_format(algos[i], meant, text, sizeof text);
+            assert_int_equal(espi_algo_parse(text, &found, read, NULL), ESP_OK);
+            assert_ptr_equal(found, algos[i]);
+            for (int k = 0; k < ESPI_ALGO_OPTIONS_MAX; k++)
+                assert_true(meant[k] == read[k]);
+            n_uses++;
+        }
+    assert_true(n_uses > 20);
+}
+
+/* ---- slices ---- */
+
+static void slices_get_smaller_and_cut_evenly(void **state)
+{
+    (void)state;
+    for (double size = 1; size < 1e12; size *= 7)
+        for (int parts = 1; parts < 100; parts += 13) {
+            double bytes[ESPI_SLICE_SIZES_MAX], part = size / parts;
+            int n = espi_slice_sizes(size, parts, bytes), usual = 0;
+            assert_true(n >= 1 && bytes[0] == part);
+            for (int i = 0; i < n; i++) {
+                double pieces = part / bytes[i];
+                assert_true(i == 0 || bytes[i] < bytes[i - 1]);
+                assert_true(bytes[i] == part || bytes[i] > 500);
+                assert_true(fabs(pieces - round(pieces)) < 1e-6 * pieces);
+                usual += bytes[i] == espi_usual_slices(size, parts);
+            }
+            assert_int_equal(usual, 1);
+        }
+}
+
+/* Without latencies the smallest slices would be best if messages cost nothing. */
+static void tiny_slices_lose_by_themselves(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct esp_request request;
+        struct esp_plan *plan = NULL;
+        struct esp_platform *p =
+            kind_platform(0, 10, test_seed(seed), ESP_MODEL_ONE_PORT);
+        esp_request_init(&request, 0);
+        assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+        double count = request.size_bytes / plan->slice_bytes;
+        assert_true(count * espi_message_s(p) < 0.1 * plan->makespan_s);
+        assert_true(count > 8); /* and yet it is cut */
+        esp_plan_free(plan);
+        esp_platform_free(p);
+    }
+}
+
+static void messages_cost_what_is_known_of_them(void **state)
+{
+    static const char text[] =
+        "{\"format\":\"espalier-platform/"
+        "1\",\"model\":\"%s\",\"nodes\":[{\"name\":\"a\"%s},"
+        "{\"name\":\"b\"}],\"links\":[{\"from\":\"a\",\"to\":\"b\",\"latency_s\":%s,"
+        "\"bandwidth_Bps\":1e8}]}";
+    static const struct {
+        const char *model, *node, *latency;
+        double message_s;
+    } cases[] = {
+        {"one-port", "", "0", 5e-6},
+        {"one-port", "", "1e-3", 5e-6},
+        {"one-port", "", "1e-6", 1e-6},
+        {"capacity", ",\"send_s\":2e-5,\"recv_s\":1e-5", "1e-3", 3e-5},
+        {"multi-port", ",\"send_s\":2e-5", "1e-3", 0}, /* in the model */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char json[512];
+        struct esp_platform *p = NULL;
+        int n = snprintf(json, sizeof json, text, cases[i].model, cases[i].node,
+                         cases[i].latency);
+        assert_int_equal(esp_platform_parse(json, (size_t)n, "t", NULL, &p, NULL),
+                         ESP_OK);
+        assert_true(fabs(espi_message_s(p) - cases[i].message_s) < 1e-12);
+        esp_platform_free(p);
+    }
+}
+
+/* ---- what is planned is what runs ---- */
+
+/* As the ranks of a program get it: written, read, and adapted to them. */
+static struct esp_plan *handed_over(const struct esp_plan *plan,
+                                    const struct esp_platform *net,
+                                    const struct espi_rank_platform *team,
+                                    const int *node)
+{
+    struct esp_plan *read = NULL, *mine = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    assert_non_null(out);
+    assert_int_equal(esp_plan_write_stream(plan, net, out, NULL), ESP_OK);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(esp_plan_parse(text, length, "t", net, &read, NULL), ESP_OK);
+    assert_int_equal(espi_rank_platform_adapt(team, net, node, read, 0, &mine, NULL),
+                     ESP_OK);
+    esp_plan_free(read);
+    free(text);
+    return mine;
+}
+
+static void assert_same(const struct esp_plan *planned, const struct esp_plan *runs,
+                        const int *node)
+{
+    assert_int_equal(planned->n_trees, runs->n_trees);
+    assert_true(fabs(planned->slice_bytes - runs->slice_bytes) < 1e-6);
+    for (int t = 0; t < planned->n_trees; t++) {
+        const struct esp_tree *a = &planned->trees[t], *b = &runs->trees[t];
+        assert_true(fabs(a->weight - b->weight) < 1e-9);
+        assert_int_equal(a->n_edges, b->n_edges);
+        for (int i = 0; i < a->n_edges; i++) {
+            assert_int_equal(a->edges[i].from, node[b->edges[i].from]);
+            assert_int_equal(a->edges[i].to, node[b->edges[i].to]);
+        }
+    }
+}
+
+static int find_hosts(const struct esp_platform *p, int *node)
+{
+    int n = 0;
+    for (int v = 0; v < p->n_nodes; v++)
+        if (!espi_is_switch(p, v))
+            node[n++] = v;
+    return n;
+}
+
+/* What `espalier plan` says of messages of a size, and what ranks do with that plan, made
+ * before they start as `espalier run` makes it, for a message of the size. */
+static void compare_with_run(const struct esp_platform *net, double size_bytes)
+{
+    struct esp_request request;
+    struct esp_plan *planned = NULL;
+    struct espi_rank_platform team;
+    struct espi_choice choice;
+    int node[256], n = find_hosts(net, node);
+    esp_request_init(&request, node[0]);
+    request.size_bytes = size_bytes;
+    assert_int_equal(esp_plan_make(net, &request, &planned, NULL), ESP_OK);
+    assert_int_equal(espi_rank_platform_create(&team, net, n, node, NULL), ESP_OK);
+    struct esp_plan *given = handed_over(planned, net, &team, node);
+    struct espi_choice_options options = {
+        .force = 1, .algo = request.algo, .given = given};
+    /* ranks plan for the power of two above */
+    double class_bytes = ldexp(1, (int)ceil(log2(size_bytes)));
+    assert_int_equal(
+        espi_choose(team.p, ESP_OP_BCAST, 0, class_bytes, &options, &choice, NULL),
+        ESP_OK);
+    assert_non_null(choice.plan);
+    assert_same(planned, choice.plan, node);
+    assert_string_equal(choice.plan->algo, planned->algo);
+    espi_choice_done(&choice);
+    esp_plan_free(given);
+    espi_rank_platform_done(&team);
+    esp_plan_free(planned);
+}
+
+static void what_is_planned_is_what_runs(void **state)
+{
+    static const esp_model models[] = {ESP_MODEL_ONE_PORT, ESP_MODEL_CAPACITY,
+                                       ESP_MODEL_MULTI_PORT};
+    (void)state;
+    int compared = 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (uint64_t i = 0; i < 3; i++) {
+            struct esp_platform *p =
+                kind_platform(kind, 8, test_seed(10 * i + 1), models[i]);
+            compare_with_run(p, i == 0 ? 64e6 : i == 1 ? 1e6 : 3e5);
+            esp_platform_free(p);
+            compared++;
+        }
+    assert_true(compared >= 10);
+}
+
+/* For other sizes the plan is weighed with what ranks find themselves: neither makes it
+ * worse. */
+static void other_sizes_are_weighed(void **state)
+{
+    (void)state;
+    struct esp_platform *p = kind_platform(3, 8, test_seed(5), ESP_MODEL_ONE_PORT);
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    struct espi_rank_platform team;
+    int node[256], n = find_hosts(p, node);
+    esp_request_init(&request, node[0]);
+    assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+    assert_int_equal(espi_rank_platform_create(&team, p, n, node, NULL), ESP_OK);
+    struct esp_plan *given = handed_over(plan, p, &team, node);
+    for (int k = 10; k < 26; k++) {
+        struct espi_choice both, alone, quick;
+        struct espi_choice_options options = {
+            .force = 1, .algo = request.algo, .given = given};
+        assert_int_equal(
+            espi_choose(team.p, ESP_OP_BCAST, 0, ldexp(1, k), &options, &both, NULL),
+            ESP_OK);
+        options.algo = NULL;
+        assert_int_equal(
+            espi_choose(team.p, ESP_OP_BCAST, 0, ldexp(1, k), &options, &alone, NULL),
+            ESP_OK);
+        options.given = NULL;
+        assert_int_equal(
+            espi_choose(team.p, ESP_OP_BCAST, 0, ldexp(1, k), &options, &quick, NULL),
+            ESP_OK);
+        assert_true(both.ours_s <= alone.ours_s && both.ours_s <= quick.ours_s);
+        espi_choice_done(&both);
+        espi_choice_done(&alone);
+        espi_choice_done(&quick);
+    }
+    esp_plan_free(given);
+    espi_rank_platform_done(&team);
+    esp_plan_free(plan);
+    esp_platform_free(p);
+}
+
+/* ---- every allocation fails once ---- */
+
+static esp_status whole_contest(void *arg)
+{
+    struct espi_contest c;
+    struct espi_arena arena;
+    struct esp_request request;
+    espi_request_init(&request, 0);
+    request.size_bytes = 1e5;
+    espi_arena_init(&arena);
+    espi_contest_init(&c, arg, &request, &arena);
+    c.judge.closer_looks = 1;
+    esp_status st = espi_contest_enter_uses(&c, ESPI_USE_QUICK, 0,
+                                            espi_contest_first_slices(&c), NULL);
+    assert_true(st || c.best);
+    espi_contest_done(&c);
+    espi_arena_done(&arena);
+    return st;
+}
+
+static void memory_may_run_out_anywhere(void **state)
+{
+    (void)state;
+    struct esp_platform *p = kind_platform(0, 4, 1, ESP_MODEL_ONE_PORT);
+    assert_true(alloc_fail_each(whole_contest, p) > 10);
+    esp_platform_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_say_what_they_are),
+        cmocka_unit_test(uses_are_written_as_they_are_read),
+        cmocka_unit_test(slices_get_smaller_and_cut_evenly),
+        cmocka_unit_test(tiny_slices_lose_by_themselves),
+        cmocka_unit_test(messages_cost_what_is_known_of_them),
+        cmocka_unit_test(what_is_planned_is_what_runs),
+        cmocka_unit_test(other_sizes_are_weighed),
+        cmocka_unit_test(memory_may_run_out_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
