@@ -332,6 +332,7 @@ static void the_simulator_can_be_the_objective(void **state)
     esp_request_init(&request, 0);
     request.size_bytes = 1e6;
     request.algo = "clustered-sa:objective=simulated,evaluations=50";
+    request.judge = NULL;
     assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_EUNSUPPORTED);
     request.judge = esp_judge_by_simulation;
     assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
