@@ -57,6 +57,22 @@ static int orderer_alloc(struct orderer *o, struct espi_arena *a)
                : -1;
 }
 
+/* Which arcs use each resource. */
+static int find_users(struct orderer *o, struct espi_arena *a)
+{
+    const struct espi_arc_uses *u = o->batch.uses;
+    int n_arcs = o->legs->n_arcs, n = u->start[n_arcs];
+    int *arc = ESPI_ARENA_NEW(a, int, n);
+    if (!arc || espi_rows_build(&o->batch.users, u->n_resources, n, u->resource, a))
+        return -1;
+    for (int i = 0; i < n_arcs; i++)
+        for (int k = u->start[i]; k < u->start[i + 1]; k++)
+            arc[k] = i;
+    for (int k = 0; k < n; k++)
+        o->batch.users.item[k] = arc[o->batch.users.item[k]];
+    return 0;
+}
+
 static int orderer_init(struct orderer *o, struct espi_arena *a)
 {
     struct espi_batch *b = &o->batch;
@@ -79,8 +95,11 @@ static int orderer_init(struct orderer *o, struct espi_arena *a)
     b->n = o->first[n];
     o->op = ESPI_ARENA_NEW(a, struct espi_op, b->n);
     o->place = ESPI_ARENA_NEW(a, int, b->n);
-    return o->op && o->place ? espi_rows_build(&b->on_arc, o->legs->n_arcs, n, arc, a)
-                             : -1;
+    return !o->op || !o->place ||
+                   espi_rows_build(&b->on_arc, o->legs->n_arcs, n, arc, a) ||
+                   find_users(o, a)
+               ? -1
+               : 0;
 }
 
 /* The sends of the weave as those of their legs. */

@@ -14,6 +14,15 @@ struct player {
      * of the leg */
     double *arrival_s;
     int depth;
+    struct send *send; /* of the order */
+};
+
+/* What is asked of a send of the order, in one place. */
+struct send {
+    int arc;
+    int id;     /* slice of the leg */
+    int before; /* slice of the leg that brings the data; -1: none does */
+    int also;   /* another leg whose data it waits for; -1: none */
 };
 
 /* A pace that differs by so little from that of half as many rounds has settled. */
@@ -33,20 +42,37 @@ struct span {
     int max_lag;
 };
 
-/* A send of the slice of a round; returns when it has arrived. */
-static double play(struct player *p, const struct espi_op *op, int64_t round)
+static void make_sends(struct player *p)
 {
-    const struct espi_leg *leg = &p->r->legs->leg[op->leg];
+    for (int k = 0; k < p->r->order->n; k++) {
+        const struct espi_op *op = &p->r->order->op[k];
+        const struct espi_leg *leg = &p->r->legs->leg[op->leg];
+        int source = leg->source;
+        p->send[k] = (struct send){leg->arc, p->r->first[op->leg] + op->slice, -1, -1};
+        if (source < 0)
+            continue;
+        p->send[k].before = p->r->first[source] + op->slice;
+        p->send[k].also = p->r->legs->leg[source].also;
+    }
+}
+
+/* Send k of the order, of the slice of a round; returns when it has arrived. */
+static double play(struct player *p, int k, int64_t round)
+{
+    const struct send *send = &p->send[k];
+    const struct espi_leg *legs = p->r->legs->leg;
     const struct espi_arc_uses *u = p->r->uses;
-    const int *first = p->r->first;
+    int first = u->start[send->arc], end = u->start[send->arc + 1];
     double *arrivals = p->arrival_s + (round % p->depth) * p->r->order->n, start_s = 0;
-    for (int s = leg->source; s >= 0; s = p->r->legs->leg[s].also)
-        start_s = espi_max(start_s, arrivals[first[s] + op->slice]);
-    for (int k = u->start[leg->arc]; k < u->start[leg->arc + 1]; k++)
-        start_s = espi_max(start_s, p->free_s[u->resource[k]]);
-    for (int k = u->start[leg->arc]; k < u->start[leg->arc + 1]; k++)
-        p->free_s[u->resource[k]] = start_s + u->time_s[k];
-    return arrivals[first[op->leg] + op->slice] = start_s + u->lag_s[leg->arc];
+    if (send->before >= 0)
+        start_s = espi_max(start_s, arrivals[send->before]);
+    for (int s = send->also; s >= 0; s = legs[s].also)
+        start_s = espi_max(start_s, arrivals[p->r->first[s] + p->r->order->op[k].slice]);
+    for (int i = first; i < end; i++)
+        start_s = espi_max(start_s, p->free_s[u->resource[i]]);
+    for (int i = first; i < end; i++)
+        p->free_s[u->resource[i]] = start_s + u->time_s[i];
+    return arrivals[send->id] = start_s + u->lag_s[send->arc];
 }
 
 /* All that happens in round j; returns when the last of it has arrived. */
@@ -57,7 +83,7 @@ static double play_round(struct player *p, int64_t j)
         const struct espi_op *op = &p->r->order->op[k];
         int64_t round = espi_replay_round(p->r, op, j);
         if (round >= 0)
-            last_s = espi_max(last_s, play(p, op, round));
+            last_s = espi_max(last_s, play(p, k, round));
     }
     return last_s;
 }
@@ -71,9 +97,11 @@ static int play_in_order(const struct espi_replay *r, const struct span *span,
     struct player p = {.r = r, .depth = span->max_lag + 1};
     p.free_s = ESPI_ARENA_ZNEW(arena, double, n);
     p.arrival_s = ESPI_ARENA_NEW(arena, double, (size_t)p.depth *(size_t)r->order->n);
+    p.send = ESPI_ARENA_NEW(arena, struct send, r->order->n);
     double *then_s = ESPI_ARENA_ZNEW(arena, double, n);
-    if (!p.free_s || !p.arrival_s || !then_s)
+    if (!p.free_s || !p.arrival_s || !p.send || !then_s)
         return -1;
+    make_sends(&p);
     for (int64_t j = 0; j <= r->message.rounds + span->max_lag; j++) {
         done_s[j] = play_round(&p, j);
         if (j == span->from)

@@ -23,7 +23,17 @@ enum { RUNNING, WAITS_FOR_DATA, WAITS_FOR_TURN, QUEUED, DONE };
 /* A list of sends that happen one after the other, and where it is. */
 struct line {
     int at;
+    int next; /* the place in the order of the next that happens, -1: none, -2: unknown */
     int64_t round;
+};
+
+enum { NONE = -1, UNKNOWN = -2 };
+
+/* What is asked of a send of the order, in one place. */
+struct send {
+    int from, to, arc, leg;
+    int source; /* the leg that brings the data; -1: none */
+    int id;     /* slice of a leg */
 };
 
 struct player {
@@ -33,6 +43,7 @@ struct player {
     struct espi_rows sends; /* line -> places in the order; the lines of the senders, then
                                those of the receivers */
     struct line *line;
+    struct send *send;     /* by place in the order */
     double *free_s;        /* by resource */
     int *queue;            /* resource -> who stands first, -1: nobody */
     unsigned char *due;    /* resource -> is there an event when it is free? */
@@ -50,11 +61,6 @@ static const struct espi_op *op_of(const struct player *p, int place)
     return &p->r->order->op[place];
 }
 
-static const struct espi_leg *leg_of(const struct player *p, int place)
-{
-    return &p->r->legs->leg[op_of(p, place)->leg];
-}
-
 static void push(struct player *p, struct espi_event e)
 {
     if (espi_events_push(&p->events, e))
@@ -63,8 +69,8 @@ static void push(struct player *p, struct espi_event e)
 
 /* ---- turns ---- */
 
-/* Moves a line on to the next send that happens; its place, or -1. */
-static int head(struct player *p, int line)
+/* Moves a line on to the next send that happens; its place, or NONE. */
+static int find_next(struct player *p, int line)
 {
     struct line *l = &p->line[line];
     int first = p->sends.start[line], n = p->sends.start[line + 1] - first;
@@ -74,7 +80,21 @@ static int head(struct player *p, int line)
             if (espi_replay_round(p->r, op_of(p, place), l->round) >= 0)
                 return place;
         }
-    return -1;
+    return NONE;
+}
+
+static int head(struct player *p, int line)
+{
+    struct line *l = &p->line[line];
+    if (l->next == UNKNOWN)
+        l->next = find_next(p, line);
+    return l->next;
+}
+
+static void pass(struct player *p, int line)
+{
+    p->line[line].at++;
+    p->line[line].next = UNKNOWN;
 }
 
 /* Does the first of one line come before the first of the other? */
@@ -89,7 +109,7 @@ static int comes_first(struct player *p, int line, int other)
 /* Is it the turn of the next send of a node at its receiver, too? */
 static int is_turn(struct player *p, int from, int place)
 {
-    int to = leg_of(p, place)->to, in = p->n_nodes + to;
+    int to = p->send[place].to, in = p->n_nodes + to;
     if (p->r->model == ESP_MODEL_CAPACITY)
         return 1;
     if (head(p, in) != place || p->line[in].round != p->line[from].round)
@@ -98,11 +118,12 @@ static int is_turn(struct player *p, int from, int place)
            (!comes_first(p, p->n_nodes + from, from) && !comes_first(p, to, in));
 }
 
-static int has_data(const struct player *p, const struct espi_op *op, int64_t round)
+static int has_data(const struct player *p, int place, int64_t round)
 {
     const struct espi_legs *legs = p->r->legs;
-    for (int s = legs->leg[op->leg].source; s >= 0; s = legs->leg[s].also)
-        if (p->arrived[p->r->first[s] + op->slice] <= round)
+    int slice = op_of(p, place)->slice;
+    for (int s = p->send[place].source; s >= 0; s = legs->leg[s].also)
+        if (p->arrived[p->r->first[s] + slice] <= round)
             return 0;
     return 1;
 }
@@ -145,16 +166,13 @@ static void stand_in_queue(struct player *p, int node, int resource)
 
 /* ---- sends ---- */
 
-static void start(struct player *p, int place, int64_t j)
+static void start(struct player *p, const struct send *send, int64_t j)
 {
     const struct espi_arc_uses *u = p->r->uses;
-    const struct espi_op *op = op_of(p, place);
-    int arc = leg_of(p, place)->arc;
-    double at_s = p->now_s + u->lag_s[arc];
-    for (int k = u->start[arc]; k < u->start[arc + 1]; k++)
+    double at_s = p->now_s + u->lag_s[send->arc];
+    for (int k = u->start[send->arc]; k < u->start[send->arc + 1]; k++)
         p->free_s[u->resource[k]] = p->now_s + u->time_s[k];
-    push(p,
-         (struct espi_event){at_s, ARRIVAL, p->r->first[op->leg] + op->slice, op->leg});
+    push(p, (struct espi_event){at_s, ARRIVAL, send->id, send->leg});
     p->done_s[j] = fmax(p->done_s[j], at_s);
 }
 
@@ -170,11 +188,11 @@ static void run_if_turn_awaited(struct player *p, int node)
 static void next_turns(struct player *p, int from, int to)
 {
     int ends[2] = {to, from}, both = p->r->model == ESP_MODEL_HALF_DUPLEX;
-    p->line[p->n_nodes + to].at++;
+    pass(p, p->n_nodes + to);
     for (int i = 0; i <= both; i++) {
         int wanted = head(p, p->n_nodes + ends[i]);
         if (wanted >= 0)
-            run_if_turn_awaited(p, leg_of(p, wanted)->from);
+            run_if_turn_awaited(p, p->send[wanted].from);
         if (both)
             run_if_turn_awaited(p, ends[i]);
     }
@@ -184,11 +202,11 @@ static void next_turns(struct player *p, int from, int to)
 static void run(struct player *p, int node)
 {
     for (int place; (place = head(p, node)) >= 0;) {
-        const struct espi_op *op = op_of(p, place);
+        const struct send *send = &p->send[place];
         int64_t j = p->line[node].round;
         if (p->status[node] == RUNNING)
             p->wish_s[node] = p->now_s;
-        if (!has_data(p, op, j - op->lag)) {
+        if (!has_data(p, place, j - op_of(p, place)->lag)) {
             p->status[node] = WAITS_FOR_DATA;
             return;
         }
@@ -196,16 +214,16 @@ static void run(struct player *p, int node)
             p->status[node] = WAITS_FOR_TURN;
             return;
         }
-        int resource = in_the_way(p, leg_of(p, place)->arc);
+        int resource = in_the_way(p, send->arc);
         if (resource >= 0) {
             stand_in_queue(p, node, resource);
             return;
         }
-        start(p, place, j);
+        start(p, send, j);
         p->status[node] = RUNNING;
-        p->line[node].at++;
+        pass(p, node);
         if (p->r->model != ESP_MODEL_CAPACITY)
-            next_turns(p, node, leg_of(p, place)->to);
+            next_turns(p, node, send->to);
     }
     p->status[node] = DONE;
 }
@@ -234,21 +252,35 @@ static void set_free(struct player *p, int resource)
 
 /* ---- set-up ---- */
 
+static void make_sends(struct player *p)
+{
+    for (int k = 0; k < p->r->order->n; k++) {
+        const struct espi_op *op = op_of(p, k);
+        const struct espi_leg *leg = &p->r->legs->leg[op->leg];
+        p->send[k] =
+            (struct send){leg->from, leg->to,     leg->arc,
+                          op->leg,   leg->source, p->r->first[op->leg] + op->slice};
+    }
+}
+
 static int make_lines(struct player *p, struct espi_arena *a)
 {
-    const struct espi_order *o = p->r->order;
-    int *key = ESPI_ARENA_NEW(a, int, 2 * (size_t)o->n);
-    p->line = ESPI_ARENA_ZNEW(a, struct line, 2 * (size_t)p->n_nodes);
-    if (!key || !p->line)
+    int n = p->r->order->n, *key = ESPI_ARENA_NEW(a, int, 2 * (size_t)n);
+    p->line = ESPI_ARENA_NEW(a, struct line, 2 * (size_t)p->n_nodes);
+    p->send = ESPI_ARENA_NEW(a, struct send, n);
+    if (!key || !p->line || !p->send)
         return -1;
-    for (int k = 0; k < o->n; k++) {
-        key[k] = leg_of(p, k)->from;
-        key[o->n + k] = p->n_nodes + leg_of(p, k)->to;
+    make_sends(p);
+    for (int k = 0; k < n; k++) {
+        key[k] = p->send[k].from;
+        key[n + k] = p->n_nodes + p->send[k].to;
     }
-    if (espi_rows_build(&p->sends, 2 * p->n_nodes, 2 * o->n, key, a))
+    for (int i = 0; i < 2 * p->n_nodes; i++)
+        p->line[i] = (struct line){.next = UNKNOWN};
+    if (espi_rows_build(&p->sends, 2 * p->n_nodes, 2 * n, key, a))
         return -1;
-    for (int i = 0; i < 2 * o->n; i++)
-        p->sends.item[i] %= o->n;
+    for (int i = 0; i < 2 * n; i++)
+        p->sends.item[i] %= n;
     return 0;
 }
 

@@ -13,7 +13,6 @@
 #include "schedule/weave.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/heap.h"
@@ -25,24 +24,30 @@ struct candidate {
     int arc;
 };
 
+/* What is asked of an arc again and again. */
+struct arc {
+    int left;       /* slices still to be sent */
+    int ready;      /* slices that could be sent now */
+    int seen;       /* the number of the moment at which it joined the line last */
+    double due_s;   /* before this time it would be too far ahead of its even share */
+    double to_send; /* the part of its slices that is left after the next */
+};
+
 struct weaver {
     const struct espi_batch *b;
     const struct espi_arc_uses *u;
     const struct espi_weave_rule *rule;
-    double base_s, round_s;     /* the busiest resource has to do */
-    double *rest_s;             /* resource -> work left, less what it began late */
-    double *free_s;             /* resource -> when it is free */
-    int *left;                  /* arc -> slices still to be sent */
-    int *ready;                 /* arc -> slices that could be sent now */
+    double base_s, round_s; /* the busiest resource has to do */
+    double *rest_s;         /* resource -> work left, less what it began late */
+    double *free_s;         /* resource -> when it is free */
+    struct arc *arc;
     int *given, *arrived;       /* leg -> slices sent, slices there */
-    int *arc_of;                /* use -> its arc */
-    struct espi_rows users;     /* resource -> uses */
+    int *users, *users_end;     /* resource -> arcs, from b->users.start[] to that end */
     struct espi_rows next;      /* leg -> the legs that wait for it */
     struct espi_heap waiting;   /* resources by the time at which they are looked at */
     struct espi_heap under_way; /* sends by arrival */
-    struct candidate *line;
+    struct candidate *line, *spare;
     int n_line;
-    int *seen; /* arc -> the number of the moment at which it joined the line last */
     struct espi_weave *out;
 };
 
@@ -50,22 +55,31 @@ struct weaver {
 
 static int weaver_alloc(struct weaver *w, struct espi_arena *a)
 {
-    int n_arcs = w->b->legs->n_arcs, n_uses = w->u->start[n_arcs];
-    w->rest_s = ESPI_ARENA_ZNEW(a, double, w->u->n_resources);
-    w->left = ESPI_ARENA_NEW(a, int, n_arcs);
-    w->ready = ESPI_ARENA_NEW(a, int, n_arcs);
+    int n_arcs = w->b->legs->n_arcs, n_resources = w->u->n_resources;
+    w->rest_s = ESPI_ARENA_ZNEW(a, double, n_resources);
+    w->arc = ESPI_ARENA_NEW(a, struct arc, n_arcs);
     w->given = ESPI_ARENA_ZNEW(a, int, w->b->legs->n);
     w->arrived = ESPI_ARENA_ZNEW(a, int, w->b->legs->n);
-    w->arc_of = ESPI_ARENA_NEW(a, int, n_uses);
+    w->users = ESPI_ARENA_NEW(a, int, w->u->start[n_arcs]);
+    w->users_end = ESPI_ARENA_NEW(a, int, n_resources);
     w->line = ESPI_ARENA_NEW(a, struct candidate, n_arcs);
-    w->seen = ESPI_ARENA_ZNEW(a, int, n_arcs);
-    return !w->rest_s || !w->left || !w->ready || !w->given || !w->arrived ||
-                   !w->arc_of || !w->line || !w->seen ||
-                   espi_heap_init(&w->waiting, a, w->u->n_resources) ||
-                   espi_rows_build(&w->users, w->u->n_resources, n_uses, w->u->resource,
-                                   a)
+    w->spare = ESPI_ARENA_NEW(a, struct candidate, n_arcs);
+    return !w->rest_s || !w->arc || !w->given || !w->arrived || !w->users ||
+                   !w->users_end || !w->line || !w->spare ||
+                   espi_heap_init(&w->waiting, a, n_resources)
                ? -1
                : 0;
+}
+
+/* When the arc may send next, and how much of its share it then has left. */
+static void look_ahead(struct weaver *w, int arc)
+{
+    struct arc *x = &w->arc[arc];
+    int all = w->b->arc_count[arc];
+    if (x->left == 0)
+        return;
+    x->due_s = w->base_s + (all - x->left - w->rule->ahead) / all * w->round_s;
+    x->to_send = (double)(x->left - 1) / all;
 }
 
 static int weaver_init(struct weaver *w, struct espi_arena *a)
@@ -77,22 +91,24 @@ static int weaver_init(struct weaver *w, struct espi_arena *a)
                            espi_heap_init(&w->under_way, a, w->b->n))))
         return -1;
     for (int arc = 0; arc < legs->n_arcs; arc++) {
-        w->left[arc] = w->b->arc_count[arc];
-        w->ready[arc] = w->rule->flow ? 0 : w->left[arc];
-        for (int k = u->start[arc]; k < u->start[arc + 1]; k++) {
-            w->arc_of[k] = arc;
-            w->rest_s[u->resource[k]] += w->left[arc] * u->time_s[k];
-        }
+        int left = w->b->arc_count[arc];
+        w->arc[arc] = (struct arc){.left = left, .ready = w->rule->flow ? 0 : left};
+        for (int k = u->start[arc]; k < u->start[arc + 1]; k++)
+            w->rest_s[u->resource[k]] += left * u->time_s[k];
     }
     for (int i = 0; w->rule->flow && i < legs->n; i++)
         if (legs->leg[i].source < 0)
-            w->ready[legs->leg[i].arc] += w->b->count[i];
+            w->arc[legs->leg[i].arc].ready += w->b->count[i];
+    memcpy(w->users, w->b->users.item, (size_t)u->start[legs->n_arcs] * sizeof(int));
     for (int r = 0; r < u->n_resources; r++) {
         w->round_s = fmax(w->round_s, w->rest_s[r]);
-        if (w->users.start[r] < w->users.start[r + 1])
+        w->users_end[r] = w->b->users.start[r + 1];
+        if (w->b->users.start[r] < w->users_end[r])
             espi_heap_set(&w->waiting, r, w->free_s[r]);
         w->rest_s[r] -= w->free_s[r] - w->base_s;
     }
+    for (int arc = 0; arc < legs->n_arcs; arc++)
+        look_ahead(w, arc);
     return 0;
 }
 
@@ -104,8 +120,7 @@ static void join_line(struct weaver *w, int arc)
     double most = -INFINITY;
     for (int k = u->start[arc]; k < u->start[arc + 1]; k++)
         most = espi_max(most, w->rest_s[u->resource[k]]);
-    w->line[w->n_line++] =
-        (struct candidate){most, (double)(w->left[arc] - 1) / w->b->arc_count[arc], arc};
+    w->line[w->n_line++] = (struct candidate){most, w->arc[arc].to_send, arc};
 }
 
 static int is_more_urgent(const struct candidate *x, const struct candidate *y)
@@ -117,25 +132,43 @@ static int is_more_urgent(const struct candidate *x, const struct candidate *y)
     return x->arc < y->arc;
 }
 
-static int by_urgency(const void *a, const void *b)
+/* Sorts some that stand beside each other. */
+static void sort_few(struct candidate *line, int n)
 {
-    return is_more_urgent(b, a) - is_more_urgent(a, b);
+    for (int i = 1; i < n; i++) {
+        struct candidate x = line[i];
+        int k = i;
+        for (; k > 0 && is_more_urgent(&x, &line[k - 1]); k--)
+            line[k] = line[k - 1];
+        line[k] = x;
+    }
 }
 
-/* Most lines are short. */
+/* Two sorted parts of a line, up to `middle` and up to n, into one. */
+static void merge(const struct candidate *line, int middle, int n, struct candidate *out)
+{
+    int a = 0, b = middle, at = 0;
+    while (a < middle && b < n)
+        out[at++] = is_more_urgent(&line[b], &line[a]) ? line[b++] : line[a++];
+    memcpy(out + at, line + a, (size_t)(middle - a) * sizeof *out);
+    memcpy(out + at + (middle - a), line + b, (size_t)(n - b) * sizeof *out);
+}
+
+/* The most urgent first. It is the inner loop of all: no calls through pointers. */
 static void sort_line(struct weaver *w)
 {
-    enum { SHORT = 12 };
-    if (w->n_line > SHORT) {
-        qsort(w->line, (size_t)w->n_line, sizeof *w->line, by_urgency);
-        return;
-    }
-    for (int i = 1; i < w->n_line; i++) {
-        struct candidate x = w->line[i];
-        int k = i;
-        for (; k > 0 && is_more_urgent(&x, &w->line[k - 1]); k--)
-            w->line[k] = w->line[k - 1];
-        w->line[k] = x;
+    enum { FEW = 12 };
+    int n = w->n_line;
+    for (int i = 0; i < n; i += FEW)
+        sort_few(w->line + i, n - i < FEW ? n - i : FEW);
+    for (int width = FEW; width < n; width *= 2) {
+        for (int i = 0; i < n; i += 2 * width) {
+            int rest = n - i, middle = rest < width ? rest : width;
+            merge(w->line + i, middle, rest < 2 * width ? rest : 2 * width, w->spare + i);
+        }
+        struct candidate *line = w->line;
+        w->line = w->spare;
+        w->spare = line;
     }
 }
 
@@ -154,7 +187,7 @@ static int has(const struct weaver *w, int leg)
 static int leg_in_turn(const struct weaver *w, int arc)
 {
     const struct espi_batch *b = w->b;
-    int best = -1, all = b->arc_count[arc], sent = all - w->left[arc];
+    int best = -1, all = b->arc_count[arc], sent = all - w->arc[arc].left;
     double most = 0;
     for (int k = b->on_arc.start[arc]; k < b->on_arc.start[arc + 1]; k++) {
         int leg = b->on_arc.item[k];
@@ -175,13 +208,6 @@ static int is_free(const struct weaver *w, int arc, double now_s)
     return 1;
 }
 
-/* Before this time the arc would be too far ahead of its even share. */
-static double due_s(const struct weaver *w, int arc)
-{
-    int all = w->b->arc_count[arc];
-    return w->base_s + (all - w->left[arc] - w->rule->ahead) / all * w->round_s;
-}
-
 /* ---- time ---- */
 
 static void look_at(struct weaver *w, int resource, double at_s)
@@ -199,8 +225,9 @@ static void send(struct weaver *w, int arc, double now_s)
     w->given[leg]++;
     w->out->leg[w->out->n] = leg;
     w->out->start_s[w->out->n++] = now_s - w->base_s;
-    w->left[arc]--;
-    w->ready[arc]--;
+    w->arc[arc].left--;
+    w->arc[arc].ready--;
+    look_ahead(w, arc);
     for (int k = u->start[arc]; k < u->start[arc + 1]; k++) {
         int r = u->resource[k];
         w->free_s[r] = now_s + u->time_s[k];
@@ -221,23 +248,26 @@ static void arrivals(struct weaver *w, double now_s)
             int arc = legs->leg[w->next.item[k]].arc;
             if (has(w, w->next.item[k]) < w->arrived[leg])
                 continue;
-            w->ready[arc]++;
+            w->arc[arc].ready++;
             look_at(w, w->u->resource[w->u->start[arc]], now_s);
         }
     }
 }
 
-/* The arcs of a resource that could send join the line. */
+/* The arcs of a resource that could send join the line; those that are done leave the
+ * resource. */
 static void line_up(struct weaver *w, int r, int moment, double now_s)
 {
-    for (int k = w->users.start[r]; k < w->users.start[r + 1]; k++) {
-        int arc = w->arc_of[w->users.item[k]];
-        if (w->ready[arc] == 0 || w->seen[arc] == moment || !is_free(w, arc, now_s))
+    for (int k = w->b->users.start[r]; k < w->users_end[r]; k++) {
+        int arc = w->users[k];
+        struct arc *x = &w->arc[arc];
+        if (x->left == 0)
+            w->users[k--] = w->users[--w->users_end[r]];
+        if (x->ready == 0 || x->seen == moment || !is_free(w, arc, now_s))
             continue;
-        w->seen[arc] = moment;
-        double from_s = due_s(w, arc);
-        if (from_s > now_s)
-            look_at(w, r, from_s);
+        x->seen = moment;
+        if (x->due_s > now_s)
+            look_at(w, r, x->due_s);
         else
             join_line(w, arc);
     }

@@ -9,6 +9,7 @@ struct espi_batch {
     const struct espi_legs *legs;
     const struct espi_arc_uses *uses;
     struct espi_rows on_arc; /* arc -> its legs */
+    struct espi_rows users;  /* resource -> the arcs that use it */
     int *count;              /* leg -> slices */
     int *arc_count;          /* arc -> slices of all its legs */
     int n;                   /* sends in all */

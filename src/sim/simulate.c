@@ -105,17 +105,35 @@ static int report_delivery(struct esp_sim_result *result, const struct espi_sim 
     return 0;
 }
 
-esp_status espi_sim_report(const struct espi_sim *sim, const struct esp_plan *plan,
-                           struct esp_sim_result **out, struct esp_err *err)
+typedef esp_status (*report_fn)(const struct espi_sim *sim, const struct esp_plan *plan,
+                                struct esp_sim_result **out, struct esp_err *err);
+
+/* When the message was where it was to be. */
+static esp_status report_to_judge(const struct espi_sim *sim, const struct esp_plan *plan,
+                                  struct esp_sim_result **out, struct esp_err *err)
 {
     struct esp_sim_result *result = espi_calloc(1, sizeof *result);
     if (!result || report_addressees(result, sim->prog->p, plan) ||
-        report_delivery(result, sim) || report_resources(result, sim)) {
+        report_delivery(result, sim)) {
         esp_sim_result_free(result);
         return espi_err_nomem(err);
     }
     *out = result;
     return ESP_OK;
+}
+
+esp_status espi_sim_report(const struct espi_sim *sim, const struct esp_plan *plan,
+                           struct esp_sim_result **out, struct esp_err *err)
+{
+    struct esp_sim_result *result = NULL;
+    esp_status st = report_to_judge(sim, plan, &result, err);
+    if (!st && report_resources(result, sim)) {
+        esp_sim_result_free(result);
+        st = espi_err_nomem(err);
+    }
+    if (!st)
+        *out = result;
+    return st;
 }
 
 esp_status espi_sim_run(struct espi_sim *sim, struct esp_err *err)
@@ -133,8 +151,8 @@ esp_status espi_sim_run(struct espi_sim *sim, struct esp_err *err)
 static esp_status simulate_plain(const struct esp_platform *p,
                                  const struct esp_plan *plan,
                                  const struct esp_sim_options *options,
-                                 struct espi_arena *arena, struct esp_sim_result **out,
-                                 struct esp_err *err)
+                                 struct espi_arena *arena, report_fn report,
+                                 struct esp_sim_result **out, struct esp_err *err)
 {
     struct espi_compile_options cut = {.size_bytes = options->size_bytes,
                                        .slice_bytes = options->slice_bytes};
@@ -145,7 +163,7 @@ static esp_status simulate_plain(const struct esp_platform *p,
         st = espi_sim_init(&sim, &prog, options, arena, err);
     if (!st)
         st = espi_sim_run(&sim, err);
-    return st ? st : espi_sim_report(&sim, plan, out, err);
+    return st ? st : report(&sim, plan, out, err);
 }
 
 void esp_sim_options_defaults_sized(struct esp_sim_options *options, size_t size)
@@ -165,9 +183,9 @@ static esp_status take_options(struct esp_sim_options *ours,
                              "esp_sim_options", err);
 }
 
-esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *plan,
-                        const struct esp_sim_options *options,
-                        struct esp_sim_result **out, struct esp_err *err)
+static esp_status simulate(const struct esp_platform *p, const struct esp_plan *plan,
+                           const struct esp_sim_options *options, report_fn report,
+                           struct esp_sim_result **out, struct esp_err *err)
 {
     struct esp_sim_options ours;
     struct espi_arena arena;
@@ -178,16 +196,23 @@ esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *pla
         return st;
     espi_arena_init(&arena);
     st = plan->redundant ? espi_simulate_redundant(p, plan, &ours, &arena, out, err)
-                         : simulate_plain(p, plan, &ours, &arena, out, err);
+                         : simulate_plain(p, plan, &ours, &arena, report, out, err);
     espi_arena_done(&arena);
     return st;
+}
+
+esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *plan,
+                        const struct esp_sim_options *options,
+                        struct esp_sim_result **out, struct esp_err *err)
+{
+    return simulate(p, plan, options, espi_sim_report, out, err);
 }
 
 double esp_judge_by_simulation(void *arg, const struct esp_platform *p,
                                const struct esp_plan *plan)
 {
     struct esp_sim_result *result;
-    if (esp_simulate(p, plan, arg, &result, NULL))
+    if (simulate(p, plan, arg, report_to_judge, &result, NULL))
         return NAN;
     double makespan_s = result->lost ? INFINITY : result->makespan_s;
     esp_sim_result_free(result);
