@@ -6,6 +6,7 @@
 
 #include <espalier/algo.h>
 
+#include "algo/memo.h"
 #include "base/arena.h"
 #include "cost/cost.h"
 #include "platform/view.h"
@@ -21,15 +22,6 @@ struct espi_algo_option {
     const char *meaning;
 };
 
-/* What the optimal steady state sends over each arc of a view, kept by who runs several
- * algorithms that follow it. */
-struct espi_shares_memo {
-    double slice_bytes; /* of the view */
-    int n;              /* arcs; 0: nothing is kept */
-    long *share;        /* espi_free() */
-    double bound_Bps;
-};
-
 /* What an algorithm gets to work with. */
 struct espi_task {
     const struct esp_platform *p;
@@ -39,7 +31,7 @@ struct espi_task {
     struct espi_slices slices;            /* how the message is cut */
     double option[ESPI_ALGO_OPTIONS_MAX]; /* in the order of the table */
     struct espi_arena *arena;             /* scratch memory, freed by the caller */
-    struct espi_shares_memo *shares;      /* for the same platform and root, or NULL */
+    struct espi_algo_memo *memo;          /* for the same platform and root, or NULL */
     /* what may go into an optimum that is one of many candidates, as the option of
      * espi_packing_solve(); 0: no limit */
     double work_limit;

@@ -45,19 +45,21 @@ static esp_status check_applies(const struct espi_algo *algo,
 esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *base,
                          double slice_bytes, struct esp_plan *plan, struct esp_err *err)
 {
-    struct espi_view view;
+    struct espi_view own;
+    const struct espi_view *view = &own;
     struct espi_task task = *base;
     task.slices = espi_slices(base->request->size_bytes, slice_bytes);
     double bytes = algo->whole_message ? base->request->size_bytes : task.slices.bytes;
-    esp_status st = espi_view_init(&view, task.p, bytes, task.arena, err);
+    esp_status st = task.memo ? espi_memo_view(task.memo, task.p, bytes, &view, err)
+                              : espi_view_init(&own, task.p, bytes, task.arena, err);
     if (st)
         return st;
     plan->size_bytes = base->request->size_bytes;
     plan->slice_bytes = task.slices.bytes;
-    task.view = &view;
-    task.root = view.host[task.request->root];
-    if (view.g.n == 1) /* nobody to send to */
-        return espi_plan_add_arcs(plan, &view, 1, NULL, 0, task.arena, err);
+    task.view = view;
+    task.root = view->host[task.request->root];
+    if (view->g.n == 1) /* nobody to send to */
+        return espi_plan_add_arcs(plan, view, 1, NULL, 0, task.arena, err);
     st = algo->run(&task, plan, err);
     if (!st && espi_plan_has_steps(plan)) /* its messages are as long as they are */
         plan->slice_bytes = plan->size_bytes;
@@ -107,7 +109,7 @@ static esp_status make_direct(const struct making *m, const struct esp_platform 
     struct espi_task task = *m->with;
     struct esp_plan *plan = NULL;
     if (p != task.p || request->root != task.request->root)
-        task.shares = NULL;
+        task.memo = NULL;
     task.p = p;
     task.request = request;
     task.arena = &arena;

@@ -25,7 +25,7 @@ void espi_contest_init(struct espi_contest *c, const struct esp_platform *p,
 void espi_contest_done(struct espi_contest *c)
 {
     esp_plan_free(c->best);
-    espi_free(c->shares.share);
+    espi_algo_memo_done(&c->memo);
     c->best = NULL;
 }
 
@@ -106,7 +106,7 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     request.algo = text;
     request.slice_bytes = slice_bytes;
     own.request = &request;
-    own.shares = &c->shares;
+    own.memo = &c->memo;
     memcpy(own.option, options, sizeof own.option);
     struct espi_arena_mark mark = espi_arena_mark(own.arena);
     esp_status st = espi_plan_make_by(algo, &own, &plan, err);

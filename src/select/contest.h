@@ -32,7 +32,7 @@ struct espi_contest {
     struct espi_judge judge;
     struct esp_plan *best; /* NULL: none yet */
     struct espi_verdict verdict;
-    struct espi_shares_memo shares;
+    struct espi_algo_memo memo;
     /* What was judged is not judged again: algorithms often agree, and so do runs of one
      * for several slices. Kept are hashes of the trees, while there is room. */
     uint64_t seen[ESPI_CONTEST_SEEN];

@@ -15,6 +15,7 @@
 #include "algo/algo.h"
 #include "algo/many_trees/k_trees.h"
 #include "algo/many_trees/load_balance.h"
+#include "algo/many_trees/packing_memo.h"
 #include "base/err.h"
 #include "solve/packing.h"
 #include "solve/tree_mix_lp.h"
@@ -125,11 +126,8 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
                       struct esp_err *err)
 {
     struct espi_packing packing;
-    struct espi_packing_options options = {.time_limit_s = task->request->budget_s,
-                                           .work_limit = task->work_limit};
     int most = (int)task->option[0];
-    esp_status st =
-        espi_packing_solve(task->view, task->root, &options, task->arena, &packing, err);
+    esp_status st = espi_task_packing(task, task->request->budget_s, &packing, err);
     if (st)
         return st;
     plan->bound_Bps = packing.bound * task->view->slice_bytes;

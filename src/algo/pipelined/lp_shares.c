@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "algo/many_trees/packing_memo.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "solve/arcs.h"
@@ -14,13 +15,11 @@ static esp_status warm_up(const struct espi_task *task, struct espi_arcs_task *a
 {
     const struct espi_view *v = task->view;
     struct espi_packing packing;
-    struct espi_packing_options options = {.work_limit = task->work_limit};
     double *inner = ESPI_ARENA_ZNEW(task->arena, double, v->g.m);
     double *load = ESPI_ARENA_ZNEW(task->arena, double, v->links.n);
     if (!inner || !load)
         return espi_err_nomem(err);
-    esp_status st =
-        espi_packing_solve(v, task->root, &options, task->arena, &packing, err);
+    esp_status st = espi_task_packing(task, 0, &packing, err);
     if (st)
         return st;
     plan->bound_Bps = packing.bound * v->slice_bytes;
@@ -49,7 +48,7 @@ static int passes_for(const struct espi_task *task)
     enum { FEW_HOSTS = 200, PASSES = 300, FEW_PASSES = 40, LEAST = 3, ARCS = 1 << 16 };
     int most = task->view->g.n > FEW_HOSTS ? FEW_PASSES : PASSES;
     int fair = ARCS / task->view->g.m;
-    if (!task->shares || fair > most)
+    if (!task->memo || fair > most)
         return most;
     return fair > LEAST ? fair : LEAST;
 }
@@ -61,26 +60,29 @@ enum { CONTEST_ARCS = 1 << 17 };
 /* What was found for the same view before; NULL: nothing. */
 static long *recall(const struct espi_task *task, struct esp_plan *plan)
 {
-    const struct espi_shares_memo *memo = task->shares;
-    if (!memo || memo->n != task->view->g.m ||
-        memo->slice_bytes != task->view->slice_bytes)
+    const struct espi_algo_memo *memo = task->memo;
+    if (!memo || memo->shares.n != task->view->g.m ||
+        memo->shares.slice_bytes != task->view->slice_bytes)
         return NULL;
-    plan->bound_Bps = memo->bound_Bps;
-    return memo->share;
+    plan->bound_Bps = memo->shares.bound_Bps;
+    return memo->shares.share;
 }
 
 /* Keeps the shares for the next algorithm, if there is memory for them. */
 static void remember(const struct espi_task *task, const struct esp_plan *plan,
                      const long *share)
 {
-    struct espi_shares_memo *memo = task->shares;
+    struct espi_algo_memo *memo = task->memo;
     int m = task->view->g.m;
     long *copy = memo ? ESPI_NEW(long, m) : NULL;
     if (!copy)
         return;
     memcpy(copy, share, (size_t)m * sizeof *copy);
-    espi_free(memo->share);
-    *memo = (struct espi_shares_memo){task->view->slice_bytes, m, copy, plan->bound_Bps};
+    espi_free(memo->shares.share);
+    memo->shares.slice_bytes = task->view->slice_bytes;
+    memo->shares.n = m;
+    memo->shares.share = copy;
+    memo->shares.bound_Bps = plan->bound_Bps;
 }
 
 static esp_status find_shares(const struct espi_task *task, struct esp_plan *plan,
@@ -109,7 +111,7 @@ long *espi_lp_shares(const struct espi_task *task, struct esp_plan *plan, esp_st
     *st = ESP_OK;
     if (share)
         return share;
-    if (task->shares && task->view->g.m > CONTEST_ARCS) {
+    if (task->memo && task->view->g.m > CONTEST_ARCS) {
         *st = espi_err(err, ESP_EUNSUPPORTED, "more than %d arcs take too long here",
                        CONTEST_ARCS);
         return NULL;

@@ -1,0 +1,71 @@
+#include "algo/many_trees/packing_memo.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+static void *copy(struct espi_arena *a, const void *from, size_t count, size_t size)
+{
+    void *to = espi_arena_alloc(a, count, size);
+    if (to && count > 0)
+        memcpy(to, from, count * size);
+    return to;
+}
+
+/* Everything but who has which root: here all have the same. */
+static int copy_packing(const struct espi_packing *from, int n_resources,
+                        struct espi_arena *a, struct espi_packing *out)
+{
+    size_t n = (size_t)from->n_hosts;
+    *out = *from;
+    out->tree = copy(a, from->tree, (size_t)from->n_trees, sizeof *out->tree);
+    out->price = copy(a, from->price, (size_t)n_resources, sizeof *out->price);
+    if (!out->tree || !out->price)
+        return -1;
+    for (int t = 0; t < from->n_trees; t++) {
+        const struct espi_packing_tree *tree = &from->tree[t];
+        out->tree[t].hop_start = copy(a, tree->hop_start, n + 1, sizeof(int));
+        out->tree[t].hops =
+            copy(a, tree->hops, (size_t)tree->hop_start[n], sizeof *tree->hops);
+        if (!out->tree[t].hop_start || !out->tree[t].hops)
+            return -1;
+    }
+    return 0;
+}
+
+/* Keeps the packing for the next algorithm, if there is memory for it. */
+static void remember(const struct espi_task *task, const struct espi_packing *packing)
+{
+    struct espi_algo_memo *memo = task->memo;
+    espi_arena_done(&memo->packed.arena);
+    memo->packed.packing.n_hosts = 0;
+    memo->packed.slice_bytes = task->view->slice_bytes;
+    memo->packed.work_limit = task->work_limit;
+    if (copy_packing(packing, task->view->links.n, &memo->packed.arena,
+                     &memo->packed.packing))
+        memo->packed.packing.n_hosts = 0;
+}
+
+esp_status espi_task_packing(const struct espi_task *task, double time_limit_s,
+                             struct espi_packing *out, struct esp_err *err)
+{
+    const struct espi_view *v = task->view;
+    const struct espi_algo_memo *memo = time_limit_s > 0 ? NULL : task->memo;
+    struct espi_packing_options options = {.time_limit_s = time_limit_s,
+                                           .work_limit = task->work_limit};
+    struct espi_packing packing;
+    if (memo && memo->packed.packing.n_hosts == v->g.n &&
+        memo->packed.slice_bytes == v->slice_bytes &&
+        memo->packed.work_limit == task->work_limit)
+        return copy_packing(&memo->packed.packing, v->links.n, task->arena, out)
+                   ? espi_err_nomem(err)
+                   : ESP_OK;
+    esp_status st =
+        espi_packing_solve(v, task->root, &options, task->arena, &packing, err);
+    if (st)
+        return st;
+    if (memo)
+        remember(task, &packing);
+    *out = packing;
+    return ESP_OK;
+}
