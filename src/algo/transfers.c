@@ -9,7 +9,7 @@
 esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task *task,
                                espi_route route, struct esp_err *err)
 {
-    int n = task->view->g.n;
+    int n = task->view->g.n, n_nodes = task->view->p->n_nodes;
     struct espi_arena *a = task->arena;
     *t = (struct espi_transfers){.task = task, .route = route, .source = -1, .row = -1};
     t->distance = ESPI_ARENA_NEW(a, double, n);
@@ -19,12 +19,15 @@ esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task 
     t->start = ESPI_ARENA_NEW(a, int, t->start_cap);
     t->arc_to = ESPI_ARENA_NEW(a, int, n);
     t->arc_row = ESPI_ARENA_NEW(a, int, n);
-    if (!t->distance || !t->last_arc || !t->path || !t->start || !t->arc_to ||
-        !t->arc_row || espi_dijkstra_init(&t->work, n, a) ||
+    t->hop_from = ESPI_ARENA_NEW(a, int, n_nodes);
+    if (!t->hop_from || !t->distance || !t->last_arc || !t->path || !t->start ||
+        !t->arc_to || !t->arc_row || espi_dijkstra_init(&t->work, n, a) ||
         espi_router_init(&t->router, &task->view->g, task->view->time_s, a))
         return espi_err_nomem(err);
     for (int h = 0; h < n; h++)
         t->arc_row[h] = -1;
+    for (int i = 0; i < n_nodes; i++)
+        t->hop_from[i] = -1;
     t->start[0] = 0;
     return ESP_OK;
 }
@@ -79,11 +82,30 @@ static int find_path(struct espi_transfers *t, int from, int to)
     return length;
 }
 
+/* Arcs that follow one another may pass a switch twice, to a host and back: what lies
+ * between is left out. From hop `first` on. */
+static void cut_loops(struct espi_transfers *t, int first)
+{
+    const struct esp_platform *p = t->task->view->p;
+    int end = first;
+    for (int i = first; i < t->n_hops; i++) {
+        int hop = t->hops[i];
+        t->hop_from[p->tail[hop]] = end;
+        t->hops[end++] = hop;
+        int back = t->hop_from[p->head[hop]];
+        for (; back >= 0 && end > back; end--)
+            t->hop_from[p->tail[t->hops[end - 1]]] = -1;
+    }
+    t->n_hops = end;
+    for (int i = first; i < end; i++)
+        t->hop_from[p->tail[t->hops[i]]] = -1;
+}
+
 static esp_status add_path(struct espi_transfers *t, int from, int to,
                            struct esp_err *err)
 {
     const struct espi_view *v = t->task->view;
-    int length = find_path(t, from, to);
+    int length = find_path(t, from, to), first = t->n_hops;
     if (length < 0) {
         char a[64], b[64];
         return espi_err(err, ESP_EUNSUPPORTED, "no path leads from %s to %s",
@@ -93,6 +115,8 @@ static esp_status add_path(struct espi_transfers *t, int from, int to,
     for (int i = 0; i < length; i++)
         if (add_arc(t, t->path[i]))
             return espi_err_nomem(err);
+    if (length > 1 && v->g.n < v->p->n_nodes)
+        cut_loops(t, first);
     return ESP_OK;
 }
 

@@ -24,6 +24,7 @@ struct espi_transfers {
     int *arc_to;       /* host -> the arc to it from ... */
     int *arc_row;      /* ... the host in arc_row, if that is the sender */
     int row;           /* the sender whose arcs are in arc_to, -1: none yet */
+    int *hop_from;     /* node -> the hop of a path that leaves it; -1: none */
     int n;
     int *start;        /* transfer -> hops */
     int *hops, n_hops; /* links */
