@@ -7,6 +7,7 @@ void espi_algo_memo_done(struct espi_algo_memo *memo)
     for (int i = 0; i < ESPI_MEMO_VIEWS; i++)
         espi_arena_done(&memo->views[i].arena);
     espi_arena_done(&memo->packed.arena);
+    espi_arena_done(&memo->few.arena);
     espi_free(memo->shares.share);
     *memo = (struct espi_algo_memo){0};
 }

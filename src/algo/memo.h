@@ -4,6 +4,7 @@
 #define ESPI_ALGO_MEMO_H
 
 #include "base/arena.h"
+#include "base/rng.h"
 #include "platform/view.h"
 #include "solve/packing.h"
 
@@ -21,6 +22,15 @@ struct espi_algo_memo {
         struct espi_packing packing;    /* n_hosts is 0: nothing is kept */
         struct espi_arena arena;
     } packed;
+    /* The search for few trees, as far as it has come: more trees go on from there. */
+    struct {
+        double slice_bytes, work_limit; /* of the view; of its packing */
+        int shakes, n;                  /* of the search; trees, 0: nothing is kept */
+        int **tree;                     /* parent arcs */
+        double *weight, period_s;
+        struct espi_rng rng;
+        struct espi_arena arena;
+    } few;
     /* What the optimal steady state sends over each arc of a view. */
     struct {
         double slice_bytes; /* of the view */

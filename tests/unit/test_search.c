@@ -234,7 +234,7 @@ static void nothing_gets_worse(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(5));
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < test_draws(12); i++) {
         struct small_options o = {
             .n = 8 + i, .density = 0.3, .model = (esp_model)(i % 3)};
         struct esp_platform *p = small_random(&rng, &o);

@@ -223,6 +223,56 @@ static int take_columns(struct k_search *k, const struct espi_packing *packing)
     return 0;
 }
 
+/* ---- from one number of trees to the next ---- */
+
+static int is_kept(const struct k_search *k, int most)
+{
+    const struct espi_algo_memo *memo = k->task->memo;
+    return memo && memo->few.n > 0 && memo->few.n <= most &&
+           memo->few.slice_bytes == k->task->view->slice_bytes &&
+           memo->few.work_limit == k->task->work_limit && memo->few.shakes == k->shakes;
+}
+
+static void recall(struct k_search *k)
+{
+    const struct espi_algo_memo *memo = k->task->memo;
+    k->best.n = memo->few.n;
+    k->best.period_s = memo->few.period_s;
+    k->rng = memo->few.rng;
+    for (int i = 0; i < memo->few.n; i++) {
+        put_tree(k, &k->best, i, memo->few.tree[i]);
+        k->best.weight[i] = memo->few.weight[i];
+    }
+}
+
+/* Keeps the set for a search for more trees, if there is memory for it. */
+static void remember(const struct k_search *k)
+{
+    struct espi_algo_memo *memo = k->task->memo;
+    const struct set *s = &k->best;
+    size_t n_hosts = (size_t)k->task->view->g.n;
+    if (!memo || k->task->request->budget_s > 0)
+        return;
+    espi_arena_done(&memo->few.arena);
+    memo->few.n = 0;
+    memo->few.tree = ESPI_ARENA_NEW(&memo->few.arena, int *, s->n);
+    memo->few.weight = ESPI_ARENA_NEW(&memo->few.arena, double, s->n);
+    for (int i = 0; i < s->n; i++) {
+        int *tree = ESPI_ARENA_NEW(&memo->few.arena, int, n_hosts);
+        if (!tree || !memo->few.tree || !memo->few.weight)
+            return;
+        memcpy(tree, s->tree[i], n_hosts * sizeof *tree);
+        memo->few.tree[i] = tree;
+        memo->few.weight[i] = s->weight[i];
+    }
+    memo->few.slice_bytes = k->task->view->slice_bytes;
+    memo->few.work_limit = k->task->work_limit;
+    memo->few.shakes = k->shakes;
+    memo->few.period_s = s->period_s;
+    memo->few.rng = k->rng;
+    memo->few.n = s->n;
+}
+
 static esp_status init(struct k_search *k, int most, const struct espi_packing *packing,
                        struct esp_err *err)
 {
@@ -235,6 +285,10 @@ static esp_status init(struct k_search *k, int most, const struct espi_packing *
         return espi_err_nomem(err);
     espi_rng_seed(&k->rng, k->task->request->seed);
     take_columns(k, packing);
+    if (is_kept(k, most)) {
+        recall(k);
+        return ESP_OK;
+    }
     esp_status st = espi_start_tree(k->task, "refine", strlen("refine"), k->tree, err);
     if (st)
         return st;
@@ -278,6 +332,8 @@ esp_status espi_k_trees(const struct espi_task *task, int k, int shakes,
         if (!st)
             st = improve(&search, goal_s, err);
     }
+    if (!st)
+        remember(&search);
     return st ? st : hand_over(&search, out, err);
 }
 
