@@ -10,7 +10,6 @@
 #include "base/rng.h"
 #include "graph/arborescence.h"
 #include "graph/dijkstra.h"
-#include "graph/matching.h"
 #include "graph/maxflow.h"
 #include "graph/reach.h"
 
@@ -38,7 +37,6 @@ struct kernel_input {
     struct espi_arborescence arborescence;
     struct espi_dijkstra dijkstra;
     struct espi_maxflow maxflow;
-    struct espi_matching matching;
     int *order, *arc;
     double *distance;
     unsigned char *seen;
@@ -106,8 +104,7 @@ static void make_kernel_input(struct kernel_input *b, const struct shape *s)
     if (espi_digraph_init(&b->g, s->n, s->m, b->tail, b->head, &b->arena) ||
         espi_arborescence_init(&b->arborescence, &b->g, &b->arena) ||
         espi_dijkstra_init(&b->dijkstra, s->n, &b->arena) ||
-        espi_maxflow_init(&b->maxflow, &b->g, &b->arena) ||
-        espi_matching_init(&b->matching, s->n, s->n, s->m, b->tail, b->head, &b->arena))
+        espi_maxflow_init(&b->maxflow, &b->g, &b->arena))
         need(NULL);
 }
 
@@ -136,12 +133,6 @@ static void run_arborescence(struct kernel_input *b, int k)
     espi_arborescence(&b->arborescence, 0, b->weight[k % SETS], b->arc, NULL);
 }
 
-static void run_matching(struct kernel_input *b, int k)
-{
-    (void)k;
-    espi_matching_max(&b->matching, NULL);
-}
-
 static const struct {
     const char *name;
     void (*run)(struct kernel_input *b, int k);
@@ -150,7 +141,6 @@ static const struct {
     {"dijkstra", run_dijkstra},
     {"arborescence", run_arborescence},
     {"maxflow", run_maxflow},
-    {"matching", run_matching},
 };
 
 /* Seconds a call: as many calls a series as make 30 ms or so. */

@@ -91,7 +91,8 @@ ESP_API double esp_algorithm_option_max(int algorithm, int option);
 
 /* ---- what plans cost ---- */
 
-/* Fills in throughput and makespan of a plan for its size_bytes and slice_bytes. */
+/* Fills in throughput and makespan of a plan for its size_bytes and slice_bytes, as they
+ * come of its schedule; a plan that has none is given one first. */
 ESP_API esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,
                                      struct esp_err *err);
 

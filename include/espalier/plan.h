@@ -50,31 +50,25 @@ struct esp_tree {
     int *hops; /* link numbers */
 };
 
-/* A part of a slot in which an edge is active: the next piece of its slices travels. */
-struct esp_transfer {
+/* A slice sent over one leg of an edge: its path is cut at every host on it. */
+struct esp_send {
     int tree, edge;
-    int part; /* which leg of the edge: its path is cut at every host on it */
-    double duration_s;
+    int part;  /* which leg of the edge */
+    int slice; /* which of the tree's slices of a round */
+    int lag;   /* in round j goes the slice of round j - lag */
 };
 
-/* The transfers of a slot run side by side; those over the same links stand together in
- * the list and run one after the other. */
-struct esp_slot {
-    double duration_s;
-    int first_transfer, n_transfers;
-};
-
-/* When: what happens in each period, over and over. A leg sends in a period what the one
- * before it brought in an earlier period. */
+/* When: what happens in each round, over and over. A message is cut into slices and these
+ * into rounds; the last round may be short. All hosts follow the one order of the sends:
+ * each sends, and receives, what concerns it in that order. A send comes after those that
+ * bring its sender the data, in its round or in an earlier one, so that nobody ever waits
+ * for who waits for him. */
 struct esp_schedule {
-    double slice_bytes; /* the slices it was made for */
-    double period_s;
-    int slices_per_period;
-    int *tree_slices; /* by tree; sum to slices_per_period */
-    int n_slots;
-    struct esp_slot *slots; /* one after the other; they last a period */
-    int n_transfers;
-    struct esp_transfer *transfers;
+    double slice_bytes; /* the slices it was made for; it can be followed with others */
+    int slots;          /* slices in a round */
+    int *tree_slices;   /* by tree; sum to slots */
+    int n_sends;        /* every slice of a round over every leg of its tree, once */
+    struct esp_send *sends;
 };
 
 struct esp_plan {
@@ -96,7 +90,8 @@ struct esp_plan {
     double patience; /* of a race; 0: receivers compare senders at once (simulate.h) */
     int n_trees;
     struct esp_tree *trees;
-    struct esp_schedule *schedule; /* NULL: none; freed with the plan */
+    struct esp_schedule *schedule; /* NULL: none yet; freed with the plan. Plans with
+                                      steps have none: their steps say all */
 };
 
 /* An empty plan with a copy of the algorithm's name. */
@@ -109,7 +104,8 @@ ESP_API esp_status esp_plan_copy(const struct esp_plan *plan, struct esp_plan **
                                  struct esp_err *err);
 
 /* Adds a tree of n_edges transfers, transfer i over the links
- * hops[hop_start[i] .. hop_start[i+1]); the arrays are copied. A schedule is dropped. */
+ * hops[hop_start[i] .. hop_start[i+1]); the arrays are copied. A schedule is
+ * dropped, here and wherever trees or their ends change. */
 ESP_API esp_status esp_plan_add_tree(struct esp_plan *plan, const struct esp_platform *p,
                                      double weight, int n_edges, const int *hop_start,
                                      const int *hops, struct esp_err *err);
@@ -142,16 +138,15 @@ ESP_API esp_status esp_plan_set_tree_steps(struct esp_plan *plan, const int *ste
  * the data, over paths of links that exist, that switches only forward, that the
  * weights sum to 1: in all, or each target's and each root's to its part (redundant
  * plans: see struct esp_plan), that steps are as esp_plan_set_tree_steps says, and that
- * the schedule, if there is one, gives every edge
- * its time and uses no resource twice at once. */
+ * the schedule, if there is one, has every send once, after those that it needs, and
+ * gives the trees what their weights say. */
 ESP_API esp_status esp_plan_check(const struct esp_plan *plan,
                                   const struct esp_platform *p, struct esp_err *err);
 
-/* Makes a periodic schedule for the plan's slices and puts it into the plan, in place of
- * the one that is there. Where none is needed the plan has none afterwards: in the
- * multi-port and capacity models, where links are resources of their own and any fixed
- * order of sends will do, for one tree on full-duplex ports, for redundant plans
- * and for operations other than broadcast and multicast. */
+/* Makes the schedule for the plan's message and puts it into the plan, in place of the
+ * one that is there. Plans that esp_plan_make makes have theirs; others get one when they
+ * are evaluated, or for each simulation anew. Of a redundant plan it is that of the first
+ * tree. */
 ESP_API esp_status esp_plan_schedule(struct esp_plan *plan, const struct esp_platform *p,
                                      struct esp_err *err);
 

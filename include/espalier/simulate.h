@@ -91,7 +91,8 @@ struct esp_sim_options {
     /* What the network really is; NULL: what the plan was made for. Nodes are matched by
      * name, and every link the plan uses must be there. */
     const struct esp_platform *reality;
-    double size_bytes, slice_bytes; /* 0: those of the plan */
+    double size_bytes, slice_bytes; /* 0: those of the plan. Of others, as many rounds of
+                                       its schedule as it takes */
     esp_sharing sharing;
     const struct esp_rate_change *changes;
     int n_changes;

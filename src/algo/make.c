@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "plan/ops.h"
 #include "plan/turn.h"
+#include "schedule/arrange.h"
 
 double espi_request_slice_bytes(const struct esp_request *request)
 {
@@ -71,9 +72,13 @@ esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p
 {
     struct espi_arena arena;
     struct espi_cost cost;
+    esp_status st =
+        plan->schedule ? ESP_OK : espi_plan_schedule(plan, p, ESPI_EFFORT_FULL, err);
+    if (st)
+        return st;
     espi_arena_init(&arena);
-    esp_status st = espi_plan_cost_timed(p, plan, plan->size_bytes, plan->slice_bytes,
-                                         &arena, &cost, err);
+    st = espi_plan_cost_timed(p, plan, plan->size_bytes, plan->slice_bytes, &arena, &cost,
+                              err);
     espi_arena_done(&arena);
     if (st)
         return st;

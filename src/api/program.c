@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/options.h"
 #include "program/program.h"
+#include "schedule/arrange.h"
 
 struct esp_program {
     struct espi_arena arena;
@@ -69,8 +70,14 @@ esp_status esp_program_compile(const struct esp_platform *p, const struct esp_pl
     struct esp_program *program = espi_calloc(1, sizeof *program);
     if (!program)
         return espi_err_nomem(err);
+    struct esp_plan scheduled;
     espi_arena_init(&program->arena);
-    st = espi_program_compile(p, plan, &cut, &program->arena, &program->all, err);
+    st = espi_plan_scheduled(p, plan, how.size_bytes, how.slice_bytes, &scheduled, err);
+    if (!st) {
+        st = espi_program_compile(p, &scheduled, &cut, &program->arena, &program->all,
+                                  err);
+        espi_plan_scheduled_done(&scheduled, plan);
+    }
     if (st)
         esp_program_free(program);
     else

@@ -197,8 +197,7 @@ esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_
     if (!(slice > 0 && slice < slice_max))
         slice = slice_max;
     struct espi_compile_options options = {.size_bytes = (double)bytes,
-                                           .slice_bytes = slice,
-                                           .unscheduled = e->op != ESP_OP_BCAST};
+                                           .slice_bytes = slice};
     espi_arena_done(&e->arena);
     e->bytes = 0;
     esp_status st = espi_program_compile(c->rank_platform.p, e->choice.plan, &options,

@@ -351,9 +351,8 @@ esp_status esp_plan_check(const struct esp_plan *plan, const struct esp_platform
     espi_free(c.seen_on);
     if (!st)
         st = espi_messages_check(plan, p, err);
-    if (!st && plan->schedule && !espi_op_is_scheduled(plan))
-        st = espi_err(err, ESP_EINPUT,
-                      "a plan that is redundant or has steps has no schedule");
+    if (!st && plan->schedule && espi_plan_has_steps(plan))
+        st = espi_err(err, ESP_EINPUT, "a plan that has steps has no schedule");
     if (!st && plan->schedule)
         st = espi_schedule_check(plan->schedule, plan, p, err);
     return st;

@@ -38,22 +38,6 @@ static int copy_tree(struct esp_tree *to, const struct esp_tree *from)
     return 0;
 }
 
-static int copy_schedule(struct esp_schedule **out, const struct esp_schedule *from,
-                         int n_trees)
-{
-    if (!from)
-        return 0;
-    struct esp_schedule *to = *out = espi_calloc(1, sizeof *to);
-    if (!to)
-        return -1;
-    *to = *from;
-    to->tree_slices = NULL;
-    to->slots = NULL;
-    to->transfers = NULL;
-    return COPY(to, from, tree_slices, n_trees) || COPY(to, from, slots, from->n_slots) ||
-           COPY(to, from, transfers, from->n_transfers);
-}
-
 esp_status esp_plan_copy(const struct esp_plan *plan, struct esp_plan **out,
                          struct esp_err *err)
 {
@@ -73,8 +57,10 @@ esp_status esp_plan_copy(const struct esp_plan *plan, struct esp_plan **out,
         int t = copy->n_trees++;
         bad = copy_tree(&copy->trees[t], &plan->trees[t]);
     }
-    if (!bad)
-        bad = copy_schedule(&copy->schedule, plan->schedule, plan->n_trees);
+    if (!bad && plan->schedule) {
+        copy->schedule = espi_schedule_copy(plan->schedule, plan->n_trees);
+        bad = !copy->schedule;
+    }
     if (bad) {
         esp_plan_free(copy);
         return espi_err_nomem(err);
@@ -117,6 +103,13 @@ esp_status espi_plan_copy(const struct esp_plan *plan, const struct esp_platform
     copy->makespan_s = plan->makespan_s;
     copy->redundant = plan->redundant; /* else each tree would carry its part only */
     copy->patience = plan->patience;
+    if (plan->schedule) {
+        copy->schedule = espi_schedule_copy(plan->schedule, plan->n_trees);
+        if (!copy->schedule) {
+            esp_plan_free(copy);
+            return espi_err_nomem(err);
+        }
+    }
     *out = copy;
     return ESP_OK;
 }

@@ -90,7 +90,7 @@ static inline esp_op espi_op_mirror(esp_op op)
     }
 }
 
-/* May the plan have a periodic schedule? */
+/* Is there an order of its sends to choose? A race has none, and steps say theirs. */
 static inline int espi_op_is_scheduled(const struct esp_plan *plan)
 {
     return !plan->redundant && !espi_plan_has_steps(plan);

@@ -52,9 +52,33 @@ void espi_schedule_free(struct esp_schedule *schedule)
     if (!schedule)
         return;
     espi_free(schedule->tree_slices);
-    espi_free(schedule->slots);
-    espi_free(schedule->transfers);
+    espi_free(schedule->sends);
     espi_free(schedule);
+}
+
+struct esp_schedule *espi_schedule_copy(const struct esp_schedule *s, int n_trees)
+{
+    struct esp_schedule *copy = espi_calloc(1, sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *s;
+    copy->tree_slices = ESPI_NEW(int, n_trees);
+    copy->sends = ESPI_NEW(struct esp_send, s->n_sends);
+    if (!copy->tree_slices || !copy->sends) {
+        espi_schedule_free(copy);
+        return NULL;
+    }
+    memcpy(copy->tree_slices, s->tree_slices, (size_t)n_trees * sizeof(int));
+    if (s->n_sends)
+        memcpy(copy->sends, s->sends, (size_t)s->n_sends * sizeof *s->sends);
+    return copy;
+}
+
+/* It was for other trees. */
+static void drop_schedule(struct esp_plan *plan)
+{
+    espi_schedule_free(plan->schedule);
+    plan->schedule = NULL;
 }
 
 void esp_plan_free(struct esp_plan *plan)
@@ -103,8 +127,7 @@ esp_status esp_plan_add_tree(struct esp_plan *plan, const struct esp_platform *p
     if (!trees)
         return espi_err_nomem(err);
     plan->trees = trees;
-    espi_schedule_free(plan->schedule); /* it was for other trees */
-    plan->schedule = NULL;
+    drop_schedule(plan);
     struct esp_tree tree = {
         .weight = weight, .root = plan->root, .n_edges = n_edges, .n_hops = n_hops};
     tree.edges = ESPI_NEW(struct esp_edge, n_edges);
@@ -160,6 +183,7 @@ static esp_status replace(int **nodes, int *count, int n, const int *by,
 esp_status esp_plan_set_targets(struct esp_plan *plan, int n_targets, const int *targets,
                                 struct esp_err *err)
 {
+    drop_schedule(plan);
     return replace(&plan->targets, &plan->n_targets, n_targets, targets, err);
 }
 
@@ -169,6 +193,7 @@ esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n_targets
     if (plan->n_trees < 1)
         return espi_err(err, ESP_EUSAGE, "the plan has no tree yet");
     struct esp_tree *tree = &plan->trees[plan->n_trees - 1];
+    drop_schedule(plan);
     esp_status st = replace(&tree->targets, &tree->n_targets, n_targets, targets, err);
     if (!st)
         tree->root = root;
@@ -182,5 +207,6 @@ esp_status esp_plan_set_tree_steps(struct esp_plan *plan, const int *steps,
         return espi_err(err, ESP_EUSAGE, "the plan has no tree yet");
     struct esp_tree *tree = &plan->trees[plan->n_trees - 1];
     int n;
+    drop_schedule(plan);
     return replace(&tree->steps, &n, tree->n_edges, steps, err);
 }

@@ -18,8 +18,8 @@ static inline struct esp_plan espi_plan_plain(const struct esp_plan *plan)
     return plain;
 }
 
-/* A copy of a plan's trees, sizes and figures, without its schedule, for the platform it
- * is for or another with the same links; scratch memory from the arena. */
+/* A copy of a plan's trees, sizes, figures and schedule, for the platform it is for or
+ * another with the same links; scratch memory from the arena. */
 esp_status espi_plan_copy(const struct esp_plan *plan, const struct esp_platform *p,
                           struct espi_arena *arena, struct esp_plan **out,
                           struct esp_err *err);

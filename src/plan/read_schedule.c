@@ -10,8 +10,8 @@
 struct reader {
     struct espi_json *json;
     struct esp_schedule *s;
-    size_t n_counts, counts_cap, slots_cap, transfers_cap;
-    int has_slots, has_slice, has_period, has_count;
+    size_t n_counts, counts_cap, sends_cap;
+    int has_sends, has_slice, has_slots;
 };
 
 static esp_status fail_nomem(struct reader *r)
@@ -51,80 +51,46 @@ static void read_counts(struct reader *r)
     }
 }
 
-/* [tree, edge], [tree, edge, duration] or [tree, edge, duration, part]; no duration: that
- * of the slot, which may not be known yet. */
-static void read_transfer(struct reader *r)
+/* [tree, edge], and as many as differ from 0 of slice, lag and part. */
+static void read_send(struct reader *r)
 {
-    struct esp_transfer t = {.duration_s = NAN};
+    struct esp_send x = {0};
+    int *const member[] = {&x.tree, &x.edge, &x.slice, &x.lag, &x.part};
     int n = 0;
     espi_json_open_array(r->json);
     for (; espi_json_item(r->json); n++) {
-        if (n == 0)
-            read_whole(r, &t.tree);
-        else if (n == 1)
-            read_whole(r, &t.edge);
-        else if (n == 2)
-            espi_json_number(r->json, &t.duration_s);
-        else if (n == 3)
-            read_whole(r, &t.part);
+        if (n < 5)
+            read_whole(r, member[n]);
         else
-            espi_json_fail(r->json, "a transfer has at most four numbers");
+            espi_json_fail(r->json, "a send has at most five numbers");
     }
     if (r->json->status)
         return;
     if (n < 2) {
-        espi_json_fail(r->json, "a transfer names a tree and an edge");
+        espi_json_fail(r->json, "a send names a tree and an edge");
         return;
     }
-    size_t at = (size_t)r->s->n_transfers;
-    if (at == 1 << 30 || espi_grow((void **)&r->s->transfers, &r->transfers_cap, at + 1,
-                                   sizeof *r->s->transfers)) {
+    size_t at = (size_t)r->s->n_sends;
+    if (at == ESPI_MAX_SENDS) {
+        espi_json_fail(r->json, "the schedule has too many sends");
+        return;
+    }
+    if (espi_grow((void **)&r->s->sends, &r->sends_cap, at + 1, sizeof *r->s->sends)) {
         fail_nomem(r);
         return;
     }
-    r->s->transfers[r->s->n_transfers++] = t;
+    r->s->sends[r->s->n_sends++] = x;
 }
 
-static void read_slot(struct reader *r)
+static void read_sends(struct reader *r)
 {
-    struct espi_json_text key;
-    struct esp_slot slot = {.duration_s = -1, .first_transfer = r->s->n_transfers};
-    espi_json_open_object(r->json);
-    while (espi_json_key(r->json, &key)) {
-        if (espi_json_is(&key, "duration_s")) {
-            espi_json_number(r->json, &slot.duration_s);
-        } else if (espi_json_is(&key, "transfers")) {
-            espi_json_open_array(r->json);
-            while (espi_json_item(r->json))
-                read_transfer(r);
-        } else {
-            espi_json_skip(r->json);
-        }
-    }
-    if (r->json->status)
-        return;
-    slot.n_transfers = r->s->n_transfers - slot.first_transfer;
-    for (int i = slot.first_transfer; i < r->s->n_transfers; i++)
-        if (isnan(r->s->transfers[i].duration_s))
-            r->s->transfers[i].duration_s = slot.duration_s;
-    size_t at = (size_t)r->s->n_slots;
-    if (at == 1 << 30 ||
-        espi_grow((void **)&r->s->slots, &r->slots_cap, at + 1, sizeof *r->s->slots)) {
-        fail_nomem(r);
-        return;
-    }
-    r->s->slots[r->s->n_slots++] = slot;
-}
-
-static void read_slots(struct reader *r)
-{
-    if (r->has_slots++) {
-        espi_json_fail(r->json, "\"slots\" is there twice");
+    if (r->has_sends++) {
+        espi_json_fail(r->json, "\"sends\" is there twice");
         return;
     }
     espi_json_open_array(r->json);
     while (espi_json_item(r->json))
-        read_slot(r);
+        read_send(r);
 }
 
 static esp_status read_members(struct reader *r)
@@ -132,28 +98,25 @@ static esp_status read_members(struct reader *r)
     struct espi_json_text key;
     espi_json_open_object(r->json);
     while (espi_json_key(r->json, &key)) {
-        if (espi_json_is(&key, "period_s"))
-            r->has_period = !espi_json_number(r->json, &r->s->period_s);
-        else if (espi_json_is(&key, "slice_bytes"))
+        if (espi_json_is(&key, "slice_bytes"))
             r->has_slice = !espi_json_number(r->json, &r->s->slice_bytes);
-        else if (espi_json_is(&key, "slices_per_period"))
-            r->has_count = !read_whole(r, &r->s->slices_per_period);
+        else if (espi_json_is(&key, "slots"))
+            r->has_slots = !read_whole(r, &r->s->slots);
         else if (espi_json_is(&key, "tree_slices"))
             read_counts(r);
-        else if (espi_json_is(&key, "slots"))
-            read_slots(r);
+        else if (espi_json_is(&key, "sends"))
+            read_sends(r);
         else
             espi_json_skip(r->json);
     }
     if (r->json->status)
         return r->json->status;
-    if (!r->has_period || !r->has_slice || !r->has_count || !r->n_counts || !r->has_slots)
+    if (!r->has_slice || !r->has_slots || !r->n_counts || !r->has_sends)
         return espi_json_fail(r->json, "the schedule has no \"%s\"",
-                              !r->has_period  ? "period_s"
-                              : !r->has_slice ? "slice_bytes"
-                              : !r->has_count ? "slices_per_period"
+                              !r->has_slice   ? "slice_bytes"
+                              : !r->has_slots ? "slots"
                               : !r->n_counts  ? "tree_slices"
-                                              : "slots");
+                                              : "sends");
     return ESP_OK;
 }
 

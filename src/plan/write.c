@@ -72,39 +72,30 @@ static void put_figure(FILE *out, const char *before, double value)
     fprintf(out, "%s%s", before, text);
 }
 
-/* [tree, edge], or [tree, edge, duration] of less than the slot; and the part when it is
- * not the first. */
-static void put_transfer(const struct esp_slot *slot, const struct esp_transfer *t,
-                         FILE *out)
+/* [tree, edge, slice, lag, part], without zeros at the end but for the edge. */
+static void put_send(const struct esp_send *x, FILE *out)
 {
-    fprintf(out, "[%d,%d", t->tree, t->edge);
-    if (t->part || t->duration_s != slot->duration_s)
-        put_figure(out, ",", t->duration_s);
-    if (t->part)
-        fprintf(out, ",%d", t->part);
+    const int rest[] = {x->slice, x->lag, x->part};
+    int n = 3;
+    while (n > 0 && rest[n - 1] == 0)
+        n--;
+    fprintf(out, "[%d,%d", x->tree, x->edge);
+    for (int i = 0; i < n; i++)
+        fprintf(out, ",%d", rest[i]);
     putc(']', out);
 }
 
 static void put_schedule(const struct esp_schedule *s, int n_trees, FILE *out)
 {
+    enum { A_LINE = 12 };
     put_figure(out, ",\n  \"schedule\": {\"slice_bytes\": ", s->slice_bytes);
-    put_figure(out, ", \"period_s\": ", s->period_s);
-    fprintf(out, ", \"slices_per_period\": %d,\n    \"tree_slices\": [",
-            s->slices_per_period);
+    fprintf(out, ", \"slots\": %d, \"tree_slices\": [", s->slots);
     for (int t = 0; t < n_trees; t++)
-        fprintf(out, "%s%d", t ? ", " : "", s->tree_slices[t]);
-    fputs("],\n    \"slots\": [", out);
-    for (int i = 0; i < s->n_slots; i++) {
-        const struct esp_slot *slot = &s->slots[i];
-        put_figure(out, i ? ",\n      {\"duration_s\": " : "\n      {\"duration_s\": ",
-                   slot->duration_s);
-        fputs(", \"transfers\": [", out);
-        for (int k = 0; k < slot->n_transfers; k++) {
-            if (k)
-                putc(',', out);
-            put_transfer(slot, &s->transfers[slot->first_transfer + k], out);
-        }
-        fputs("]}", out);
+        fprintf(out, "%s%d", t ? "," : "", s->tree_slices[t]);
+    fputs("],\n    \"sends\": [", out);
+    for (int k = 0; k < s->n_sends; k++) {
+        fputs(k % A_LINE ? "," : k ? ",\n      " : "\n      ", out);
+        put_send(&s->sends[k], out);
     }
     fputs("\n    ]}", out);
 }

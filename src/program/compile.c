@@ -1,20 +1,16 @@
-/* From plans to programs. Linear in the plan times the slots of a round.
- *
- * Where the order of sends makes a difference the steps stand in the one chosen for the
- * message. Otherwise they stand slot by slot in the order of the edges.
- */
-#include <math.h>
+/* From plans and their schedules to programs. Linear in both, and in the slots of a round
+ * times the trees. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "plan/legs.h"
 #include "plan/ops.h"
 #include "plan/plan.h"
-#include "plan/schedule.h"
 #include "plan/slices.h"
 #include "program/messages.h"
 #include "program/program.h"
-#include "schedule/arrange.h"
+#include "schedule/round.h"
 
 struct compiler {
     const struct esp_plan *plan;
@@ -22,11 +18,10 @@ struct compiler {
     struct espi_arena *arena;
     struct espi_round round;
     struct espi_legs legs;
-    int *stream_of;    /* leg -> its stream, -1 when its tree gets no slices */
-    int *first_stream; /* tree -> its first stream; streams of a tree are together */
-    int *tree_slots;   /* all slots by tree: those of tree t from tree_first[t] on */
+    int *stream_of;  /* leg -> its stream, -1 when its tree gets no slices */
+    int *first_edge; /* tree -> its first edge, of all */
+    int *tree_slots; /* all slots by tree: those of tree t from tree_first[t] on */
     int *tree_first;
-    int unscheduled;
 };
 
 static int number_ranks(struct espi_program *prog, struct espi_arena *a)
@@ -133,37 +128,15 @@ static int make_streams(struct compiler *c)
         hops += (size_t)c->plan->trees[t].n_hops;
     prog->hops = ESPI_ARENA_NEW(c->arena, int, hops);
     prog->streams = ESPI_ARENA_NEW(c->arena, struct espi_stream, c->legs.n);
-    c->first_stream = ESPI_ARENA_NEW(c->arena, int, (size_t)n_trees + 1);
     c->stream_of = ESPI_ARENA_NEW(c->arena, int, c->legs.n);
-    if (!prog->hops || !prog->streams || !c->first_stream || !c->stream_of)
+    if (!prog->hops || !prog->streams || !c->stream_of)
         return -1;
-    for (int t = 0; t < n_trees; t++) {
-        c->first_stream[t] = prog->n_streams;
-        for (int i = c->legs.tree_start[t]; i < c->legs.tree_start[t + 1]; i++) {
-            c->stream_of[i] = -1;
-            if (c->round.count[t] > 0)
-                add_stream(c, i, &hop_at);
-        }
+    for (int i = 0; i < c->legs.n; i++) {
+        c->stream_of[i] = -1;
+        if (c->round.count[c->legs.leg[i].tree] > 0)
+            add_stream(c, i, &hop_at);
     }
-    c->first_stream[n_trees] = prog->n_streams;
     return 0;
-}
-
-/* How many streams lie between the root and the sender of each stream. With one tree a
- * slice is forwarded in its own round; with several, one round later a step, so that a
- * round never waits for itself; so too where data come back to who has sent them. */
-static int *stream_lags(struct compiler *c)
-{
-    struct espi_program *prog = c->prog;
-    int *lag = ESPI_ARENA_ZNEW(c->arena, int, prog->n_streams);
-    if (!lag || (prog->slots == 1 && c->plan->op != ESP_OP_ALLREDUCE))
-        return lag;
-    for (int s = 0; s < prog->n_streams; s++) {
-        for (int q = prog->streams[s].source; q >= 0; q = prog->streams[q].also)
-            if (lag[q] >= lag[s])
-                lag[s] = lag[q] + 1;
-    }
-    return lag;
 }
 
 int espi_program_count_steps(struct espi_program *prog, const int *steps,
@@ -205,65 +178,44 @@ static void place_step(struct compiler *c, int stream, int slot, int lag, int pl
     espi_program_place_step(prog, &step);
 }
 
-/* By slot, then in the order of the edges. */
+/* The sends of the schedule, in their order. */
 static int make_steps(struct compiler *c)
 {
-    struct espi_program *prog = c->prog;
-    int *lag = stream_lags(c), place = 0;
-    if (!lag || espi_program_count_steps(c->prog, c->round.count, c->arena))
-        return -1;
-    for (int slot = 0; slot < prog->slots; slot++) {
-        int t = prog->slot_tree[slot];
-        for (int s = c->first_stream[t]; s < c->first_stream[t + 1]; s++)
-            place_step(c, s, slot, lag[s], place++);
-    }
-    return 0;
-}
-
-static int make_ordered_steps(struct compiler *c, const struct espi_order *order)
-{
+    const struct esp_schedule *s = c->plan->schedule;
     if (espi_program_count_steps(c->prog, c->round.count, c->arena))
         return -1;
-    c->prog->ordered = c->prog->p->model == ESP_MODEL_HALF_DUPLEX ? ESPI_INTERLEAVED
-                       : c->prog->p->model == ESP_MODEL_CAPACITY  ? ESPI_UNORDERED
-                                                                  : ESPI_ORDERED;
-    for (int k = 0; k < order->n; k++) {
-        const struct espi_op *op = &order->op[k];
-        int t = c->legs.leg[op->leg].tree;
-        place_step(c, c->stream_of[op->leg], c->tree_slots[c->tree_first[t] + op->slice],
-                   op->lag, k);
+    for (int k = 0; k < s->n_sends; k++) {
+        const struct esp_send *x = &s->sends[k];
+        int leg = c->legs.edge_start[c->first_edge[x->tree] + x->edge] + x->part;
+        place_step(c, c->stream_of[leg], c->tree_slots[c->tree_first[x->tree] + x->slice],
+                   x->lag, k);
     }
     return 0;
 }
 
-/* Long rounds are exact, but a program holds a step for each slot of each transfer. */
-static int most_slots(const struct esp_plan *plan, const struct espi_compile_options *o)
+static int count_edges(struct compiler *c)
 {
-    enum { MAX_STEPS = 1 << 25 };
-    int slots = o->max_slots > 0 ? o->max_slots : ESPI_MAX_SLOTS;
-    while (slots > 1 && (int64_t)slots * plan->trees[0].n_hops > MAX_STEPS)
-        slots /= 2;
-    return slots;
-}
-
-static int compile_plain(struct compiler *c, const struct espi_round_options *o)
-{
-    return espi_legs_init(&c->legs, c->prog->p, c->plan, c->arena) ||
-                   espi_round_choose(c->prog->p, c->plan, o, c->arena, &c->round) ||
-                   lay_slots(c) || lay_parts(c) || make_streams(c) || make_steps(c)
-               ? -1
-               : 0;
-}
-
-static int compile_ordered(struct compiler *c, const struct espi_round_options *o)
-{
-    struct espi_arrangement a;
-    if (espi_arrange(&a, c->prog->p, c->plan, o, c->arena))
+    int n = c->plan->n_trees;
+    c->first_edge = ESPI_ARENA_NEW(c->arena, int, (size_t)n + 1);
+    if (!c->first_edge)
         return -1;
-    c->legs = a.legs;
-    c->round = a.round;
-    return lay_slots(c) || lay_parts(c) || make_streams(c) ||
-                   make_ordered_steps(c, &a.order)
+    c->first_edge[0] = 0;
+    for (int t = 0; t < n; t++)
+        c->first_edge[t + 1] = c->first_edge[t] + c->plan->trees[t].n_edges;
+    return 0;
+}
+
+static int compile_schedule(struct compiler *c)
+{
+    const struct esp_schedule *s = c->plan->schedule;
+    esp_model model = c->prog->p->model;
+    c->round = (struct espi_round){s->slots, s->tree_slices};
+    c->prog->ordered = model == ESP_MODEL_HALF_DUPLEX ? ESPI_INTERLEAVED
+                       : model == ESP_MODEL_CAPACITY || model == ESP_MODEL_HNOW
+                           ? ESPI_UNORDERED
+                           : ESPI_ORDERED;
+    return espi_legs_init(&c->legs, c->prog->p, c->plan, c->arena) || count_edges(c) ||
+                   lay_slots(c) || lay_parts(c) || make_streams(c) || make_steps(c)
                ? -1
                : 0;
 }
@@ -282,15 +234,13 @@ static int count_kept(struct espi_program *prog, struct espi_arena *arena)
     return 0;
 }
 
-static int compile(struct compiler *c, const struct espi_round_options *o)
+static int compile(struct compiler *c)
 {
     if (number_ranks(c->prog, c->arena))
         return -1;
-    if (espi_plan_has_steps(c->plan))
-        return espi_compile_messages(c->prog, c->plan, c->arena);
-    return !c->unscheduled && espi_needs_order(c->prog->p, c->plan)
-               ? compile_ordered(c, o)
-               : compile_plain(c, o);
+    return espi_plan_has_steps(c->plan)
+               ? espi_compile_messages(c->prog, c->plan, c->arena)
+               : compile_schedule(c);
 }
 
 esp_status espi_program_compile(const struct esp_platform *p, const struct esp_plan *plan,
@@ -307,14 +257,13 @@ esp_status espi_program_compile(const struct esp_platform *p, const struct esp_p
     esp_status st = espi_slices_check(size, slice, ESP_EUSAGE, err);
     if (st)
         return st;
+    if (!plan->schedule && !espi_plan_has_steps(plan))
+        return espi_err(err, ESP_EUSAGE, "the plan has no schedule");
     double count = espi_slices(size, slice).count;
     struct espi_program prog = {
         .p = p, .size_bytes = size, .n_slices = (int64_t)count, .n_trees = plain.n_trees};
-    struct compiler c = {
-        .plan = &plain, .prog = &prog, .arena = arena, .unscheduled = o.unscheduled};
-    struct espi_round_options round = {prog.n_slices, most_slots(&plain, &o),
-                                       size / count, ESPI_ROUND_TOLERANCE};
-    if (compile(&c, &round))
+    struct compiler c = {.plan = &plain, .prog = &prog, .arena = arena};
+    if (compile(&c))
         return espi_err_nomem(err);
     prog.root = prog.rank[plan->root];
     prog.rounds = (prog.n_slices + prog.slots - 1) / prog.slots;

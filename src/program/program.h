@@ -1,6 +1,5 @@
-/* Programs: the steps of each rank, compiled from a plan and, if there is one, its
- * schedule. The simulator and the executor run the same program, so that what was
- * simulated is what runs.
+/* Programs: the steps of each rank, compiled from a plan and its schedule. The simulator
+ * and the executor run the same program, so that what was simulated is what runs.
  *
  * The message is cut into slices, the slices into rounds of `slots` slices each. A stream
  * carries the slices of one tree from one rank to another; a rank's list of sends says in
@@ -76,15 +75,11 @@ struct espi_program {
 
 struct espi_compile_options {
     double size_bytes, slice_bytes; /* 0: those of the plan */
-    int max_slots;                  /* 0: as many as help */
-    int unscheduled; /* steps in the order of the edges, also where a schedule would make
-                        a difference: takes little time, and several senders may want to
-                        send to a rank at once */
 };
 
-/* Compiles a checked plan (of a redundant one, the first tree); everything lives in the
- * arena, the platform must outlive it.
- */
+/* Compiles a checked plan that has a schedule or steps (of a redundant one, the first
+ * tree); everything lives in the arena, the platform must outlive it. Nothing is decided
+ * here: rounds and order are the schedule's, whatever the size of message and slices. */
 esp_status espi_program_compile(const struct esp_platform *p, const struct esp_plan *plan,
                                 const struct espi_compile_options *options,
                                 struct espi_arena *arena, struct espi_program *out,

@@ -22,6 +22,7 @@
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/turn.h"
+#include "schedule/arrange.h"
 #include "select/contest.h"
 #include "select/slices.h"
 
@@ -305,13 +306,34 @@ static esp_status choose_turned(const struct esp_platform *team, esp_op op, int 
     return ESP_OK;
 }
 
+/* A plan from outside keeps its schedule, if the message is at least a round of it. */
+static esp_status schedule_choice(struct esp_plan *plan, const struct esp_platform *team,
+                                  struct esp_err *err)
+{
+    double count = espi_slices(plan->size_bytes, plan->slice_bytes).count;
+    return plan->schedule && count >= plan->schedule->slots
+               ? ESP_OK
+               : espi_plan_schedule(plan, team, ESPI_EFFORT_QUICK, err);
+}
+
 esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
                        double size_bytes, const struct espi_choice_options *options,
                        struct espi_choice *out, struct esp_err *err)
 {
+    struct espi_choice choice = {0};
     int turned = espi_op_collects(op) && !options->given;
-    return (turned ? choose_turned : choose)(team, op, root, size_bytes, options, out,
-                                             err);
+    esp_status st = (turned ? choose_turned : choose)(team, op, root, size_bytes, options,
+                                                      &choice, err);
+    if (st)
+        return st;
+    if (choice.plan)
+        st = schedule_choice(choice.plan, team, err);
+    if (st)
+        espi_choice_done(&choice);
+    if (st == ESP_ENOMEM)
+        return st;
+    *out = choice; /* with no plan where its slices are too fine: on all ranks alike */
+    return ESP_OK;
 }
 
 void espi_choice_done(struct espi_choice *choice)

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "plan/ops.h"
+#include "plan/schedule.h"
 #include "platform/platform.h"
 
 /* ---- which node is which rank's ---- */
@@ -419,6 +420,26 @@ static esp_status check_fits(const struct espi_rank_platform *rank_platform,
     return ESP_OK;
 }
 
+/* Where every host has one rank the edges are those of the plan, and so is its schedule,
+ * if hosts pass on what they do there. */
+static esp_status adapt_schedule(const struct espi_rank_platform *rank_platform,
+                                 const struct esp_platform *net,
+                                 const struct esp_plan *plan, struct esp_plan *mine,
+                                 struct esp_err *err)
+{
+    if (!plan->schedule || rank_platform->n != net->n_hosts)
+        return ESP_OK;
+    struct esp_schedule *s = espi_schedule_copy(plan->schedule, mine->n_trees);
+    if (!s)
+        return espi_err_nomem(err);
+    esp_status st = espi_schedule_check(s, mine, rank_platform->p, err);
+    if (st)
+        espi_schedule_free(s);
+    else
+        mine->schedule = s;
+    return st == ESP_ENOMEM ? st : ESP_OK;
+}
+
 esp_status espi_rank_platform_adapt(const struct espi_rank_platform *rank_platform,
                                     const struct esp_platform *net, const int *node,
                                     const struct esp_plan *plan, int root,
@@ -448,6 +469,8 @@ esp_status espi_rank_platform_adapt(const struct espi_rank_platform *rank_platfo
         mine->makespan_s = plan->makespan_s;
     if (!st)
         st = esp_plan_check(mine, rank_platform->p, err);
+    if (!st)
+        st = adapt_schedule(rank_platform, net, plan, mine, err);
     if (st)
         esp_plan_free(mine);
     else

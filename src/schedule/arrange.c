@@ -279,12 +279,95 @@ static int arrange(struct search *s, const struct esp_platform *p,
     return try_rounds(s, first, most);
 }
 
+/* ---- where the order makes no difference ---- */
+
+/* Slot by slot, and along the edges. With one slice a round it is sent on in its own
+ * round; with several, one round later a step, so that a round never waits for itself; so
+ * too where data come back to who has sent them. */
+static int order_plainly(struct espi_arrangement *a, struct espi_arena *arena)
+{
+    const struct esp_plan *plan = a->legs.plan;
+    int lags = a->round.slots > 1 || plan->op == ESP_OP_ALLREDUCE;
+    int64_t n = 0;
+    for (int i = 0; i < a->legs.n; i++)
+        n += a->round.count[a->legs.leg[i].tree];
+    struct espi_op *op = ESPI_ARENA_NEW(arena, struct espi_op, n);
+    int *slot_tree = ESPI_ARENA_NEW(arena, int, a->round.slots);
+    int *given = ESPI_ARENA_NEW(arena, int, plan->n_trees);
+    if (!op || !slot_tree || !given)
+        return -1;
+    a->order = (struct espi_order){.op = op};
+    espi_round_lay(&a->round, plan->n_trees, a->round.slots, slot_tree, given);
+    memset(given, 0, (size_t)plan->n_trees * sizeof *given);
+    for (int s = 0; s < a->round.slots; s++) {
+        int t = slot_tree[s], slice = given[t]++;
+        for (int i = a->legs.tree_start[t]; i < a->legs.tree_start[t + 1]; i++)
+            op[a->order.n++] = (struct espi_op){
+                .leg = i, .slice = slice, .lag = lags ? a->legs.leg[i].depth : 0};
+    }
+    return 0;
+}
+
+static int arrange_plainly(struct espi_arrangement *a, const struct esp_platform *p,
+                           const struct esp_plan *plan,
+                           const struct espi_round_options *o, struct espi_arena *arena)
+{
+    struct espi_round_options sized = *o;
+    if (espi_legs_init(&a->legs, p, plan, arena))
+        return -1;
+    while (sized.max_slots > 1 && (int64_t)sized.max_slots * a->legs.n > MOST_SENDS)
+        sized.max_slots /= 2;
+    return espi_round_choose(p, plan, &sized, arena, &a->round) || order_plainly(a, arena)
+               ? -1
+               : 0;
+}
+
 int espi_arrange(struct espi_arrangement *a, const struct esp_platform *p,
                  const struct esp_plan *plan, const struct espi_round_options *o,
-                 struct espi_arena *arena)
+                 espi_effort effort, struct espi_arena *arena)
 {
-    struct search s = {.a = a, .arena = arena};
-    return arrange(&s, p, plan, o);
+    struct search s = {.a = a, .arena = arena, .quick = effort == ESPI_EFFORT_QUICK};
+    a->round.slots = 0;
+    if (espi_needs_order(p, plan) && arrange(&s, p, plan, o))
+        return -1;
+    /* also where times are without end, so that no order is better than another */
+    return a->round.slots > 0 ? 0 : arrange_plainly(a, p, plan, o, arena);
+}
+
+/* ---- schedules that are there ---- */
+
+/* The plan's schedule as it was when it was arranged. */
+static int take_schedule(struct espi_arrangement *a, const struct esp_platform *p,
+                         const struct esp_plan *plan, struct espi_arena *arena)
+{
+    const struct esp_schedule *s = plan->schedule;
+    int *first_edge = ESPI_ARENA_NEW(arena, int, (size_t)plan->n_trees + 1);
+    struct espi_op *op = ESPI_ARENA_ZNEW(arena, struct espi_op, s->n_sends);
+    if (!first_edge || !op || espi_legs_init(&a->legs, p, plan, arena))
+        return -1;
+    first_edge[0] = 0;
+    for (int t = 0; t < plan->n_trees; t++)
+        first_edge[t + 1] = first_edge[t] + plan->trees[t].n_edges;
+    for (int k = 0; k < s->n_sends; k++) {
+        const struct esp_send *x = &s->sends[k];
+        op[k].leg = a->legs.edge_start[first_edge[x->tree] + x->edge] + x->part;
+        op[k].slice = x->slice;
+        op[k].lag = x->lag;
+    }
+    a->round = (struct espi_round){s->slots, s->tree_slices};
+    a->order = (struct espi_order){.n = s->n_sends, .op = op};
+    return 0;
+}
+
+/* Do the sends stand in the order of the legs, one slice a round? */
+static int is_plain(const struct espi_arrangement *a)
+{
+    if (a->round.slots != 1)
+        return 0;
+    for (int k = 0; k < a->order.n; k++)
+        if (a->order.op[k].leg != k || a->order.op[k].lag)
+            return 0;
+    return 1;
 }
 
 /* ---- the pace of long messages ---- */
@@ -313,36 +396,34 @@ static int order_matters(const struct espi_legs *legs, const struct espi_arc_use
 
 /* A tree whose steps stand in the order of its edges, one slice a round. 1: it is to be
  * played; 0: that is not needed; -1: no memory. */
-static int take_edges(struct search *s, const struct esp_platform *p,
-                      const struct esp_plan *plan, const struct espi_round_options *o,
-                      int *one)
+static int needs_playing(struct search *s, const struct esp_platform *p, int64_t n_slices)
 {
-    if (search_init(s, p, plan, o))
-        return -1;
-    *one = 1;
-    s->a->round = (struct espi_round){1, one};
-    s->wanted = (struct espi_order_options){
-        .round = &s->a->round, .n_slices = o->n_slices, .fair = 1, .model = p->model};
     /* where there are no ports to wait for, a slow link keeps the next slice from all */
     int has_ports = p->model != ESP_MODEL_MULTI_PORT && p->model != ESP_MODEL_CAPACITY;
-    int matters = !has_ports && o->n_slices > 1
-                      ? 1
-                      : order_matters(&s->a->legs, &s->uses, s->arena);
-    return matters > 0 && espi_order_edges(&s->a->order, &s->a->legs, s->arena) ? -1
-                                                                                : matters;
+    return !has_ports && n_slices > 1 ? 1
+                                      : order_matters(&s->a->legs, &s->uses, s->arena);
 }
 
-static int pace_of_tree(struct search *s, const struct esp_platform *p,
-                        const struct esp_plan *plan, const struct espi_round_options *o,
-                        double *pace_s)
+/* The order of the plan's schedule, or one that is looked for. 1: it is to be played; 0:
+ * that is not needed; -1: no memory. */
+static int find_order(struct search *s, const struct esp_platform *p,
+                      const struct esp_plan *plan, const struct espi_round_options *o)
 {
-    int one, timed = take_edges(s, p, plan, o, &one);
-    if (timed <= 0)
-        return timed;
-    if (espi_order_settle(&s->a->order, &s->a->legs, &s->uses, &s->wanted, s->arena))
+    int needed = espi_needs_order(p, plan);
+    if (needed && !plan->schedule)
+        return arrange(s, p, plan, o) ? -1 : 1;
+    if (plan->schedule ? take_schedule(s->a, p, plan, s->arena)
+                       : arrange_plainly(s->a, p, plan, o, s->arena))
         return -1;
-    *pace_s = s->a->order.pace_s;
-    return 0;
+    if (uses_in_order(&s->uses, p, &s->a->legs, o->slice_bytes, s->arena))
+        return -1;
+    int plain = !needed && is_plain(s->a);
+    s->wanted =
+        (struct espi_order_options){.n_slices = o->n_slices,
+                                    .whole = espi_plan_parts(plan, p->n_hosts) > 1,
+                                    .fair = plain || is_shared(p),
+                                    .model = p->model};
+    return plain ? needs_playing(s, p, o->n_slices) : 1;
 }
 
 int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
@@ -356,10 +437,11 @@ int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
     *pace_s = 0;
     if (loads_tell_pace(p, plan, timing != ESPI_TIME_CLAIM))
         return 0;
-    if (!espi_needs_order(p, plan))
-        return pace_of_tree(&s, p, plan, &o, pace_s);
-    if (arrange(&s, p, plan, &o))
-        return -1;
+    int timed = find_order(&s, p, plan, &o);
+    if (timed <= 0)
+        return timed;
+    if (!is_large(plan)) /* judged by its pace */
+        s.wanted.n_slices = 4 * (int64_t)ESPI_LONG_MESSAGE;
     s.wanted.round = &a.round;
     if (espi_order_settle(&a.order, &a.legs, &s.uses, &s.wanted, arena))
         return -1;
@@ -407,11 +489,7 @@ int espi_played_finish(const struct esp_platform *p, const struct esp_plan *plan
     struct search s = {.a = &a, .arena = arena, .quick = timing == ESPI_TIME_RANK};
     struct espi_round_options o = {n_slices, ESPI_MAX_SLOTS, slice_bytes,
                                    ESPI_ROUND_TOLERANCE};
-    int one, has = has_order(p, plan);
     *out = (struct espi_played){0, 0};
-    if (has && espi_needs_order(p, plan))
-        has = arrange(&s, p, plan, &o) ? -1 : 1;
-    else if (has)
-        has = take_edges(&s, p, plan, &o, &one);
-    return has > 0 ? play(&s, p, &o, out) : has;
+    int played = has_order(p, plan) ? find_order(&s, p, plan, &o) : 0;
+    return played > 0 ? play(&s, p, &o, out) : played;
 }

@@ -23,10 +23,6 @@ static const struct espi_weave_rule rules[] = {
 /* By so many sends the pace of an order is found, and that of the one chosen. */
 enum { FEW_SENDS = 1 << 12, MANY_SENDS = 1 << 17 };
 
-/* No more sends than this, and those of a few rounds and of two more for each step of the
- * way, wait for their turn while their rounds lag behind others. */
-enum { MAX_UNDER_WAY = 1 << 16, FEW_ROUNDS = 32 };
-
 enum { N_RULES = sizeof rules / sizeof *rules, FIRST_FLOW = 5, EDGES = N_RULES };
 
 struct orderer {
@@ -135,8 +131,7 @@ static int follows(const struct orderer *o, int b, int64_t later, int a, int64_t
 static int find_shift(struct orderer *o, int leg, double pace_s)
 {
     int count = o->batch.count[leg];
-    int rounds = MAX_UNDER_WAY / o->batch.n + FEW_ROUNDS + 2 * o->legs->max_depth;
-    int64_t shift = 0, most = (int64_t)count * rounds;
+    int64_t shift = 0, most = count * espi_most_lag(o->batch.n, o->legs->max_depth);
     for (int s = o->legs->leg[leg].source; s >= 0; s = o->legs->leg[s].also) {
         int64_t before = o->shift[s];
         if (before > shift)
@@ -260,16 +255,6 @@ static int is_enough(const struct orderer *o, int rule, const struct espi_order 
         return o->o->n_slices == 1 ||
                (best->pace_s > 0 && best->pace_s <= o->load_s * (1 + GOOD));
     return best->finish_s <= o->o->enough_s;
-}
-
-int espi_order_edges(struct espi_order *out, const struct espi_legs *legs,
-                     struct espi_arena *arena)
-{
-    *out = (struct espi_order){.n = legs->n,
-                               .op = ESPI_ARENA_ZNEW(arena, struct espi_op, legs->n)};
-    for (int i = 0; out->op && i < legs->n; i++)
-        out->op[i].leg = i;
-    return out->op ? 0 : -1;
 }
 
 int espi_order_init(struct espi_order *out, const struct espi_legs *legs,

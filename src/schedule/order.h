@@ -5,7 +5,7 @@
 #ifndef ESPI_SCHEDULE_ORDER_H
 #define ESPI_SCHEDULE_ORDER_H
 
-#include "schedule/legs.h"
+#include "plan/legs.h"
 #include "schedule/round.h"
 
 struct espi_op {
@@ -45,10 +45,6 @@ struct espi_order_options {
 int espi_order_init(struct espi_order *o, const struct espi_legs *legs,
                     const struct espi_arc_uses *uses,
                     const struct espi_order_options *options, struct espi_arena *arena);
-
-/* A slice along the edges of its one tree, one after the other; -1 when out of memory. */
-int espi_order_edges(struct espi_order *o, const struct espi_legs *legs,
-                     struct espi_arena *arena);
 
 /* Sets the finish of a message that is sent in this order, so many of its sends played
  * before its pace is taken, and as many after that; as a rule all. -1 when out of memory.

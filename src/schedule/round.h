@@ -6,6 +6,7 @@
 #include <espalier/plan.h>
 
 #include "base/arena.h"
+#include "plan/schedule.h"
 #include "platform/platform.h"
 
 struct espi_round {
@@ -15,7 +16,6 @@ struct espi_round {
 
 /* What plans are scheduled with unless told otherwise: two parts in a thousand of the
  * throughput are given for a short round. */
-#define ESPI_MAX_SLOTS       4096
 #define ESPI_ROUND_TOLERANCE 2e-3
 
 struct espi_round_options {

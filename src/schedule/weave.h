@@ -2,7 +2,7 @@
 #ifndef ESPI_SCHEDULE_WEAVE_H
 #define ESPI_SCHEDULE_WEAVE_H
 
-#include "schedule/legs.h"
+#include "plan/legs.h"
 
 /* What a round sends. */
 struct espi_batch {

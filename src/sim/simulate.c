@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "plan/ops.h"
+#include "schedule/arrange.h"
 #include "sim/sim.h"
 
 void esp_sim_result_free(struct esp_sim_result *result)
@@ -188,16 +189,21 @@ static esp_status simulate(const struct esp_platform *p, const struct esp_plan *
                            struct esp_sim_result **out, struct esp_err *err)
 {
     struct esp_sim_options ours;
+    struct esp_plan scheduled;
     struct espi_arena arena;
     esp_status st = take_options(&ours, options, err);
     if (!st)
         st = esp_plan_check(plan, p, err);
+    if (!st)
+        st = espi_plan_scheduled(p, plan, ours.size_bytes, ours.slice_bytes, &scheduled,
+                                 err);
     if (st)
         return st;
     espi_arena_init(&arena);
-    st = plan->redundant ? espi_simulate_redundant(p, plan, &ours, &arena, out, err)
-                         : simulate_plain(p, plan, &ours, &arena, report, out, err);
+    st = plan->redundant ? espi_simulate_redundant(p, &scheduled, &ours, &arena, out, err)
+                         : simulate_plain(p, &scheduled, &ours, &arena, report, out, err);
     espi_arena_done(&arena);
+    espi_plan_scheduled_done(&scheduled, plan);
     return st;
 }
 

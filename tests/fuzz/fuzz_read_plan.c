@@ -57,6 +57,9 @@ static void use_plan(struct esp_plan *plan, const struct esp_platform *p)
     compile(plan, p);
     plan->size_bytes = 1e5;
     plan->slice_bytes = 1e4;
+    if (esp_simulate(p, plan, NULL, &result, NULL) || result->lost)
+        abort();
+    esp_sim_result_free(result);
     if (esp_plan_evaluate(plan, p, NULL) || esp_simulate(p, plan, NULL, &result, NULL) ||
         result->lost)
         abort();

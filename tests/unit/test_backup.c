@@ -204,6 +204,9 @@ static void scene_add(struct scene *s, int root, const int *parent, double size,
     assert_int_equal(esp_plan_create(ESP_OP_BCAST, root, "test", &plan, NULL), ESP_OK);
     assert_int_equal(esp_plan_add_simple_tree(plan, s->p, 1, n_links, links, NULL),
                      ESP_OK);
+    plan->size_bytes = size;
+    plan->slice_bytes = slice;
+    assert_int_equal(esp_plan_schedule(plan, s->p, NULL), ESP_OK);
     assert_int_equal(esp_plan_check(plan, s->p, NULL), ESP_OK);
     struct espi_program *prog = &s->prog[s->n_runs];
     if (espi_program_compile(s->p, plan, &o, &s->arena, prog, &err))

@@ -120,12 +120,14 @@ static struct esp_plan *random_plan(const struct esp_platform *p, struct espi_rn
     return plan;
 }
 
-static void compile(const struct esp_platform *p, const struct esp_plan *plan,
-                    double size, double slice, struct espi_arena *arena,
-                    struct espi_program *prog)
+static void compile(const struct esp_platform *p, struct esp_plan *plan, double size,
+                    double slice, struct espi_arena *arena, struct espi_program *prog)
 {
     struct espi_compile_options o = {.size_bytes = size, .slice_bytes = slice};
     struct esp_err err;
+    plan->size_bytes = size;
+    plan->slice_bytes = slice;
+    assert_int_equal(esp_plan_schedule(plan, p, NULL), ESP_OK);
     assert_int_equal(esp_plan_check(plan, p, NULL), ESP_OK);
     if (espi_program_compile(p, plan, &o, arena, prog, &err))
         fail_msg("%s", err.text);

@@ -73,13 +73,12 @@ struct setting {
 };
 
 static void set_up(struct setting *s, esp_op op, const char *algo, int n, int root,
-                   uint64_t seed, double size, double slice, int unscheduled)
+                   uint64_t seed, double size, double slice)
 {
     struct esp_random_options o;
     struct esp_request request;
     struct esp_err err;
-    struct espi_compile_options how = {
-        .size_bytes = size, .slice_bytes = slice, .unscheduled = unscheduled};
+    struct espi_compile_options how = {.size_bytes = size, .slice_bytes = slice};
     esp_random_options_defaults(&o);
     o.nodes = n;
     o.seed = test_seed(seed);
@@ -167,8 +166,7 @@ static void parts_lie_anywhere(void **state)
         esp_op op = round % 2 ? ESP_OP_SCATTER : ESP_OP_GATHER;
         int n = 2 + round % 7, root = round % n;
         double slice = 100 + espi_rng_below(&rng, 20000);
-        set_up(&s, op, "scatter", n, root, (uint64_t)round, 20000.0 * (n - 1), slice,
-               round % 3 == 0);
+        set_up(&s, op, "scatter", n, root, (uint64_t)round, 20000.0 * (n - 1), slice);
         run_parts(&s, op, &rng);
         tear_down(&s);
     }
@@ -230,7 +228,7 @@ static void sums_are_right_and_repeat(void **state)
         size_t elements = 1 + espi_rng_below(&rng, 6000);
         double slice = 8 + espi_rng_below(&rng, round % 4 ? 3000 : 40000);
         set_up(&s, round % 2 ? ESP_OP_REDUCE : ESP_OP_ALLREDUCE, algos[round % 5], n,
-               round % n, (uint64_t)round, (double)(elements * 8), slice, round % 3 != 0);
+               round % n, (uint64_t)round, (double)(elements * 8), slice);
         double *x = run_sum(&s, elements, 1 + round % 4, 1);
         for (size_t i = 0; i < elements; i++) {
             double sum = 0;

@@ -154,6 +154,7 @@ static double worst_difference(struct espi_rng *rng, esp_model model, int n_tree
     struct esp_plan *plan = random_plan(rng, p, n_trees);
     double theirs[32], worst = 0;
     espi_arena_init(&arena);
+    assert_int_equal(esp_plan_schedule(plan, p, NULL), ESP_OK);
     assert_int_equal(esp_simulate(p, plan, &o, &r, NULL), ESP_OK);
     assert_int_equal(espi_program_compile(p, plan, NULL, &arena, &prog, NULL), ESP_OK);
     ask_referee(&prog, theirs);

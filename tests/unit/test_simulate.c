@@ -389,8 +389,12 @@ static void rounds_share_slices_by_weight(void **state)
     assert_int_equal(espi_round_choose(p, plan, &limits, &arena, &round), 0);
     assert_true(round.slots == 1 && round.count[2] == 1);
     struct espi_program prog;
-    struct espi_compile_options o = {.size_bytes = 1000, .slice_bytes = 1};
-    assert_int_equal(espi_program_compile(p, plan, &o, &arena, &prog, NULL), ESP_OK);
+    assert_int_equal(espi_program_compile(p, plan, NULL, &arena, &prog, NULL),
+                     ESP_EUSAGE); /* it has no schedule yet */
+    plan->size_bytes = 1000;
+    plan->slice_bytes = 1;
+    assert_int_equal(esp_plan_schedule(plan, p, NULL), ESP_OK);
+    assert_int_equal(espi_program_compile(p, plan, NULL, &arena, &prog, NULL), ESP_OK);
     assert_int_equal(prog.slots % 7, 0);
     assert_int_equal(prog.rounds, (1000 + prog.slots - 1) / prog.slots);
     uint64_t end = 0;

@@ -71,6 +71,7 @@ static void files(void **state)
             continue;
         }
         espi_arena_init(&arena);
+        assert_int_equal(esp_plan_schedule(plan, p, &err), ESP_OK);
         assert_int_equal(espi_program_compile(p, plan, NULL, &arena, &prog, &err),
                          ESP_OK);
         double count = espi_slices(cases[i].size, cases[i].slice).count;

@@ -13,6 +13,9 @@
 #include "cli/printing/output.h"
 #include "cli/printing/simulate.h"
 #include "cli/printing/term.h"
+#include "plan/ops.h"
+#include "plan/schedule.h"
+#include "schedule/arrange.h"
 
 /* ---- what is simulated ---- */
 
@@ -57,6 +60,29 @@ static int note_stops(struct cli_sim *r)
     return CLI_OK;
 }
 
+/* A message of another size, or in other slices, than the plan's gets a schedule of its
+ * own; so does one for a plan that has none. */
+static int schedule_message(struct cli_sim *r)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_schedule *schedule = NULL;
+    double size = r->options.size_bytes > 0 ? r->options.size_bytes : r->plan->size_bytes;
+    double slice =
+        r->options.slice_bytes > 0 ? r->options.slice_bytes : r->plan->slice_bytes;
+
+    if (espi_plan_has_steps(r->plan) ||
+        (r->plan->schedule && size == r->plan->size_bytes &&
+         slice == r->plan->slice_bytes))
+        return CLI_OK;
+    esp_status status =
+        espi_schedule_make(r->p, r->plan, size, slice, ESPI_EFFORT_FULL, &schedule, &err);
+    if (status != ESP_OK)
+        return cli_fail(status, &err);
+    espi_schedule_free(r->plan->schedule);
+    r->plan->schedule = schedule;
+    return CLI_OK;
+}
+
 static int set_scene(struct cli_sim *r)
 {
     const struct cli_args *args = r->args;
@@ -84,7 +110,7 @@ static int set_scene(struct cli_sim *r)
         .n_stops = (int)r->trace.n_stops,
         .alpha = cli_number(args, "alpha"),
     };
-    return code;
+    return code == CLI_OK ? schedule_message(r) : code;
 }
 
 /* ---- the simulation, as often as somebody wants to see its transfers ---- */
@@ -281,13 +307,15 @@ const struct command cli_command_simulate = {
              .limited = true,
              .min = 1,
              .max = INFINITY,
-             .help = "The size of the message, instead of the plan's."},
+             .help = "The size of the message, instead of the plan's; with a schedule "
+                     "made for it."},
             {.name = "slice",
              .kind = CLI_SIZE,
              .limited = true,
              .min = 1,
              .max = INFINITY,
-             .help = "The largest slice, instead of the plan's."},
+             .help = "The largest slice, instead of the plan's; with a schedule made for "
+                     "it."},
             {.name = "sharing",
              .kind = CLI_CHOICE,
              .choices = (const char *const[]){"exclusive", "fluid", NULL},

@@ -130,7 +130,9 @@ static void run_algorithm(const struct contest *c, int which)
         esp_status status = ESP_OK;
         if (serves(algo, plan, &request)) {
             plan->size_bytes = request.size_bytes;
-            status = esp_plan_evaluate(plan, p, NULL);
+            status = esp_plan_schedule(plan, p, NULL);
+            if (status == ESP_OK)
+                status = esp_plan_evaluate(plan, p, NULL);
         } else {
             esp_plan_free(plan);
             plan = NULL;

@@ -1,5 +1,5 @@
 /* The legs of a plan, and what they use. Linear in the plan. */
-#include "schedule/legs.h"
+#include "plan/legs.h"
 
 #include <math.h>
 #include <string.h>

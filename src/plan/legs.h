@@ -3,8 +3,8 @@
  * A leg carries the slices of a tree from one host to the next; an edge of the plan has
  * one, or more when hosts forward on its path. Legs of several trees over the same links
  * are one arc: they use the same resources for the same times. */
-#ifndef ESPI_SCHEDULE_LEGS_H
-#define ESPI_SCHEDULE_LEGS_H
+#ifndef ESPI_PLAN_LEGS_H
+#define ESPI_PLAN_LEGS_H
 
 #include <espalier/plan.h>
 
