@@ -101,7 +101,7 @@ esp_status espi_advisor_renew(struct espi_advisor *a, const struct esp_platform 
 
 /* ---- reports ---- */
 
-static void push(double *values, int *n, double value)
+static void push_value(double *values, int *n, double value)
 {
     if (*n == ESPI_CALL_HISTORY) {
         memmove(values, values + 1, (ESPI_CALL_HISTORY - 1) * sizeof *values);
@@ -136,8 +136,8 @@ static void note_call(struct espi_advisor *a, const struct espi_report *r, doubl
     int late = r->at_s < now_s && now_s - r->at_s < 60;
     double began_s = (late ? r->at_s : now_s) - r->total_s;
     if (a->calls > 0)
-        push(a->gaps, &a->n_gaps, fmax(began_s - a->last_s, 1e-9));
-    push(a->sizes, &a->n_sizes, (double)r->bytes);
+        push_value(a->gaps, &a->n_gaps, fmax(began_s - a->last_s, 1e-9));
+    push_value(a->sizes, &a->n_sizes, (double)r->bytes);
     a->calls++;
     a->root = r->root;
     a->last_s = began_s;

@@ -162,7 +162,7 @@ static int parting_way(const struct espi_probe_planner *q, double now_s)
     return best;
 }
 
-static void begin(struct espi_probe_planner *q, int way, double now_s)
+static void begin_probe(struct espi_probe_planner *q, int way, double now_s)
 {
     double Bps = espi_probe_planner_narrowest_Bps(q, way);
     for (int i = q->start[way]; i < q->start[way + 1]; i++) {
@@ -198,7 +198,7 @@ int espi_probe_planner_next(struct espi_probe_planner *q, const struct espi_outl
         way = most_urgent_way(q, room_s, now_s);
     if (way < 0 || 2 * train_s(q, way, now_s) + ESPI_GUARD_S > room_s)
         return 0;
-    begin(q, way, now_s);
+    begin_probe(q, way, now_s);
     *out = q->order;
     return 1;
 }
@@ -217,8 +217,8 @@ void espi_probe_planner_pause(struct espi_probe_planner *q, double now_s)
 
 /* ---- what ---- */
 
-static esp_status hear(struct espi_probe_planner *q, int g, double Bps, double now_s,
-                       int *changed, struct esp_err *err)
+static esp_status hear_rate(struct espi_probe_planner *q, int g, double Bps, double now_s,
+                            int *changed, struct esp_err *err)
 {
     double before = espi_belief_factor(q->belief, g, now_s, NULL);
     double factor = Bps / q->group[g].nominal_Bps;
@@ -283,7 +283,7 @@ static esp_status hear_punctual(struct espi_probe_planner *q, double Bps, double
         double seen_Bps = whole && !q->group[g].narrow ? nominal : Bps;
         if (believed_Bps(q, g, now_s) < fmin(seen_Bps, 0.99 * nominal) ||
             believed_Bps(q, g, now_s) <= slowest_Bps)
-            st = hear(q, g, seen_Bps, now_s, changed, err);
+            st = hear_rate(q, g, seen_Bps, now_s, changed, err);
     }
     return st;
 }
@@ -293,11 +293,11 @@ static int may_blame(const struct espi_probe_planner *q, int g)
     return q->group[g].shown || (q->n_looked >= 4 && 2 * q->n_shown >= q->n_looked);
 }
 
-static esp_status blame(struct espi_probe_planner *q, int g, double now_s, int *changed,
-                        struct esp_err *err)
+static esp_status blame_group(struct espi_probe_planner *q, int g, double now_s,
+                              int *changed, struct esp_err *err)
 {
     if (may_blame(q, g))
-        return hear(q, g, q->suspect_Bps, now_s, changed, err);
+        return hear_rate(q, g, q->suspect_Bps, now_s, changed, err);
     q->tally.doubted++;
     return ESP_OK;
 }
@@ -330,8 +330,8 @@ static void suspect(struct espi_probe_planner *q, double Bps, double now_s)
     q->suspect_Bps = Bps;
 }
 
-static esp_status settle(struct espi_probe_planner *q, double now_s, int *changed,
-                         struct esp_err *err)
+static esp_status settle_suspects(struct espi_probe_planner *q, double now_s,
+                                  int *changed, struct esp_err *err)
 {
     sift(q);
     if (q->n_suspects == 0)
@@ -346,7 +346,7 @@ static esp_status settle(struct espi_probe_planner *q, double now_s, int *change
     double alike_Bps = ESPI_ALIKE_SUSPECTS * slowest_Bps;
     for (int i = 0; i < q->n_suspects && !st; i++)
         if (believed_Bps(q, q->suspect[i], now_s) <= alike_Bps)
-            st = blame(q, q->suspect[i], now_s, changed, err);
+            st = blame_group(q, q->suspect[i], now_s, changed, err);
     q->n_suspects = 0;
     return st;
 }
@@ -390,7 +390,7 @@ esp_status espi_probe_planner_answer(struct espi_probe_planner *q, uint64_t numb
         suspect(q, Bps, now_s);
     else
         st = hear_punctual(q, Bps, now_s, changed, err);
-    return st ? st : settle(q, now_s, changed, err);
+    return st ? st : settle_suspects(q, now_s, changed, err);
 }
 
 void espi_probe_planner_tally(const struct espi_probe_planner *q,

@@ -49,7 +49,7 @@ static int make_pipe(int ends[2])
     return -1;
 }
 
-static int spawn(const char *const *argv, int in, int out, int err, pid_t *pid)
+static int spawn_child(const char *const *argv, int in, int out, int err, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -76,8 +76,8 @@ static int spawn(const char *const *argv, int in, int out, int err, pid_t *pid)
     return code;
 }
 
-static esp_status start(const char *const *argv, int in, struct run *r, pid_t *pid,
-                        struct esp_err *err)
+static esp_status start_child(const char *const *argv, int in, struct run *r, pid_t *pid,
+                              struct esp_err *err)
 {
     int out[2], errors[2], code;
     if (make_pipe(out))
@@ -88,7 +88,7 @@ static esp_status start(const char *const *argv, int in, struct run *r, pid_t *p
         close(out[1]);
         return espi_err(err, ESP_EIO, "cannot make a pipe: %s", strerror(code));
     }
-    code = spawn(argv, in, out[1], errors[1], pid);
+    code = spawn_child(argv, in, out[1], errors[1], pid);
     close(out[1]);
     close(errors[1]);
     r->fd[0] = out[0];
@@ -248,7 +248,7 @@ esp_status espi_child_run(const char *const *argv, int in, double timeout_s,
     struct run r = {.fd = {-1, -1}, .deadline_s = espi_now_s() + timeout_s};
     pid_t pid;
     memset(child, 0, sizeof *child);
-    esp_status status = start(argv, in, &r, &pid, err);
+    esp_status status = start_child(argv, in, &r, &pid, err);
     if (status)
         return status;
     status = listen_to(&r, child, err);

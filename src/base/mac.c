@@ -1,6 +1,6 @@
 #include "base/mac.h"
 
-static uint64_t turn(uint64_t x, int bits)
+static uint64_t rotate_left(uint64_t x, int bits)
 {
     return x << bits | x >> (64 - bits);
 }
@@ -13,26 +13,26 @@ static uint64_t read_word(const unsigned char *at, size_t length)
     return word;
 }
 
-static void mix(uint64_t v[4], int rounds)
+static void sip_rounds(uint64_t v[4], int rounds)
 {
     while (rounds-- > 0) {
         v[0] += v[1];
         v[2] += v[3];
-        v[1] = turn(v[1], 13) ^ v[0];
-        v[3] = turn(v[3], 16) ^ v[2];
-        v[0] = turn(v[0], 32);
+        v[1] = rotate_left(v[1], 13) ^ v[0];
+        v[3] = rotate_left(v[3], 16) ^ v[2];
+        v[0] = rotate_left(v[0], 32);
         v[2] += v[1];
         v[0] += v[3];
-        v[1] = turn(v[1], 17) ^ v[2];
-        v[3] = turn(v[3], 21) ^ v[0];
-        v[2] = turn(v[2], 32);
+        v[1] = rotate_left(v[1], 17) ^ v[2];
+        v[3] = rotate_left(v[3], 21) ^ v[0];
+        v[2] = rotate_left(v[2], 32);
     }
 }
 
-static void take(uint64_t v[4], uint64_t word)
+static void take_word(uint64_t v[4], uint64_t word)
 {
     v[3] ^= word;
-    mix(v, 2);
+    sip_rounds(v, 2);
     v[0] ^= word;
 }
 
@@ -45,9 +45,9 @@ uint64_t espi_mac(const unsigned char key[ESPI_KEY_BYTES], const void *data,
     const unsigned char *at = data;
     size_t left = length;
     for (; left >= 8; at += 8, left -= 8)
-        take(v, read_word(at, 8));
-    take(v, read_word(at, left) | (uint64_t)length << 56);
+        take_word(v, read_word(at, 8));
+    take_word(v, read_word(at, left) | (uint64_t)length << 56);
     v[2] ^= 0xff;
-    mix(v, 4);
+    sip_rounds(v, 4);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }

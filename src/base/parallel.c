@@ -11,7 +11,7 @@ struct state {
     atomic_size_t next, done;
 };
 
-static void *work(void *state)
+static void *worker_main(void *state)
 {
     struct state *s = state;
     const struct espi_jobs *j = s->jobs;
@@ -37,9 +37,9 @@ void espi_parallel(const struct espi_jobs *jobs)
 
     while (started < THREADS_MAX && started + 1 < processors &&
            (size_t)started + 1 < jobs->n &&
-           pthread_create(&threads[started], NULL, work, &state) == 0)
+           pthread_create(&threads[started], NULL, worker_main, &state) == 0)
         started++;
-    work(&state);
+    worker_main(&state);
     while (started > 0)
         pthread_join(threads[--started], NULL);
 }

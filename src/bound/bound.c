@@ -114,8 +114,8 @@ static esp_status by_full(const struct espi_bound_task *t, struct espi_bound_fou
                               f->price, err);
 }
 
-static esp_status find(const struct espi_bound_task *t, struct espi_bound_found *f,
-                       struct esp_err *err)
+static esp_status find_optimum(const struct espi_bound_task *t,
+                               struct espi_bound_found *f, struct esp_err *err)
 {
     if (t->v->g.n == 1 || t->options->method == ESP_BOUND_TREES)
         return by_trees(t, f, err);
@@ -202,7 +202,7 @@ static int describe_limit(const struct esp_bound *bound, char *out, size_t size)
 }
 
 /* The limit, and the link or cable whose improvement helps most. */
-static int describe(struct esp_bound *bound)
+static int describe_bound(struct esp_bound *bound)
 {
     char text[2048];
     int at = describe_limit(bound, text, sizeof text), i = 0;
@@ -215,8 +215,9 @@ static int describe(struct esp_bound *bound)
     return bound->text ? 0 : -1;
 }
 
-static esp_status fill(const struct espi_bound_task *t, const struct espi_bound_found *f,
-                       struct esp_bound *bound, struct esp_err *err)
+static esp_status fill_bound(const struct espi_bound_task *t,
+                             const struct espi_bound_found *f, struct esp_bound *bound,
+                             struct esp_err *err)
 {
     double slice_bytes = t->v->slice_bytes;
     bound->slice_bytes = slice_bytes;
@@ -232,7 +233,7 @@ static esp_status fill(const struct espi_bound_task *t, const struct espi_bound_
     esp_status st = ESP_OK;
     if (f->n_trees)
         st = espi_bound_what_if(t, &f->packing, bound, err);
-    if (!st && describe(bound))
+    if (!st && describe_bound(bound))
         st = espi_err_nomem(err);
     return st;
 }
@@ -248,9 +249,9 @@ static esp_status compute(struct espi_bound_task task, int root, double slice_by
         return st;
     task.v = &v;
     task.root = v.host[root];
-    st = find(&task, &f, err);
+    st = find_optimum(&task, &f, err);
     bound->solve_s = espi_now_s() - start_s;
-    return st ? st : fill(&task, &f, bound, err);
+    return st ? st : fill_bound(&task, &f, bound, err);
 }
 
 esp_status espi_bound_bcast(const struct esp_platform *p, int root, double slice_bytes,

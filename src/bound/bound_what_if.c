@@ -184,7 +184,7 @@ static esp_status try_out(const struct espi_bound_task *task, struct candidate *
     return st;
 }
 
-static char *describe(const struct esp_platform *p, const struct candidate *c)
+static char *describe_candidate(const struct esp_platform *p, const struct candidate *c)
 {
     char a[64], b[64], what[192], text[320];
     if (c->kind == ESP_RESOURCE_LINK)
@@ -230,7 +230,7 @@ esp_status espi_bound_what_if(const struct espi_bound_task *task,
             return espi_err_nomem(err);
         bound->what_if[bound->n_what_if++] = x;
         *x = (struct esp_what_if){c->kind, c->owner, c->estimate, c->gain,
-                                  describe(task->p, c)};
+                                  describe_candidate(task->p, c)};
         if (!x->text)
             return espi_err_nomem(err);
     }

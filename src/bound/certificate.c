@@ -104,7 +104,7 @@ struct contraction {
 };
 
 /* The cheapest arc into each node, added to *total; -1 when a node has none. */
-static int choose(struct contraction *t, double *total)
+static int choose_cheapest_arcs(struct contraction *t, double *total)
 {
     for (int v = 0; v < t->n; v++) {
         t->least[v] = v == t->root ? 0 : INFINITY;
@@ -145,7 +145,7 @@ static int name_cycles(struct contraction *t)
 }
 
 /* Cycles become nodes; arcs cost what they cost more than the arc they would replace. */
-static void contract(struct contraction *t, int count)
+static void contract_cycles(struct contraction *t, int count)
 {
     int left = 0;
     for (int v = 0; v < t->n; v++)
@@ -174,12 +174,12 @@ static double cheapest_tree(struct check *c, int n, struct arc *arcs, int m)
     if (!t.from || !t.seen || !t.name || !t.least)
         return -1;
     for (;;) {
-        if (choose(&t, &total))
+        if (choose_cheapest_arcs(&t, &total))
             return INFINITY;
         int cycles = name_cycles(&t);
         if (!cycles)
             return total;
-        contract(&t, cycles);
+        contract_cycles(&t, cycles);
     }
 }
 

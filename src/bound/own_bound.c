@@ -34,7 +34,7 @@ static int own_init(struct own *o, const struct espi_view *v, struct espi_arena 
 }
 
 /* Notes what a use takes; 0: it is not as that of others before it. */
-static int note(double *time_s, int *count, double s)
+static int note_use(double *time_s, int *count, double s)
 {
     if (*count && fabs(*time_s - s) > 1e-12 * s)
         return 0;
@@ -52,8 +52,8 @@ static int note_all(struct own *o, const struct espi_view *v)
             if (host < 0 || (host != v->g.tail[e] && host != v->g.head[e]))
                 return 0;
             int fits = host == v->g.tail[e]
-                           ? note(&o->send_s[r], &o->n_sends[r], v->use_s[k])
-                           : note(&o->recv_s[r], &o->n_recvs[r], v->use_s[k]);
+                           ? note_use(&o->send_s[r], &o->n_sends[r], v->use_s[k])
+                           : note_use(&o->recv_s[r], &o->n_recvs[r], v->use_s[k]);
             if (!fits)
                 return 0;
         }

@@ -81,14 +81,14 @@ void espi_reporter_done(struct espi_reporter *r)
 
 /* ---- files ---- */
 
-static esp_status say(const char *what, const char *path, struct esp_err *err)
+static esp_status say_errno(const char *what, const char *path, struct esp_err *err)
 {
     char quoted[160];
     return espi_err(err, ESP_EIO, "%s %s: %s", what,
                     espi_quote(quoted, sizeof quoted, path), strerror(errno));
 }
 
-static esp_status refuse(const char *folder, const char *why, struct esp_err *err)
+static esp_status refuse_folder(const char *folder, const char *why, struct esp_err *err)
 {
     char quoted[160];
     return espi_err(err, ESP_EINPUT, "no advice is taken from %s: %s",
@@ -101,13 +101,13 @@ static int open_folder(const char *folder, struct esp_err *err)
     struct stat s;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 && (errno == ENOTDIR || errno == ELOOP)) {
-        refuse(folder, "it is a link or no folder", err);
+        refuse_folder(folder, "it is a link or no folder", err);
     } else if (fd < 0 || fstat(fd, &s)) {
-        say("cannot open", folder, err);
+        say_errno("cannot open", folder, err);
     } else if (s.st_uid != geteuid()) {
-        refuse(folder, "it belongs to another user", err);
+        refuse_folder(folder, "it belongs to another user", err);
     } else if (s.st_mode & (S_IWGRP | S_IWOTH)) {
-        refuse(folder, "others can write to it (chmod 700)", err);
+        refuse_folder(folder, "others can write to it (chmod 700)", err);
     } else {
         return fd;
     }
@@ -203,7 +203,7 @@ esp_status espi_advice_write(const char *folder, const struct esp_platform *net,
     unlink(fresh); /* of one before us, or what would keep us waiting */
     int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return say("cannot write", fresh, err);
+        return say_errno("cannot write", fresh, err);
     FILE *out = fdopen(fd, "w");
     if (!out) {
         close(fd);
@@ -211,9 +211,9 @@ esp_status espi_advice_write(const char *folder, const struct esp_platform *net,
     }
     esp_status st = esp_plan_write_stream(advice->plan, net, out, err);
     if (fclose(out) && !st)
-        st = say("cannot write", fresh, err);
+        st = say_errno("cannot write", fresh, err);
     if (!st && rename(fresh, path))
-        st = say("cannot write", path, err);
+        st = say_errno("cannot write", path, err);
     return st;
 }
 
@@ -257,9 +257,9 @@ esp_status espi_advice_mark(const char *folder, struct esp_err *err)
     int fd = open(
         path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd < 0)
-        return say("cannot write", path, err);
+        return say_errno("cannot write", path, err);
     int bad = write(fd, own, length) != (ssize_t)length;
-    return close(fd) || bad ? say("cannot write", path, err) : ESP_OK;
+    return close(fd) || bad ? say_errno("cannot write", path, err) : ESP_OK;
 }
 
 /* ---- the advisor's side ---- */
@@ -270,11 +270,11 @@ static esp_status make_folder(char *folder, struct esp_err *err)
     struct stat s;
     size_t length = strlen(folder);
     if (length > 6 && strcmp(folder + length - 6, "XXXXXX") == 0)
-        return mkdtemp(folder) ? ESP_OK : say("cannot make", folder, err);
+        return mkdtemp(folder) ? ESP_OK : say_errno("cannot make", folder, err);
     if (mkdir(folder, 0700) && errno != EEXIST)
-        return say("cannot make", folder, err);
+        return say_errno("cannot make", folder, err);
     if (lstat(folder, &s))
-        return say("cannot look at", folder, err);
+        return say_errno("cannot look at", folder, err);
     if (!S_ISDIR(s.st_mode) || s.st_uid != geteuid() || (s.st_mode & 077))
         return espi_err(err, ESP_EINPUT,
                         "%s must be a folder of your own that others cannot enter: chmod "
@@ -296,13 +296,13 @@ esp_status espi_advice_listen(char *folder, int *fd, struct esp_err *err)
                         folder);
     int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (s < 0)
-        return say("cannot make a socket in", folder, err);
+        return say_errno("cannot make a socket in", folder, err);
     unlink(address.sun_path); /* of one before us */
     mode_t mask = umask(0177);
     int bad = bind(s, (const struct sockaddr *)&address, sizeof address);
     umask(mask);
     if (bad || listen(s, BACKLOG)) {
-        st = say("cannot listen on", address.sun_path, err);
+        st = say_errno("cannot listen on", address.sun_path, err);
         close(s);
         return st;
     }

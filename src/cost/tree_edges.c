@@ -4,8 +4,8 @@
 #include "cost/cost.h"
 
 /* Hosts breadth first from the root, in order; -1 when out of memory. */
-static int walk(const struct espi_view *v, int root, const int *hop_start,
-                const int *hops, int inward, struct espi_arena *a, int *order)
+static int walk_tree(const struct espi_view *v, int root, const int *hop_start,
+                     const int *hops, int inward, struct espi_arena *a, int *order)
 {
     int n = v->g.n, count = 1;
     int *parent = ESPI_ARENA_NEW(a, int, n);
@@ -35,7 +35,7 @@ int espi_edges_of(const struct espi_view *v, int root, const int *hop_start,
     e.start = ESPI_ARENA_ZNEW(arena, int, n);
     e.hops = ESPI_ARENA_NEW(arena, int, hop_start[n]);
     if (!order || !e.start || !e.hops ||
-        walk(v, root, hop_start, hops, inward, arena, order))
+        walk_tree(v, root, hop_start, hops, inward, arena, order))
         return -1;
     for (int i = 1; i < n; i++) {
         int h = order[inward ? n - i : i], length = hop_start[h + 1] - hop_start[h];

@@ -214,7 +214,7 @@ static double loss(const struct espi_series *s, int which, int span, int squared
     return sum;
 }
 
-static void choose(struct espi_series *s)
+static void choose_predictor(struct espi_series *s)
 {
     for (int k = 0; k < N_SELECTORS; k++) {
         double least = INFINITY;
@@ -229,7 +229,7 @@ static void choose(struct espi_series *s)
 }
 
 /* All that was said of the value that has come. */
-static void judge(struct espi_series *s, double value)
+static void judge_predictors(struct espi_series *s, double value)
 {
     for (int k = 0; k < N_SELECTORS; k++)
         add_score(&s->selector[k], s->next[s->chosen[k]] - value);
@@ -263,7 +263,7 @@ void espi_series_add(struct espi_series *s, double value)
     if (!isfinite(value))
         return;
     if (s->n > 0)
-        judge(s, value);
+        judge_predictors(s, value);
     for (int i = 0; i < N_LIST; i++) {
         if (list[i].kind == SMOOTH)
             s->smooth[i] =
@@ -276,11 +276,11 @@ void espi_series_add(struct espi_series *s, double value)
     s->n++;
     for (int i = 0; i < N_LIST; i++)
         s->next[i] = predict(s, i);
-    choose(s);
+    choose_predictor(s);
 }
 
-static void tell(const struct espi_series *s, int which, const struct score *score,
-                 struct espi_forecast *out)
+static void tell_forecast(const struct espi_series *s, int which,
+                          const struct score *score, struct espi_forecast *out)
 {
     double made = s->n > 1 ? (double)(s->n - 1) : 1;
     *out = (struct espi_forecast){.value = s->next[which],
@@ -298,7 +298,7 @@ int espi_series_next(const struct espi_series *s, struct espi_forecast *out)
     for (int k = 1; k < N_SELECTORS; k++)
         if (s->selector[k].squared < s->selector[best].squared)
             best = k;
-    tell(s, s->chosen[best], &s->selector[best], out);
+    tell_forecast(s, s->chosen[best], &s->selector[best], out);
     return 0;
 }
 
@@ -312,6 +312,6 @@ int espi_series_predictor(const struct espi_series *s, int which,
 {
     if (s->n == 0)
         return -1;
-    tell(s, which, &s->score[which], out);
+    tell_forecast(s, which, &s->score[which], out);
     return 0;
 }

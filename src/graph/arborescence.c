@@ -71,7 +71,7 @@ int espi_arborescence_init(struct espi_arborescence *w, const struct espi_digrap
     return 0;
 }
 
-static int find(int *set, int x)
+static int find_set(int *set, int x)
 {
     while (set[x] != x) {
         set[x] = set[set[x]];
@@ -151,13 +151,14 @@ static void sift_down(struct espi_arb_arc *a, int count, int at, struct espi_arb
 }
 
 /* The arcs into v from outside the cycle, the cheapest first, the others in no order. */
-static void collect(struct espi_arborescence *w, int v, int cycle, const double *cost)
+static void collect_arcs(struct espi_arborescence *w, int v, int cycle,
+                         const double *cost)
 {
     struct espi_arb_arc *a = w->live + w->start[v];
     int count = 0;
     for (int k = w->start[v]; k < w->start[v + 1]; k++) {
         double c = cost[w->arc[k]];
-        if (!(c < INFINITY) || find(w->set, w->tail[k]) == cycle)
+        if (!(c < INFINITY) || find_set(w->set, w->tail[k]) == cycle)
             continue;
         struct espi_arb_arc x = {c, k, w->tail[k]};
         if (count > 0 && c < a[0].cost) {
@@ -179,7 +180,7 @@ static int make_heap(struct espi_arborescence *w, int v, int inside)
     struct espi_arb_arc *a = w->live + w->start[v];
     int count = 0;
     for (int i = 0; i < w->n_live[v]; i++)
-        if (find(w->set, a[i].tail) != inside)
+        if (find_set(w->set, a[i].tail) != inside)
             a[count++] = a[i];
     for (int at = count / 2 - 1; at >= 0; at--)
         sift_down(a, count, at, a[at]);
@@ -192,7 +193,7 @@ static void drop_inner(struct espi_arborescence *w, int v, int inside)
 {
     struct espi_arb_arc *a = w->live + w->start[v];
     int count = w->is_heap[v] ? w->n_live[v] : make_heap(w, v, inside);
-    while (count > 0 && find(w->set, a[0].tail) == inside) {
+    while (count > 0 && find_set(w->set, a[0].tail) == inside) {
         count--;
         sift_down(a, count, 0, a[count]);
     }
@@ -240,7 +241,7 @@ static int outer_heap(struct espi_arborescence *w, int x, int cycle, const doubl
 {
     if (x >= w->n)
         return renew_top(w, w->top[x], cycle);
-    collect(w, x, cycle, cost);
+    collect_arcs(w, x, cycle, cost);
     if (w->n_live[x] == 0)
         return NONE;
     double key = w->live[w->start[x]].cost - cost[w->arc[w->chosen[x]]];
@@ -249,8 +250,8 @@ static int outer_heap(struct espi_arborescence *w, int x, int cycle, const doubl
 }
 
 /* Makes one item of the end of the path, from first on, and leaves it there. */
-static void contract(struct espi_arborescence *w, int *length, int first, int cycle,
-                     const double *cost)
+static void contract_cycle(struct espi_arborescence *w, int *length, int first, int cycle,
+                           const double *cost)
 {
     int from = *length;
     w->set[cycle] = cycle;
@@ -272,13 +273,13 @@ static void contract(struct espi_arborescence *w, int *length, int first, int cy
 
 /* Chooses the cheapest arc into x from outside and takes its cost off all the arcs into
  * x. Returns the tail, NONE when there is no arc. */
-static int choose(struct espi_arborescence *w, int x)
+static int choose_arc(struct espi_arborescence *w, int x)
 {
     if (x < w->n)
         return w->tail[w->chosen[x]];
     struct espi_arb_heap_node *h = w->heap;
     int top = w->top[x];
-    while (top != NONE && find(w->set, w->live[w->start[top]].tail) == x)
+    while (top != NONE && find_set(w->set, w->live[w->start[top]].tail) == x)
         top = renew_top(w, top, x);
     w->top[x] = top;
     if (top == NONE)
@@ -330,16 +331,16 @@ int espi_arborescence(struct espi_arborescence *w, int root, const double *cost,
         int length = 0, x = s;
         while (w->seen[x] == NONE || w->seen[x] == s) {
             if (w->seen[x] == s) {
-                contract(w, &length, x, count, cost);
+                contract_cycle(w, &length, x, count, cost);
                 x = count++;
             } else {
                 w->path[length++] = x;
             }
             w->seen[x] = s;
-            int tail = choose(w, x);
+            int tail = choose_arc(w, x);
             if (tail == NONE)
                 return -1;
-            x = find(w->set, tail);
+            x = find_set(w->set, tail);
         }
     }
     double sum = expand(w, count, root, cost, parent_arc);

@@ -15,8 +15,8 @@ int espi_dijkstra_init(struct espi_dijkstra *w, int n, struct espi_arena *arena)
     return w->settled ? espi_heap_init(&w->heap, arena, n) : -1;
 }
 
-static void leave(struct espi_dijkstra *w, const struct espi_digraph *g, int u,
-                  const double *weight, double *distance, int *last_arc)
+static void leave_node(struct espi_dijkstra *w, const struct espi_digraph *g, int u,
+                       const double *weight, double *distance, int *last_arc)
 {
     for (int k = g->out.start[u]; k < g->out.start[u + 1]; k++) {
         int arc = g->out.item[k], v = g->head[arc];
@@ -50,14 +50,14 @@ void espi_dijkstra_start(struct espi_dijkstra *w, const struct espi_digraph *g,
 }
 
 /* Settles the nearest node and gives it. */
-static int settle(struct espi_dijkstra *w, const struct espi_digraph *g,
-                  const struct espi_dijkstra_query *query, double *distance,
-                  int *last_arc)
+static int settle_nearest(struct espi_dijkstra *w, const struct espi_digraph *g,
+                          const struct espi_dijkstra_query *query, double *distance,
+                          int *last_arc)
 {
     int u = espi_heap_pop(&w->heap);
     w->settled[u] = 1;
     if (last_arc[u] < 0 || !query->may_pass || query->may_pass[u])
-        leave(w, g, u, query->weight, distance, last_arc);
+        leave_node(w, g, u, query->weight, distance, last_arc);
     return u;
 }
 
@@ -68,7 +68,7 @@ int espi_dijkstra(struct espi_dijkstra *w, const struct espi_digraph *g,
     int reached = 0;
     espi_dijkstra_start(w, g, query, distance, last_arc);
     for (; w->heap.size > 0; reached++)
-        settle(w, g, query, distance, last_arc);
+        settle_nearest(w, g, query, distance, last_arc);
     return reached;
 }
 
@@ -77,5 +77,5 @@ void espi_dijkstra_reach(struct espi_dijkstra *w, const struct espi_digraph *g,
                          double *distance, int *last_arc)
 {
     while (w->heap.size > 0 && !w->settled[node])
-        settle(w, g, query, distance, last_arc);
+        settle_nearest(w, g, query, distance, last_arc);
 }

@@ -40,7 +40,7 @@ static int usable(const struct espi_earliest *w, int arc)
     return !w->has[w->g->head[arc]] && (!w->level || w->level[arc] <= w->top_level);
 }
 
-static int before(const struct espi_earliest *w, int a, int b)
+static int is_before(const struct espi_earliest *w, int a, int b)
 {
     if (w->lag_s[a] != w->lag_s[b])
         return w->lag_s[a] < w->lag_s[b];
@@ -51,12 +51,12 @@ static int before(const struct espi_earliest *w, int a, int b)
 static int best_last(const void *a, const void *b, void *arg)
 {
     int x = *(const int *)a, y = *(const int *)b;
-    return before(arg, x, y) ? 1 : before(arg, y, x) ? -1 : 0;
+    return is_before(arg, x, y) ? 1 : is_before(arg, y, x) ? -1 : 0;
 }
 
 /* Drops the arcs to nodes that have the message; gives the best of the others. The first
  * time the row is made of the node's arcs. */
-static int scan(struct espi_earliest *w, int node)
+static int scan_arcs(struct espi_earliest *w, int node)
 {
     int first = w->g->out.start[node], fresh = w->size[node] < 0, best = -1, kept = 0;
     int count = fresh ? w->g->out.start[node + 1] - first : w->size[node];
@@ -67,7 +67,7 @@ static int scan(struct espi_earliest *w, int node)
         if (!usable(w, arc))
             continue;
         row[kept++] = arc;
-        if (best < 0 || before(w, arc, best))
+        if (best < 0 || is_before(w, arc, best))
             best = arc;
     }
     w->size[node] = kept;
@@ -78,9 +78,9 @@ static int next_best(struct espi_earliest *w, int node)
 {
     int *row = w->row + w->g->out.start[node], *size = &w->size[node];
     if (w->scans[node] >= 0 && ++w->scans[node] <= SCANS_MAX)
-        return scan(w, node);
+        return scan_arcs(w, node);
     if (w->scans[node] >= 0) {
-        scan(w, node);
+        scan_arcs(w, node);
         if (*size > 1)
             qsort_r(row, (size_t)*size, sizeof *row, best_last, w);
         w->scans[node] = -1;
@@ -91,7 +91,7 @@ static int next_best(struct espi_earliest *w, int node)
 }
 
 /* Finds the node's next arc and puts it into the heap by when it would be over. */
-static void enter(struct espi_earliest *w, int node)
+static void enter_node(struct espi_earliest *w, int node)
 {
     int arc = w->best[node];
     if (arc < 0 || !usable(w, arc)) {
@@ -117,7 +117,7 @@ void espi_earliest_add(struct espi_earliest *w, int node, double ready_s)
     w->has[node] = 1;
     w->ready_s[node] = ready_s;
     forget_row(w, node);
-    enter(w, node);
+    enter_node(w, node);
 }
 
 void espi_earliest_allow(struct espi_earliest *w, int level)
@@ -126,7 +126,7 @@ void espi_earliest_allow(struct espi_earliest *w, int level)
     for (int v = 0; v < w->g->n; v++)
         if (w->has[v]) {
             forget_row(w, v);
-            enter(w, v);
+            enter_node(w, v);
         }
 }
 
@@ -136,7 +136,7 @@ int espi_earliest_next(struct espi_earliest *w)
         int from = espi_heap_top(&w->heap), arc = w->best[from];
         if (usable(w, arc))
             return arc;
-        enter(w, from);
+        enter_node(w, from);
     }
     return -1;
 }
@@ -148,7 +148,7 @@ void espi_earliest_settle(struct espi_earliest *w, int arc, double sender_s,
     if (isfinite(receiver_s))
         espi_earliest_add(w, w->g->head[arc], receiver_s);
     w->ready_s[from] = sender_s;
-    enter(w, from);
+    enter_node(w, from);
 }
 
 int espi_earliest_grow(struct espi_earliest *w, const double *not_before_s, int *chosen)

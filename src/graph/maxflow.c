@@ -176,8 +176,8 @@ void espi_maxflow_arcs(const struct espi_maxflow *w, double *flow)
 }
 
 /* Marks what has an open path from (or, against = 1, to) the start with mark. */
-static void spread(struct espi_maxflow *w, int from, int against, unsigned char mark,
-                   unsigned char *side)
+static void spread_mark(struct espi_maxflow *w, int from, int against, unsigned char mark,
+                        unsigned char *side)
 {
     int count = 0;
     side[from] = mark;
@@ -197,11 +197,11 @@ static void spread(struct espi_maxflow *w, int from, int against, unsigned char 
 void espi_maxflow_source_cut(struct espi_maxflow *w, unsigned char *side)
 {
     memset(side, 0, (size_t)w->n);
-    spread(w, w->source, 0, 1, side);
+    spread_mark(w, w->source, 0, 1, side);
 }
 
 void espi_maxflow_sink_cut(struct espi_maxflow *w, unsigned char *side)
 {
     memset(side, 1, (size_t)w->n);
-    spread(w, w->sink, 1, 0, side);
+    spread_mark(w, w->sink, 1, 0, side);
 }

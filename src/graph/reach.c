@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-static int walk(int n, const struct espi_rows *arcs, const int *far_end, int from,
-                const unsigned char *use, unsigned char *seen, int *order)
+static int walk_arcs(int n, const struct espi_rows *arcs, const int *far_end, int from,
+                     const unsigned char *use, unsigned char *seen, int *order)
 {
     int count = 0;
     memset(seen, 0, (size_t)n);
@@ -25,11 +25,11 @@ static int walk(int n, const struct espi_rows *arcs, const int *far_end, int fro
 int espi_reach(const struct espi_digraph *g, int source, const unsigned char *use,
                unsigned char *seen, int *order)
 {
-    return walk(g->n, &g->out, g->head, source, use, seen, order);
+    return walk_arcs(g->n, &g->out, g->head, source, use, seen, order);
 }
 
 int espi_reach_back(const struct espi_digraph *g, int target, const unsigned char *use,
                     unsigned char *seen, int *order)
 {
-    return walk(g->n, &g->in, g->tail, target, use, seen, order);
+    return walk_arcs(g->n, &g->in, g->tail, target, use, seen, order);
 }

@@ -46,7 +46,7 @@ static int settled(const struct espi_router *r, int side, int node)
     return r->side[side].state[node] > 2 * r->round;
 }
 
-static void begin(struct espi_router *r, int side, int node)
+static void begin_side(struct espi_router *r, int side, int node)
 {
     struct espi_router_side *s = &r->side[side];
     espi_heap_clear(&s->heap);
@@ -68,7 +68,7 @@ static void new_round(struct espi_router *r)
 }
 
 /* Looks at an arc between a settled node and another that is not. */
-static void relax(struct espi_router *r, int side, int arc, int from, int to)
+static void relax_arc(struct espi_router *r, int side, int arc, int from, int to)
 {
     struct espi_router_side *s = &r->side[side];
     double d = s->distance[from] + r->weight[arc];
@@ -88,7 +88,7 @@ static void relax(struct espi_router *r, int side, int arc, int from, int to)
     }
 }
 
-static void settle(struct espi_router *r, int side, int node)
+static void settle_node(struct espi_router *r, int side, int node)
 {
     const struct espi_rows *rows = side == FORWARD ? &r->g->out : &r->g->in;
     const int *ends = side == FORWARD ? r->g->head : r->g->tail;
@@ -97,7 +97,7 @@ static void settle(struct espi_router *r, int side, int node)
     for (int k = rows->start[node]; k < rows->start[node + 1]; k++) {
         int arc = rows->item[k];
         if (!settled(r, side, ends[arc]) && r->weight[arc] < INFINITY)
-            relax(r, side, arc, node, ends[arc]);
+            relax_arc(r, side, arc, node, ends[arc]);
     }
 }
 
@@ -113,7 +113,7 @@ static void meet(struct espi_router *r)
     while (r->side[FORWARD].heap.size > 0 && r->side[BACKWARD].heap.size > 0 &&
            radius(r, FORWARD) + radius(r, BACKWARD) < r->best) {
         int side = r->side[FORWARD].heap.size > r->side[BACKWARD].heap.size;
-        settle(r, side, espi_heap_pop(&r->side[side].heap));
+        settle_node(r, side, espi_heap_pop(&r->side[side].heap));
     }
 }
 
@@ -124,15 +124,15 @@ static void go_on(struct espi_router *r, int to)
         int u = espi_heap_pop(&r->side[FORWARD].heap);
         double left = settled(r, BACKWARD, u) ? r->side[BACKWARD].distance[u] : rest;
         if (r->side[FORWARD].distance[u] + left <= r->best * slack)
-            settle(r, FORWARD, u);
+            settle_node(r, FORWARD, u);
     }
 }
 
 int espi_route_between(struct espi_router *r, int from, int to, int *path)
 {
     new_round(r);
-    begin(r, FORWARD, from);
-    begin(r, BACKWARD, to);
+    begin_side(r, FORWARD, from);
+    begin_side(r, BACKWARD, to);
     r->last_arc[from] = -1;
     if (from == to)
         return 0;

@@ -16,8 +16,8 @@ struct search {
     int seen, on_stack, depth, components;
 };
 
-static void visit(struct espi_scc *w, const struct espi_digraph *g, struct search *s,
-                  int v)
+static void visit_node(struct espi_scc *w, const struct espi_digraph *g, struct search *s,
+                       int v)
 {
     w->low[v] = w->number[v] = s->seen++;
     w->stack[s->on_stack++] = v;
@@ -26,7 +26,7 @@ static void visit(struct espi_scc *w, const struct espi_digraph *g, struct searc
 }
 
 /* All arcs of v are done: closes its component if it is the first of it. */
-static void leave(struct espi_scc *w, struct search *s, int v, int *component)
+static void leave_node(struct espi_scc *w, struct search *s, int v, int *component)
 {
     s->depth--;
     if (s->depth > 0) {
@@ -53,18 +53,18 @@ int espi_scc(struct espi_scc *w, const struct espi_digraph *g, const unsigned ch
     for (int from = 0; from < g->n; from++) {
         if (w->number[from] >= 0)
             continue;
-        visit(w, g, &s, from);
+        visit_node(w, g, &s, from);
         while (s.depth > 0) {
             int v = w->call[s.depth - 1];
             if (w->next[v] == g->out.start[v + 1]) {
-                leave(w, &s, v, component);
+                leave_node(w, &s, v, component);
                 continue;
             }
             int arc = g->out.item[w->next[v]++], to = g->head[arc];
             if (use && !use[arc])
                 continue;
             if (w->number[to] < 0)
-                visit(w, g, &s, to);
+                visit_node(w, g, &s, to);
             else if (component[to] < 0 && w->number[to] < w->low[v])
                 w->low[v] = w->number[to];
         }

@@ -58,7 +58,7 @@ static int set_address(struct espi_address *out, const char *host, int port)
 }
 
 /* Cuts "[::1]:80", "1.2.3.4:80" or "80" into host, without brackets, and port text. */
-static int split(const char *text, char *host, size_t size, const char **port)
+static int split_address(const char *text, char *host, size_t size, const char **port)
 {
     const char *colon = strrchr(text, ':');
     size_t length = colon ? (size_t)(colon - text) : 0;
@@ -84,7 +84,7 @@ esp_status espi_address_parse(const char *text, struct espi_address *out,
     const char *port_text;
     int port = -1;
 
-    if (!split(text, host, sizeof host, &port_text))
+    if (!split_address(text, host, sizeof host, &port_text))
         port = parse_port(port_text);
     if (port < 0 || set_address(out, host, port))
         return espi_err(err, ESP_EUSAGE,
@@ -104,7 +104,7 @@ int espi_host_is_safe(const char *host)
         return 0;
     size_t length = strlen(host);
     if (host[length - 1] != ']' && strchr(host, ':')) {
-        if (split(host, name, sizeof name, &port) || parse_port(port) < 0)
+        if (split_address(host, name, sizeof name, &port) || parse_port(port) < 0)
             return 0;
     } else { /* without a port */
         int brackets = host[0] == '[' && host[length - 1] == ']';

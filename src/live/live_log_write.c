@@ -8,14 +8,14 @@
 #include "live/live_log_impl.h"
 #include "report/markup.h"
 
-static void key(FILE *out, const char *name)
+static void put_key(FILE *out, const char *name)
 {
     fprintf(out, ",\"%s\":", name);
 }
 
 static void put_number(FILE *out, const char *name, double value)
 {
-    key(out, name);
+    put_key(out, name);
     espi_markup_json_number(out, value);
 }
 
@@ -32,7 +32,7 @@ static void put_count(FILE *out, const char *name, uint64_t value)
 
 static void put_string(FILE *out, const char *name, const char *text)
 {
-    key(out, name);
+    put_key(out, name);
     espi_markup_json_string(out, text);
 }
 
@@ -57,7 +57,7 @@ static void put_probes(const struct espi_live_state *s, FILE *out)
 {
     const struct espi_probe_tally *t = &s->probes;
 
-    key(out, "probes");
+    put_key(out, "probes");
     if (!s->has_probes) {
         fputs("null", out);
         return;
@@ -93,7 +93,7 @@ static void put_plans(const struct espi_live_state *s, double now_s, FILE *out)
         putc('}', out);
     }
     putc(']', out);
-    key(out, "in_force");
+    put_key(out, "in_force");
     if (s->in_force)
         fprintf(out, "%llu", (unsigned long long)s->in_force);
     else
@@ -110,7 +110,7 @@ static void put_rate(const struct espi_live_rate *r, double now_s, FILE *out)
     put_number(out, "age_s", ago(now_s, r->heard_s));
     put_count(out, "samples", (uint64_t)r->samples);
     put_string(out, "method", r->method);
-    key(out, "past");
+    put_key(out, "past");
     putc('[', out);
     for (int i = 0; i < r->n_past; i++)
         fprintf(out, "%s%d", i ? "," : "", (int)lround(1000 * (double)r->past[i]));
@@ -134,7 +134,7 @@ static void put_call(const struct espi_live_call *c, double now_s, FILE *out)
             (unsigned long long)c->number, esp_op_name((esp_op)c->op), c->root, c->ranks,
             c->ours ? "true" : "false");
     put_string(out, "algo", c->algo);
-    key(out, "plan");
+    put_key(out, "plan");
     if (c->plan)
         fprintf(out, "%llu", (unsigned long long)c->plan);
     else

@@ -103,8 +103,8 @@ static enum MHD_Result reply(struct MHD_Connection *connection, struct answer *a
     return done;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned code,
-                              const char *sentence)
+static enum MHD_Result refuse_request(struct MHD_Connection *connection, unsigned code,
+                                      const char *sentence)
 {
     struct answer a = {.code = code, .type = "text/plain; charset=utf-8"};
 
@@ -155,8 +155,8 @@ static esp_status write_answer(struct espi_server *s, struct MHD_Connection *con
     return espi_err(err, ESP_EINPUT, "there is no such page");
 }
 
-static enum MHD_Result answer(struct espi_server *s, struct MHD_Connection *connection,
-                              const char *path)
+static enum MHD_Result answer_request(struct espi_server *s,
+                                      struct MHD_Connection *connection, const char *path)
 {
     struct answer a = {.code = MHD_HTTP_OK};
     struct esp_err err = {.status = ESP_OK, .text = ""};
@@ -167,10 +167,10 @@ static enum MHD_Result answer(struct espi_server *s, struct MHD_Connection *conn
     esp_status st = write_answer(s, connection, path, &a, out, &err);
     if (fclose(out) || st) {
         free(a.bytes);
-        return refuse(connection,
-                      st == ESP_EINPUT ? MHD_HTTP_NOT_FOUND
-                                       : MHD_HTTP_INTERNAL_SERVER_ERROR,
-                      st ? err.text : "out of memory");
+        return refuse_request(connection,
+                              st == ESP_EINPUT ? MHD_HTTP_NOT_FOUND
+                                               : MHD_HTTP_INTERNAL_SERVER_ERROR,
+                              st ? err.text : "out of memory");
     }
     return reply(connection, &a);
 }
@@ -201,21 +201,25 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *connectio
     (void)version, (void)upload, (void)upload_size, (void)request;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
         strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-        return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-                      "this page can be looked at, and nothing else: GET or HEAD\n");
+        return refuse_request(
+            connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+            "this page can be looked at, and nothing else: GET or HEAD\n");
     if (!espi_host_is_safe(host))
-        return refuse(connection, MHD_HTTP_FORBIDDEN,
-                      "the Host header names neither an address nor localhost: open the "
-                      "page by its address\n");
+        return refuse_request(
+            connection, MHD_HTTP_FORBIDDEN,
+            "the Host header names neither an address nor localhost: open the "
+            "page by its address\n");
     if (!given)
-        return refuse(connection, MHD_HTTP_UNAUTHORIZED,
-                      "this page needs its token: open the address that the advisor "
-                      "wrote on its standard error\n");
+        return refuse_request(
+            connection, MHD_HTTP_UNAUTHORIZED,
+            "this page needs its token: open the address that the advisor "
+            "wrote on its standard error\n");
     if (!espi_token_matches(&s->token, given))
-        return refuse(connection, MHD_HTTP_FORBIDDEN,
-                      "this is not the token of this advisor: open the address that it "
-                      "wrote on its standard error\n");
-    return answer(s, connection, path);
+        return refuse_request(
+            connection, MHD_HTTP_FORBIDDEN,
+            "this is not the token of this advisor: open the address that it "
+            "wrote on its standard error\n");
+    return answer_request(s, connection, path);
 }
 
 /* ---- visitors ---- */

@@ -84,7 +84,7 @@ void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual)
     Clp_setDualTolerance(lp->model, dual);
 }
 
-static void watch(struct espi_lp *lp, const double *x, int n)
+static void watch_point(struct espi_lp *lp, const double *x, int n)
 {
     for (int i = 0; i < n && x; i++)
         lp->wild |= !(fabs(x[i]) < 1e20);
@@ -92,7 +92,7 @@ static void watch(struct espi_lp *lp, const double *x, int n)
 
 void espi_lp_add_rows(struct espi_lp *lp, const struct espi_lp_vectors *rows)
 {
-    watch(lp, rows->value, rows->start[rows->count]);
+    watch_point(lp, rows->value, rows->start[rows->count]);
     lp->added += rows->count;
     Clp_addRows(lp->model, rows->count, rows->lower, rows->upper, rows->start,
                 rows->index, rows->value);
@@ -129,9 +129,9 @@ static void drop_second(struct espi_lp *lp, int count, const int *which)
 
 void espi_lp_add_columns(struct espi_lp *lp, const struct espi_lp_vectors *columns)
 {
-    watch(lp, columns->value, columns->start[columns->count]);
-    watch(lp, columns->cost, columns->count);
-    watch(lp, columns->second_cost, columns->count);
+    watch_point(lp, columns->value, columns->start[columns->count]);
+    watch_point(lp, columns->cost, columns->count);
+    watch_point(lp, columns->second_cost, columns->count);
     add_second(lp, columns->second_cost, columns->count);
     lp->added += columns->count;
     Clp_addColumns(lp->model, columns->count, columns->lower, columns->upper,
@@ -154,7 +154,7 @@ void espi_lp_drop_columns(struct espi_lp *lp, int count, const int *which)
 
 void espi_lp_set_costs(struct espi_lp *lp, const double *cost)
 {
-    watch(lp, cost, Clp_numberColumns(lp->model));
+    watch_point(lp, cost, Clp_numberColumns(lp->model));
     Clp_chgObjCoefficients(lp->model, cost);
 }
 

@@ -122,7 +122,7 @@ static double largest_of(const double *x, int n)
 
 /* Among the solutions that are as good by the cost as the last one, the least by the next
  * cost. 0: it is the last solution now. */
-static int search(struct face *f, const double *cost, const double *next)
+static int search_face(struct face *f, const double *cost, const double *next)
 {
     double most = largest_of(cost, f->columns);
     double dual = largest_of(f->reduced + f->columns, f->rows);
@@ -145,8 +145,8 @@ static int search(struct face *f, const double *cost, const double *next)
 static int choose_values(struct face *f, const double *second)
 {
     if (!second || largest_of(second, f->columns) == 0)
-        return search(f, f->cost, f->last);
-    return search(f, f->cost, second) || search(f, second, f->last);
+        return search_face(f, f->cost, f->last);
+    return search_face(f, f->cost, second) || search_face(f, second, f->last);
 }
 
 /* The duals that are least by the second right-hand side among those that are optimal

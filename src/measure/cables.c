@@ -44,7 +44,7 @@ static int merge_crossings(struct espi_crossing *at, int n)
     return kept;
 }
 
-static int gather(struct espi_cabling *c)
+static int gather_rounds(struct espi_cabling *c)
 {
     const struct espi_measured *net = c->net;
     const struct espi_trial_rounds *r = &net->rounds;
@@ -178,8 +178,8 @@ static int by_pattern(const void *x, const void *y)
 
 /* What crossed in a round, and what should have by the network so far. The flows that
  * were held up are marked in `held`. */
-static int compare(struct espi_cabling *c, int round, double *sum, double *expected,
-                   unsigned char *held)
+static int compare_crossing(struct espi_cabling *c, int round, double *sum,
+                            double *expected, unsigned char *held)
 {
     const struct espi_trial_rounds *r = &c->net->rounds;
     const struct espi_trial_flow *flows = &r->flows[r->start[round]];
@@ -234,7 +234,7 @@ static int add_members(struct espi_cabling *c, const struct espi_about *about)
 
 /* Looks at the rounds about one thing; most of them, and not just one, must say that it
  * is shared. */
-static int consider(struct espi_cabling *c, const struct espi_about *about, int n)
+static int consider_rounds(struct espi_cabling *c, const struct espi_about *about, int n)
 {
     int seen = 0;
     unsigned char *short_of = ESPI_ARENA_ZNEW(c->arena, unsigned char, n);
@@ -247,7 +247,7 @@ static int consider(struct espi_cabling *c, const struct espi_about *about, int 
         unsigned char *held =
             ESPI_ARENA_NEW(c->arena, unsigned char,
                            c->net->rounds.start[about[i].round + 1] - first + 1);
-        if (!held || compare(c, about[i].round, &sum, &expected, held))
+        if (!held || compare_crossing(c, about[i].round, &sum, &expected, held))
             return -1;
         espi_arena_release(c->arena, mark);
         if (sum < ESPI_SHORT_OF * expected) {
@@ -267,8 +267,8 @@ static int consider(struct espi_cabling *c, const struct espi_about *about, int 
 
 /* How often transfers over each cable ran in these rounds, and were held up. Gives the
  * number of rounds in which several were; -1 when out of memory. */
-static int vote(struct espi_cabling *c, const struct espi_about *about, int n, int *times,
-                int *votes)
+static int vote_for_cables(struct espi_cabling *c, const struct espi_about *about, int n,
+                           int *times, int *votes)
 {
     int accusing = 0;
     struct espi_measured *net = c->net;
@@ -280,7 +280,7 @@ static int vote(struct espi_cabling *c, const struct espi_about *about, int n, i
     for (int i = 0; i < n; i++) {
         double sum, expected;
         int first = net->rounds.start[about[i].round], together = 0;
-        if (compare(c, about[i].round, &sum, &expected, held))
+        if (compare_crossing(c, about[i].round, &sum, &expected, held))
             return -1;
         for (int k = first; k < net->rounds.start[about[i].round + 1]; k++) {
             const struct espi_trial_flow *f = &net->rounds.flows[k];
@@ -342,7 +342,7 @@ static int consider_core(struct espi_cabling *c, const struct espi_about *about,
     int *votes = ESPI_ARENA_ZNEW(c->arena, int, 2 * keys), *times = votes + keys;
     unsigned char *member = ESPI_ARENA_ZNEW(c->arena, unsigned char, keys);
     int members = 0, used = 0, held = 0;
-    int accusing = votes && member ? vote(c, about, n, times, votes) : -1;
+    int accusing = votes && member ? vote_for_cables(c, about, n, times, votes) : -1;
     if (accusing < 0)
         return -1;
     for (size_t k = 0; k < keys; k++) {
@@ -383,12 +383,13 @@ static int consider_all(struct espi_cabling *c)
                       c->about[end].key == about->key;)
             end++;
         if (about->pattern != ESPI_SEVERAL) {
-            bad = consider(c, about, end - i);
+            bad = consider_rounds(c, about, end - i);
             continue;
         }
         if (!votes) {
             votes = ESPI_ARENA_ZNEW(c->arena, int, 2 * keys);
-            bad = !votes || vote(c, about, c->n_about - i, votes + keys, votes) < 0;
+            bad = !votes ||
+                  vote_for_cables(c, about, c->n_about - i, votes + keys, votes) < 0;
         }
         bad = bad || consider_core(c, about, end - i, votes);
     }
@@ -472,7 +473,7 @@ static void drop_implied(struct espi_measured *net, size_t first)
 int espi_measured_cables(struct espi_measured *net, struct espi_arena *arena)
 {
     struct espi_cabling c = {.net = net, .arena = arena};
-    if (gather(&c) || add_cables(&c))
+    if (gather_rounds(&c) || add_cables(&c))
         return -1;
     size_t first = net->n_shared;
     for (int k = 0; k < net->rounds.n; k++)

@@ -8,8 +8,8 @@ struct filling {
 };
 
 /* The resource that gives its open flows least, or -1. */
-static int tightest(const struct espi_max_min_fair *fair, const struct filling *f,
-                    double *share)
+static int tightest_resource(const struct espi_max_min_fair *fair,
+                             const struct filling *f, double *share)
 {
     int which = -1;
     *share = INFINITY;
@@ -21,7 +21,7 @@ static int tightest(const struct espi_max_min_fair *fair, const struct filling *
     return which;
 }
 
-static int uses(const struct espi_max_min_fair *fair, int flow, int resource)
+static int flow_uses(const struct espi_max_min_fair *fair, int flow, int resource)
 {
     for (int k = fair->start[flow]; k < fair->start[flow + 1]; k++)
         if (fair->item[k] == resource)
@@ -29,8 +29,8 @@ static int uses(const struct espi_max_min_fair *fair, int flow, int resource)
     return 0;
 }
 
-static void settle(const struct espi_max_min_fair *fair, struct filling *f, int flow,
-                   double rate)
+static void settle_flow(const struct espi_max_min_fair *fair, struct filling *f, int flow,
+                        double rate)
 {
     for (int k = fair->start[flow]; k < fair->start[flow + 1]; k++) {
         f->left[fair->item[k]] = fmax(0, f->left[fair->item[k]] - rate);
@@ -53,11 +53,11 @@ int espi_max_min_fair_rates(const struct espi_max_min_fair *fair, double *rate,
         f.open[fair->item[k]]++;
     for (int i = 0; i < fair->n_flows; i++)
         rate[i] = -1;
-    for (int r; (r = tightest(fair, &f, &share)) >= 0;)
+    for (int r; (r = tightest_resource(fair, &f, &share)) >= 0;)
         for (int i = 0; i < fair->n_flows; i++)
-            if (rate[i] < 0 && uses(fair, i, r)) {
+            if (rate[i] < 0 && flow_uses(fair, i, r)) {
                 rate[i] = share;
-                settle(fair, &f, i, share);
+                settle_flow(fair, &f, i, share);
             }
     return 0;
 }

@@ -241,7 +241,7 @@ static void fill_flow_gaps(struct espi_measured *net)
 
 /* ---- overheads ---- */
 
-static int ascending(const void *x, const void *y)
+static int by_double(const void *x, const void *y)
 {
     return -descending(x, y);
 }
@@ -265,7 +265,7 @@ static int find_overheads(const struct espi_measured *net, enum espi_sample_kind
     for (int i = 0, end; i < n; i = end) {
         for (end = i; end < n && seen[end].host == seen[i].host; end++)
             values[end - i] = seen[end].Bps;
-        qsort(values, (size_t)(end - i), sizeof *values, ascending);
+        qsort(values, (size_t)(end - i), sizeof *values, by_double);
         overhead_s[seen[i].host] = values[(end - i) / 2];
     }
     return 0;
@@ -290,8 +290,8 @@ static int measure_hosts(struct espi_measured *net, struct espi_arena *arena)
                : 0;
 }
 
-static esp_status digest(struct espi_measured *net, struct espi_arena *arena,
-                         struct esp_err *err)
+static esp_status digest_samples(struct espi_measured *net, struct espi_arena *arena,
+                                 struct esp_err *err)
 {
     net->site = ESPI_ARENA_ZNEW(arena, int, net->n_hosts);
     if (!net->site || espi_pairs_gather(&net->pairs, net->samples, arena) ||
@@ -323,7 +323,7 @@ esp_status espi_measured_init(struct espi_measured *net, const struct espi_sampl
     struct espi_measured made = {.samples = s, .n_hosts = espi_samples_hosts(s)};
     if (made.n_hosts == 0)
         return espi_err(err, ESP_EINPUT, "the samples name no host");
-    esp_status status = digest(&made, arena, err);
+    esp_status status = digest_samples(&made, arena, err);
     if (status)
         espi_measured_done(&made);
     else
@@ -376,8 +376,8 @@ int espi_measured_add_sites(struct espi_measured *net, int from_site, int to_sit
 
 /* ---- prediction ---- */
 
-static int uses(const struct espi_measured *net, const struct espi_shared *s, int from,
-                int to)
+static int pair_uses(const struct espi_measured *net, const struct espi_shared *s,
+                     int from, int to)
 {
     for (int k = s->first; k < s->first + s->n_pairs; k++)
         if (net->subsite_pairs[k].from == net->subsite[from] &&
@@ -412,7 +412,7 @@ int espi_measured_predict(const struct espi_measured *net,
         item[k++] = first_own + i;
         capacity[first_own + i] = espi_measured_flow_Bps(net, flows[i].from, flows[i].to);
         for (int c = 0; c < n_shared; c++)
-            if (uses(net, &net->shared[c], flows[i].from, flows[i].to))
+            if (pair_uses(net, &net->shared[c], flows[i].from, flows[i].to))
                 item[k++] = 2 * n_hosts + c;
     }
     start[n] = k;

@@ -231,8 +231,8 @@ static esp_status build_direct(struct building *m)
 
 /* ---- with switches ---- */
 
-static esp_status join(struct building *m, int low, int high, double latency_s,
-                       double up_Bps, double down_Bps)
+static esp_status join_nodes(struct building *m, int low, int high, double latency_s,
+                             double up_Bps, double down_Bps)
 {
     esp_status status =
         esp_builder_add_link(m->b, low, high, latency_s, up_Bps, NULL, m->err);
@@ -318,12 +318,12 @@ static esp_status build_switched(struct building *m)
     if (!status)
         status = add_switches(m, 1, &first_router);
     for (int h = 0; h < net->n_hosts && !status; h++)
-        status = join(m, h, first_subsite + net->subsite[h],
-                      m->latency_s[net->subsite[h] * n + net->subsite[h]] / 2,
-                      net->out_Bps[h], net->in_Bps[h]);
+        status = join_nodes(m, h, first_subsite + net->subsite[h],
+                            m->latency_s[net->subsite[h] * n + net->subsite[h]] / 2,
+                            net->out_Bps[h], net->in_Bps[h]);
     for (int a = 0; a < n && !status; a++)
-        status = join(m, first_subsite + a, first_router + net->subsite_site[a], 0,
-                      border_Bps(m, a, 1), border_Bps(m, a, 0));
+        status = join_nodes(m, first_subsite + a, first_router + net->subsite_site[a], 0,
+                            border_Bps(m, a, 1), border_Bps(m, a, 0));
     if (!status)
         status = add_wan(m, first_router, wan);
     return status ? status : add_switch_shared(m, wan);

@@ -29,7 +29,7 @@ int espi_probe_is_late(const struct espi_probing *p)
     return elapsed_s(p) > p->stage_to * p->prober->budget_s;
 }
 
-static void begin(struct espi_probing *p, const char *stage, double to)
+static void begin_stage(struct espi_probing *p, const char *stage, double to)
 {
     p->stage = stage;
     p->stage_from = p->stage_to;
@@ -157,18 +157,18 @@ int *espi_probe_members(struct espi_probing *p, int **start)
 
 static esp_status run_stages(struct espi_probing *p)
 {
-    begin(p, "who is near whom", 0.4);
+    begin_stage(p, "who is near whom", 0.4);
     esp_status status = espi_probe_sites(p);
     if (!status) {
-        begin(p, "ports of hosts", 0.55);
+        begin_stage(p, "ports of hosts", 0.55);
         status = espi_probe_ports(p);
     }
     if (!status) {
-        begin(p, "borders within sites", 0.7);
+        begin_stage(p, "borders within sites", 0.7);
         status = espi_probe_areas(p);
     }
     if (!status) {
-        begin(p, "cables between sites", 1);
+        begin_stage(p, "cables between sites", 1);
         status = espi_probe_cables(p);
     }
     return status;

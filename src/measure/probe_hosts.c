@@ -12,7 +12,7 @@ struct port_trial {
     int pattern; /* 0: single; 1: out to two; 2: in from two */
 };
 
-static int fits(const struct espi_probing *p, const struct port_trial *t)
+static int trial_fits(const struct espi_probing *p, const struct port_trial *t)
 {
     return p->trial.n + 1 + (t->pattern > 0) <= p->at_once && !p->busy[t->host[0]] &&
            !p->busy[t->host[1]] && (t->pattern == 0 || !p->busy[t->host[2]]);
@@ -53,7 +53,7 @@ static esp_status run_port_trials(struct espi_probing *p, struct port_trial *tri
     while (n && !status && !espi_probe_is_late(p)) {
         int left = 0;
         for (int i = 0; i < n; i++)
-            if (fits(p, &trials[i]))
+            if (trial_fits(p, &trials[i]))
                 add_port_trial(p, &trials[i]);
             else
                 trials[left++] = trials[i];

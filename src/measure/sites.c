@@ -164,7 +164,7 @@ static double narrowest(const struct forest *f, int cluster)
 }
 
 /* Joins the clusters that a and b are in, unless they are one. */
-static void join(struct forest *f, int a, int b, double distance)
+static void join_clusters(struct forest *f, int a, int b, double distance)
 {
     int from = top_of(f, a), to = top_of(f, b);
     if (from == to)
@@ -186,8 +186,8 @@ static int by_distance(const void *x, const void *y)
     return (a->b > b->b) - (a->b < b->b);
 }
 
-static int grow(struct forest *f, struct edge *edges, int n_edges,
-                struct espi_arena *arena)
+static int grow_forest(struct forest *f, struct edge *edges, int n_edges,
+                       struct espi_arena *arena)
 {
     f->top = ESPI_ARENA_NEW(arena, int, (size_t)f->n + 1);
     f->above = ESPI_ARENA_NEW(arena, int, (size_t)f->n + 1);
@@ -200,13 +200,13 @@ static int grow(struct forest *f, struct edge *edges, int n_edges,
         f->top[i] = f->above[i] = i;
     qsort(edges, (size_t)n_edges, sizeof *edges, by_distance);
     for (int i = 0; i < n_edges; i++)
-        join(f, edges[i].a, edges[i].b, edges[i].distance);
+        join_clusters(f, edges[i].a, edges[i].b, edges[i].distance);
     for (int i = 1; i < f->n; i++) /* what nothing is known of is far */
-        join(f, 0, i, INFINITY);
+        join_clusters(f, 0, i, INFINITY);
     return 0;
 }
 
-static int ascending(const void *x, const void *y)
+static int by_double(const void *x, const void *y)
 {
     double a = *(const double *)x, b = *(const double *)y;
     return (a > b) - (a < b);
@@ -225,7 +225,7 @@ static double narrow(const struct forest *f, int cluster)
             if (j->part[k] >= f->n)
                 f->stack[depth++] = j->part[k];
     }
-    qsort(f->widths, (size_t)n, sizeof *f->widths, ascending);
+    qsort(f->widths, (size_t)n, sizeof *f->widths, by_double);
     return f->widths[(n - 1) / 4];
 }
 
@@ -248,7 +248,7 @@ struct open {
 };
 
 /* Goes down from the whole; groups get numbers as they come. */
-static int descend(const struct forest *f, int *group, struct open *stack)
+static int split_groups(const struct forest *f, int *group, struct open *stack)
 {
     int depth = 0, n_groups = 0;
     stack[depth++] = (struct open){f->n + f->n_joins - 1, -1, INFINITY};
@@ -288,9 +288,9 @@ static int find_groups(struct edge *edges, int n_edges, int n, int *group,
         return 0;
     struct open *stack = ESPI_ARENA_NEW(arena, struct open, 2 * (size_t)n + 2);
     int *number = ESPI_ARENA_NEW(arena, int, n);
-    if (!stack || !number || grow(&f, edges, n_edges, arena))
+    if (!stack || !number || grow_forest(&f, edges, n_edges, arena))
         return -1;
-    int n_groups = descend(&f, group, stack);
+    int n_groups = split_groups(&f, group, stack);
     renumber(group, n, number);
     return n_groups;
 }

@@ -81,7 +81,7 @@ static void note_held(struct search *s, int site, int round)
     s->times_held[site]++;
 }
 
-static void note(struct search *s, int round, const struct espi_trial_flow *f)
+static void note_transfer(struct search *s, int round, const struct espi_trial_flow *f)
 {
     int site = s->net->site[f->from], held_up = is_held_up(s->net, f);
     if (!is_inside(s->net, f) || s->together[site] < ESPI_LOADED ||
@@ -105,7 +105,7 @@ static int by_pair(const void *x, const void *y)
     return (a->high > b->high) - (a->high < b->high);
 }
 
-static int gather(struct search *s)
+static int gather_transfers(struct search *s)
 {
     struct espi_measured *net = s->net;
     size_t hosts = (size_t)net->n_hosts, sites = (size_t)net->n_sites;
@@ -125,7 +125,7 @@ static int gather(struct search *s)
     for (int k = 0; k < net->rounds.n; k++) {
         count(s, k, 1);
         for (int i = net->rounds.start[k]; i < net->rounds.start[k + 1]; i++)
-            note(s, k, &net->rounds.flows[i]);
+            note_transfer(s, k, &net->rounds.flows[i]);
         count(s, k, -1);
     }
     qsort(s->at, (size_t)s->n, sizeof *s->at, by_pair);
@@ -459,7 +459,7 @@ int espi_measured_subsites(struct espi_measured *net, struct espi_arena *arena)
     unsigned char *split = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
     unsigned char *medium = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
     net->uneven = ESPI_ARENA_ZNEW(arena, unsigned char, net->n_sites);
-    if (!split || !medium || !net->uneven || gather(&s))
+    if (!split || !medium || !net->uneven || gather_transfers(&s))
         return -1;
     doubt_few(&s);
     for (int h = 0; h < net->n_hosts; h++)

@@ -52,8 +52,8 @@ static int by_flows(const void *x, const void *y)
 
 /* Rounds of the same transfers: marks those that were beaten in `same` by -1, the others
  * by the first of them that was not. */
-static void judge(struct espi_trial_rounds *r, const struct listed *at, int n,
-                  double *sums)
+static void mark_beaten_rounds(struct espi_trial_rounds *r, const struct listed *at,
+                               int n, double *sums)
 {
     int first = -1, kept = 0;
     for (int i = 0; i < n; i++)
@@ -86,7 +86,7 @@ static int judge_all(struct espi_trial_rounds *r, struct espi_arena *arena)
     for (int k = 0, end; k < r->n; k = end) {
         for (end = k + 1; end < r->n && compare_flows(&list[k], &list[end]) == 0;)
             end++;
-        judge(r, &list[k], end - k, sums);
+        mark_beaten_rounds(r, &list[k], end - k, sums);
     }
     return 0;
 }

@@ -321,7 +321,7 @@ int espi_relay_is_active(void)
 }
 
 /* Nothing may be left on the twin. Collective. */
-static void drain(void)
+static void drain_relay(void)
 {
     int to_come = 0;
     if (PMPI_Reduce_scatter_block(relay.sent, &to_come, 1, MPI_INT, MPI_SUM, relay.twin))
@@ -337,7 +337,7 @@ void espi_relay_end(void)
 {
     pthread_mutex_lock(&lock);
     if (relay.active)
-        drain();
+        drain_relay();
     relay.active = 0;
     for (int i = 0; i < LETTERS; i++) {
         espi_free(relay.out[i].bytes);

@@ -45,25 +45,25 @@ static atomic_int n_errands;
 
 /* ---- the tree ---- */
 
-static int turn(int rank, int by, int n)
+static int turn_rank(int rank, int by, int n)
 {
     return (int)(((int64_t)rank + by + n) % n);
 }
 
 static int parent_of(const struct espi_comm *c, int root)
 {
-    int seat = turn(c->rank, -root, c->size);
-    return turn(seat & (seat - 1), root, c->size);
+    int seat = turn_rank(c->rank, -root, c->size);
+    return turn_rank(seat & (seat - 1), root, c->size);
 }
 
 /* Calls for each child; -1: no. */
 static int next_child(const struct espi_comm *c, int root, int *bit)
 {
-    int seat = turn(c->rank, -root, c->size);
+    int seat = turn_rank(c->rank, -root, c->size);
     *bit = *bit ? *bit * 2 : 1;
     if ((seat && *bit >= (seat & -seat)) || *bit > c->size - 1 - seat)
         return -1;
-    return turn(seat + *bit, root, c->size);
+    return turn_rank(seat + *bit, root, c->size);
 }
 
 static void hand(const struct ticket *t, int to, int tag, const struct espi_comm *c)
@@ -77,7 +77,7 @@ static void pass_on(const struct ticket *t, const struct espi_comm *c, int root,
         hand(t, child, tag, c);
 }
 
-static struct ticket receive(int from, int tag, const struct espi_comm *c)
+static struct ticket receive_ticket(int from, int tag, const struct espi_comm *c)
 {
     struct ticket t = {.rank = from};
     PMPI_Recv(&t, (int)sizeof t, MPI_BYTE, from, tag, c->twin, MPI_STATUS_IGNORE);
@@ -86,7 +86,8 @@ static struct ticket receive(int from, int tag, const struct espi_comm *c)
 
 /* ---- what follows from it ---- */
 
-static void compare(const struct ticket *own, const struct ticket *other, const char *op)
+static void compare_tickets(const struct ticket *own, const struct ticket *other,
+                            const char *op)
 {
     if (!own->able)
         espi_end_job(op, "is out of memory");
@@ -95,7 +96,8 @@ static void compare(const struct ticket *own, const struct ticket *other, const 
                                      : "waits for a rank that is out of memory");
 }
 
-static void vote(struct espi_comm *c, struct espi_entry *e, const struct ticket *own)
+static void vote_on_entry(struct espi_comm *c, struct espi_entry *e,
+                          const struct ticket *own)
 {
     uint64_t mine[3] = {own->able != 0, own->sum, ~own->sum}, least[3] = {0, 0, 0};
     if (PMPI_Allreduce(mine, least, 3, MPI_UINT64_T, MPI_MIN, c->twin) == MPI_SUCCESS &&
@@ -112,27 +114,28 @@ static void hear_root(struct espi_comm *c, struct espi_entry *e, const struct ti
 {
     struct ticket t = *own;
     if (c->rank != e->root)
-        t = receive(parent_of(c, e->root), tag, c);
+        t = receive_ticket(parent_of(c, e->root), tag, c);
     pass_on(&t, c, e->root, tag);
     if (!t.able)
         espi_make_native(e);
     else
-        compare(own, &t, esp_op_name(e->op));
+        compare_tickets(own, &t, esp_op_name(e->op));
 }
 
 static void tell_root(const struct espi_comm *c, const struct espi_entry *e,
                       const struct ticket *own, int tag)
 {
     for (int bit = 0, child; (child = next_child(c, e->root, &bit)) >= 0;) {
-        struct ticket t = receive(child, tag, c);
-        compare(own, &t, esp_op_name(e->op));
+        struct ticket t = receive_ticket(child, tag, c);
+        compare_tickets(own, &t, esp_op_name(e->op));
     }
-    compare(own, own, esp_op_name(e->op));
+    compare_tickets(own, own, esp_op_name(e->op));
     if (c->rank != e->root)
         hand(own, parent_of(c, e->root), tag, c);
 }
 
-static int begin(struct espi_comm *c, struct espi_entry *e, int able, struct ticket *own)
+static int begin_vote(struct espi_comm *c, struct espi_entry *e, int able,
+                      struct ticket *own)
 {
     e->agreed = 1;
     *own = (struct ticket){espi_entry_sum(e), able, c->rank};
@@ -142,13 +145,13 @@ static int begin(struct espi_comm *c, struct espi_entry *e, int able, struct tic
 void espi_agree(struct espi_comm *c, struct espi_entry *e, int able)
 {
     struct ticket own;
-    int tag = begin(c, e, able, &own);
+    int tag = begin_vote(c, e, able, &own);
     if (e->op == ESP_OP_BCAST || e->op == ESP_OP_SCATTER)
         hear_root(c, e, &own, tag);
     else if (e->op == ESP_OP_REDUCE || e->op == ESP_OP_GATHER)
         tell_root(c, e, &own, tag);
     else
-        vote(c, e, &own);
+        vote_on_entry(c, e, &own);
 }
 
 /* ---- without waiting ---- */
@@ -164,7 +167,7 @@ static void start_out(struct errand *e)
 void espi_agree_later(struct espi_comm *c, struct espi_entry *e, int able)
 {
     struct ticket own;
-    int tag = begin(c, e, able, &own);
+    int tag = begin_vote(c, e, able, &own);
     struct errand *errand = able ? espi_malloc(sizeof *errand) : NULL;
     if (!errand)
         espi_end_job("ibcast", "is out of memory");
@@ -192,7 +195,7 @@ static int go_on(struct errand *e)
         if (PMPI_Test(&e->in, &done, MPI_STATUS_IGNORE) || !done)
             return 0;
         start_out(e);
-        compare(&e->own, &e->other, "ibcast");
+        compare_tickets(&e->own, &e->other, "ibcast");
     }
     return !PMPI_Testall(e->n_out, e->out, &done, statuses) && done;
 }

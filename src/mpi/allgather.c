@@ -42,7 +42,7 @@ static void *user_part(const struct task *t, int rank)
     return t->to + place_of(t, rank) * t->extent;
 }
 
-static int native(const struct task *t, MPI_Comm comm)
+static int native_allgather(const struct task *t, MPI_Comm comm)
 {
     const struct espi_counts *v = t->counts;
 #if MPI_VERSION >= 4
@@ -61,7 +61,7 @@ static int native(const struct task *t, MPI_Comm comm)
 }
 
 /* All bytes, and those of the largest part; 0: nothing to do, or wrong. */
-static uint64_t measure(struct task *t, uint64_t *largest)
+static uint64_t measure_parts(struct task *t, uint64_t *largest)
 {
     MPI_Count lb;
     uint64_t all = 0;
@@ -88,7 +88,7 @@ static uint64_t measure(struct task *t, uint64_t *largest)
 }
 
 /* Parts that are not plain in memory: how they are reached. MPI_SUCCESS, or a code. */
-static int reach(struct task *t)
+static int reach_parts(struct task *t)
 {
     size_t bytes = (size_t)t->call->bytes;
     int may_slice = t->to != MPI_BOTTOM;
@@ -109,7 +109,7 @@ static int lay_blocks(struct task *t)
     t->blocks = espi_calloc((size_t)n, sizeof *t->blocks);
     if (!t->blocks)
         espi_end_job("allgather", "is out of memory");
-    int code = plain ? MPI_SUCCESS : reach(t);
+    int code = plain ? MPI_SUCCESS : reach_parts(t);
     for (int r = 0; r < n; r++) {
         t->blocks[r].bytes = (uint64_t)(count_of(t, r) * t->size);
         t->blocks[r].at = plain ? user_part(t, r) : t->packed ? t->packed + at : NULL;
@@ -118,13 +118,13 @@ static int lay_blocks(struct task *t)
     return code;
 }
 
-static void load(void *arg, int part, uint64_t at, void *to, size_t bytes)
+static void load_part(void *arg, int part, uint64_t at, void *to, size_t bytes)
 {
     struct task *t = arg;
     espi_slicer_load(&t->slicer, user_part(t, part), at, to, bytes);
 }
 
-static void keep(void *arg, int part, uint64_t at, const void *from, size_t bytes)
+static void keep_part(void *arg, int part, uint64_t at, const void *from, size_t bytes)
 {
     struct task *t = arg;
     espi_slicer_keep(&t->slicer, user_part(t, part), at, from, bytes);
@@ -148,7 +148,7 @@ static int place_own(const struct task *t)
                      t->type, twin);
 }
 
-static int unpack(const struct task *t)
+static int unpack_parts(const struct task *t)
 {
     int code = MPI_SUCCESS;
     for (int r = 0; t->packed && r < t->call->size && !code; r++)
@@ -157,20 +157,20 @@ static int unpack(const struct task *t)
     return code;
 }
 
-static int ours(struct task *t)
+static int our_allgather(struct task *t)
 {
     struct espi_run_options options = {.arg = t};
     int lost = lay_blocks(t);
     options.blocks = t->blocks;
     if (t->sliced) {
-        options.load = load;
-        options.keep = keep;
+        options.load = load_part;
+        options.keep = keep_part;
     }
     if (!lost)
         lost = place_own(t);
     int code = espi_call_run(t->call, NULL, &options, lost); /* others wait for us */
     if (!code)
-        code = unpack(t);
+        code = unpack_parts(t);
     return code ? code : t->slicer.error;
 }
 
@@ -195,11 +195,11 @@ static int allgather(struct task *t, MPI_Comm comm)
     uint64_t largest = 0;
     t->call = &call;
     espi_call_open(&call, ESP_OP_ALLGATHER, 0, comm);
-    uint64_t all = measure(t, &largest);
+    uint64_t all = measure_parts(t, &largest);
     if (call.c && all && is_wrong(t))
         call.c = NULL;
     int way = espi_call_decide(&call, all, largest);
-    int code = way ? ours(t) : native(t, comm);
+    int code = way ? our_allgather(t) : native_allgather(t, comm);
     espi_slicer_done(&t->slicer);
     espi_free(t->packed);
     espi_free(t->blocks);

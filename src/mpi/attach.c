@@ -150,14 +150,14 @@ static void read_all(struct head *head, struct files *files)
 
 /* ---- the same for all ---- */
 
-static int vote(int yes)
+static int vote_of_all(int yes)
 {
     int all_say = 0;
     PMPI_Allreduce(&yes, &all_say, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return all_say;
 }
 
-static void spread(char *text, uint64_t length)
+static void spread_text(char *text, uint64_t length)
 {
     const uint64_t most = 1 << 30;
     for (uint64_t at = 0; at < length; at += most)
@@ -173,10 +173,10 @@ static int spread_files(const struct head *head, struct files *files)
     }
     int ready = (files->platform || !head->platform_length) &&
                 (files->plan || !head->plan_length);
-    if (!vote(ready))
+    if (!vote_of_all(ready))
         return 0;
-    spread(files->platform, head->platform_length);
-    spread(files->plan, head->plan_length);
+    spread_text(files->platform, head->platform_length);
+    spread_text(files->plan, head->plan_length);
     return 1;
 }
 
@@ -215,7 +215,7 @@ static esp_status find_all_nodes(struct esp_err *err)
     espi_job.node = ESPI_NEW(int, espi_job.n);
     esp_status st = names && list && espi_job.node ? ESP_OK : espi_err_nomem(err);
     own_name(own);
-    if (vote(!st)) {
+    if (vote_of_all(!st)) {
         PMPI_Allgather(own, NAME, MPI_CHAR, names, NAME, MPI_CHAR, MPI_COMM_WORLD);
         for (int i = 0; i < espi_job.n; i++)
             list[i] = names + (size_t)i * NAME;
@@ -275,19 +275,19 @@ static int all_equal(uint64_t sum)
 }
 
 /* Everything up to the first plan; collective whatever happens on one rank. */
-static esp_status prepare(const struct head *head, struct files *files,
-                          struct esp_err *err)
+static esp_status prepare_job(const struct head *head, struct files *files,
+                              struct esp_err *err)
 {
     uint64_t sum = 0;
     if (!spread_files(head, files))
         return espi_err(err, ESP_ENOMEM, "a rank is out of memory");
     esp_status st = parse_files(head, files, err);
-    if (!vote(!st))
+    if (!vote_of_all(!st))
         return st ? st : espi_err(err, ESP_ENOMEM, "a rank is out of memory");
     st = head->platform_length ? find_all_nodes(err) : ESP_OK;
     if (!st)
         st = try_world(&sum, err);
-    if (!vote(!st))
+    if (!vote_of_all(!st))
         return st ? st : espi_err(err, ESP_ENOMEM, "a rank is out of memory");
     if (!all_equal(sum))
         return espi_err(err, ESP_EINTERNAL, "the ranks do not plan alike");
@@ -335,7 +335,7 @@ static int is_orderly(void)
 static void begin_plans(const struct head *head, struct files *files)
 {
     struct esp_err err = {.text = ""};
-    esp_status st = espi_job.n > 1 ? prepare(head, files, &err) : ESP_OK;
+    esp_status st = espi_job.n > 1 ? prepare_job(head, files, &err) : ESP_OK;
     int alone = head->settings.mode == ESPI_MODE_AUTO && !st && is_one_machine();
     if (st || espi_job.n < 2 || alone || espi_comms_begin()) {
         if (st)
@@ -347,8 +347,8 @@ static void begin_plans(const struct head *head, struct files *files)
     }
     PMPI_Comm_group(MPI_COMM_WORLD, &espi_job.world);
     espi_job.plans = 1;
-    espi_job.nonblocking = vote(espi_progress_begin() == 0);
-    espi_job.orderly = !vote(!is_orderly());
+    espi_job.nonblocking = vote_of_all(espi_progress_begin() == 0);
+    espi_job.orderly = !vote_of_all(!is_orderly());
     espi_comms_take_world();
     espi_prober_begin();
     espi_say(ESPI_LOG_INFO, "%d ranks, mode %s, network: %s", espi_job.n,

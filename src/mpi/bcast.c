@@ -3,8 +3,8 @@
 
 #include "mpi/shim.h"
 
-static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                  MPI_Comm comm)
+static int native_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
+                        MPI_Comm comm)
 {
 #if MPI_VERSION >= 4
     if (count > INT_MAX)
@@ -14,7 +14,7 @@ static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
 }
 
 /* A rank that has lost its data still takes part, for the sake of the others. */
-static int run(const struct espi_call *call, struct espi_buffer_layout *l, int lost)
+static int run_bcast(const struct espi_call *call, struct espi_buffer_layout *l, int lost)
 {
     struct espi_run_options options = {.window = 0};
     MPI_Comm twin = call->c->twin;
@@ -27,14 +27,14 @@ static int run(const struct espi_call *call, struct espi_buffer_layout *l, int l
     return code;
 }
 
-static int ours(const struct espi_call *call, void *buffer, MPI_Count count,
-                MPI_Datatype type)
+static int our_bcast(const struct espi_call *call, void *buffer, MPI_Count count,
+                     MPI_Datatype type)
 {
     struct espi_buffer_layout l;
     MPI_Count size = (MPI_Count)call->bytes / count;
     int lost = espi_layout_init(&l, buffer, count, type, size, call->c->twin,
                                 espi_call_needs_whole(call));
-    int code = run(call, &l, lost);
+    int code = run_bcast(call, &l, lost);
     espi_layout_done(&l);
     return code;
 }
@@ -43,10 +43,10 @@ int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
 {
     struct espi_call call;
     if (espi_is_short(count, type))
-        return native(buffer, count, type, root, comm);
+        return native_bcast(buffer, count, type, root, comm);
     espi_call_open(&call, ESP_OP_BCAST, root, comm);
     int way = espi_call_decide(&call, call.known ? espi_bytes(count, type) : 0, 0);
-    int code =
-        way ? ours(&call, buffer, count, type) : native(buffer, count, type, root, comm);
+    int code = way ? our_bcast(&call, buffer, count, type)
+                   : native_bcast(buffer, count, type, root, comm);
     return espi_call_close(&call, way, code);
 }

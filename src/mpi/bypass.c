@@ -38,7 +38,7 @@ struct object {
 };
 
 /* The C library has made most of these addresses absolute, but not those of the vDSO. */
-static const void *address(const struct object *o, ElfW(Addr) value)
+static const void *absolute_address(const struct object *o, ElfW(Addr) value)
 {
     return (const void *)(value < o->base ? value + o->base : value);
 }
@@ -48,13 +48,13 @@ static void read_dynamic(struct object *o, const ElfW(Dyn) * d)
     int rela = 0;
     for (; d->d_tag != DT_NULL; d++) {
         if (d->d_tag == DT_SYMTAB)
-            o->symbols = address(o, d->d_un.d_ptr);
+            o->symbols = absolute_address(o, d->d_un.d_ptr);
         else if (d->d_tag == DT_STRTAB)
-            o->strings = address(o, d->d_un.d_ptr);
+            o->strings = absolute_address(o, d->d_un.d_ptr);
         else if (d->d_tag == DT_JMPREL)
-            o->calls = address(o, d->d_un.d_ptr);
+            o->calls = absolute_address(o, d->d_un.d_ptr);
         else if (d->d_tag == DT_RELA)
-            o->others = address(o, d->d_un.d_ptr);
+            o->others = absolute_address(o, d->d_un.d_ptr);
         else if (d->d_tag == DT_PLTRELSZ)
             o->n_calls = d->d_un.d_val / sizeof *o->calls;
         else if (d->d_tag == DT_RELASZ)
@@ -115,7 +115,7 @@ static void change_slots(const struct object *o, const ElfW(Rela) * list, size_t
     }
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *arg)
+static int visit_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct object o;
     (void)size;
@@ -130,5 +130,5 @@ void espi_bypass(const char *name, void *ours, void *native)
 {
     struct change c = {name, (uintptr_t)ours, (uintptr_t)native};
     if (native && sizeof(void *) == 8 && dlsym(RTLD_DEFAULT, name) == ours)
-        dl_iterate_phdr(visit, &c);
+        dl_iterate_phdr(visit_object, &c);
 }

@@ -191,7 +191,7 @@ static int is_candidate(MPI_Comm comm, int *size)
 }
 
 /* A record of it, hung on it. */
-static struct espi_comm *note(MPI_Comm comm, int size)
+static struct espi_comm *note_comm(MPI_Comm comm, int size)
 {
     struct espi_comm *c = espi_calloc(1, sizeof *c);
     if (!c)
@@ -222,7 +222,7 @@ struct espi_comm *espi_comm_of(MPI_Comm comm)
     int size;
     if (c || !is_candidate(comm, &size))
         return c;
-    return note(comm, size);
+    return note_comm(comm, size);
 }
 
 /* ---- making one ours ---- */
@@ -250,7 +250,7 @@ static int find_ranks(struct espi_comm *c, MPI_Group group)
 }
 
 /* All that this rank needs; 0: it has it. */
-static int prepare(struct espi_comm *c, MPI_Group group)
+static int prepare_comm(struct espi_comm *c, MPI_Group group)
 {
     if (c == &poor)
         return -1;
@@ -261,7 +261,7 @@ static int prepare(struct espi_comm *c, MPI_Group group)
 }
 
 /* Are all for it? */
-static int vote(MPI_Comm comm, int yes)
+static int vote_on_comm(MPI_Comm comm, int yes)
 {
     int all_say = 0;
     if (PMPI_Allreduce(&yes, &all_say, 1, MPI_INT, MPI_MIN, comm))
@@ -286,9 +286,9 @@ static MPI_Comm make_twin(MPI_Comm comm, MPI_Group group, int by_group)
 /* The twin is made before anybody knows whether all can use it: one vote is enough. */
 static int try_to_take(struct espi_comm *c, MPI_Comm comm, MPI_Group group)
 {
-    int ready = prepare(c, group) == 0;
+    int ready = prepare_comm(c, group) == 0;
     MPI_Comm twin = make_twin(comm, group, c->by_group);
-    if (vote(comm, ready && twin != MPI_COMM_NULL) && ready) {
+    if (vote_on_comm(comm, ready && twin != MPI_COMM_NULL) && ready) {
         c->twin = twin;
         return 1;
     }
@@ -313,7 +313,7 @@ static int is_of_world(MPI_Group group)
     return size == common;
 }
 
-static int take(struct espi_comm *c, MPI_Comm comm)
+static int take_comm(struct espi_comm *c, MPI_Comm comm)
 {
     MPI_Errhandler handler;
     MPI_Group group;
@@ -332,12 +332,12 @@ static int take(struct espi_comm *c, MPI_Comm comm)
 }
 
 /* wanted: 0: it is left to the library, on all ranks. */
-static int ask(struct espi_comm *c, MPI_Comm comm, int wanted)
+static int ask_of_all(struct espi_comm *c, MPI_Comm comm, int wanted)
 {
     if (c->whose != ESPI_UNASKED)
         return c->whose == ESPI_OURS;
     bury();
-    int taken = wanted && take(c, comm);
+    int taken = wanted && take_comm(c, comm);
     if (c == &poor)
         PMPI_Comm_set_attr(comm, espi_job.keyval, &lost);
     else
@@ -347,7 +347,7 @@ static int ask(struct espi_comm *c, MPI_Comm comm, int wanted)
 
 int espi_comm_ask(struct espi_comm *c, MPI_Comm comm)
 {
-    return ask(c, comm, !espi_job.orderly);
+    return ask_of_all(c, comm, !espi_job.orderly);
 }
 
 /* ---- communicators come and go ---- */
@@ -365,8 +365,8 @@ void espi_comm_made(MPI_Comm parent, MPI_Comm fresh)
     from->at_once--;
     if (fresh == MPI_COMM_NULL || !is_candidate(fresh, &size) || record_of(fresh))
         return;
-    c = note(fresh, size);
-    if (ask(c, fresh, !espi_job.orderly || size == from->size))
+    c = note_comm(fresh, size);
+    if (ask_of_all(c, fresh, !espi_job.orderly || size == from->size))
         c->at_once = from->at_once;
 }
 
@@ -376,7 +376,7 @@ void espi_comm_made_of_group(MPI_Comm fresh)
     if (!espi_job.plans || espi_making || fresh == MPI_COMM_NULL)
         return;
     bury();
-    struct espi_comm *c = is_candidate(fresh, &size) ? note(fresh, size) : &poor;
+    struct espi_comm *c = is_candidate(fresh, &size) ? note_comm(fresh, size) : &poor;
     if (c != &poor)
         c->by_group = 1;
 }
@@ -443,7 +443,7 @@ int espi_comms_begin(void)
 void espi_comms_take_world(void)
 {
     struct espi_comm *c = espi_comm_of(MPI_COMM_WORLD);
-    if (!ask(c, MPI_COMM_WORLD, 1))
+    if (!ask_of_all(c, MPI_COMM_WORLD, 1))
         return;
     c->at_once = AT_ONCE;
     espi_relay_begin(c->twin);

@@ -121,8 +121,8 @@ static esp_status borrow(const struct espi_comm *c, const struct espi_choice *ne
     return st;
 }
 
-static esp_status choose(struct espi_comm *c, esp_op op, int root, double bytes,
-                         struct espi_choice *choice, struct esp_err *err)
+static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, double bytes,
+                              struct espi_choice *choice, struct esp_err *err)
 {
     const struct espi_settings *s = &espi_job.settings;
     struct esp_plan *given = NULL;
@@ -152,8 +152,8 @@ static esp_status choose(struct espi_comm *c, esp_op op, int root, double bytes,
     return st;
 }
 
-static void tell(const struct espi_comm *c, esp_op op, int root, double bytes,
-                 const struct espi_choice *choice)
+static void tell_choice(const struct espi_comm *c, esp_op op, int root, double bytes,
+                        const struct espi_choice *choice)
 {
     if (espi_job.settings.log < ESPI_LOG_DEBUG)
         return;
@@ -175,10 +175,10 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op o
     if (st && !c->no_rank_platform)
         return st;
     if (!c->no_rank_platform) {
-        st = choose(c, op, root, bytes, &choice, err);
+        st = choose_plan(c, op, root, bytes, &choice, err);
         if (st)
             return st;
-        tell(c, op, root, bytes, &choice);
+        tell_choice(c, op, root, bytes, &choice);
     }
     e->choice = choice;
     e->op = op;
@@ -215,8 +215,8 @@ esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_
 }
 
 /* Plan and program of an entry, for messages of so many bytes. */
-static esp_status complete(struct espi_comm *c, struct espi_entry *e, esp_op op, int root,
-                           int size_class, uint64_t program_bytes)
+static esp_status complete_entry(struct espi_comm *c, struct espi_entry *e, esp_op op,
+                                 int root, int size_class, uint64_t program_bytes)
 {
     struct esp_err err;
     esp_status st =
@@ -238,7 +238,7 @@ struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_
         forget_bcasts(c);
     struct espi_entry *e = find_entry(c, op, root, size_class);
     e->used = ++c->clock;
-    *able = complete(c, e, op, root, size_class, program_bytes) == ESP_OK;
+    *able = complete_entry(c, e, op, root, size_class, program_bytes) == ESP_OK;
     if (!*able && !e->agreed) { /* it keeps its place, as elsewhere */
         espi_make_native(e);
         e->op = op;
@@ -250,7 +250,7 @@ struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_
 
 /* ---- do all ranks plan alike? ---- */
 
-static uint64_t mix(uint64_t sum, uint64_t value)
+static uint64_t mix_hash(uint64_t sum, uint64_t value)
 {
     for (int i = 0; i < 8; i++, value >>= 8)
         sum = (sum ^ (value & 255)) * UINT64_C(1099511628211);
@@ -260,8 +260,9 @@ static uint64_t mix(uint64_t sum, uint64_t value)
 static uint64_t mix_steps(uint64_t sum, const struct espi_step *steps, int n)
 {
     for (int i = 0; i < n; i++)
-        sum = mix(mix(mix(sum, (uint64_t)steps[i].stream), (uint64_t)steps[i].slot),
-                  (uint64_t)steps[i].lag);
+        sum = mix_hash(
+            mix_hash(mix_hash(sum, (uint64_t)steps[i].stream), (uint64_t)steps[i].slot),
+            (uint64_t)steps[i].lag);
     return sum;
 }
 
@@ -269,14 +270,14 @@ static uint64_t mix_steps(uint64_t sum, const struct espi_step *steps, int n)
 static uint64_t sum_program(const struct espi_program *prog)
 {
     uint64_t sum = UINT64_C(14695981039346656037);
-    sum = mix(mix(sum, (uint64_t)prog->n_slices), (uint64_t)prog->slots);
+    sum = mix_hash(mix_hash(sum, (uint64_t)prog->n_slices), (uint64_t)prog->slots);
     for (int i = 0; i < prog->n_streams; i++) {
         const struct espi_stream *s = &prog->streams[i];
-        sum = mix(mix(sum, (uint64_t)s->from), (uint64_t)s->to);
-        sum = mix(mix(sum, (uint64_t)s->tree), (uint64_t)s->source);
+        sum = mix_hash(mix_hash(sum, (uint64_t)s->from), (uint64_t)s->to);
+        sum = mix_hash(mix_hash(sum, (uint64_t)s->tree), (uint64_t)s->source);
     }
     for (int i = 0; prog->pieces && i < prog->piece_start[prog->n_streams]; i++)
-        sum = mix(sum, (uint64_t)prog->pieces[i]);
+        sum = mix_hash(sum, (uint64_t)prog->pieces[i]);
     sum = mix_steps(sum, prog->sends, prog->send_start[prog->n_ranks]);
     return mix_steps(sum, prog->recvs, prog->recv_start[prog->n_ranks]);
 }
@@ -302,7 +303,7 @@ uint64_t espi_plan_sum(const struct espi_rank_platform *rank_platform,
         st = espi_compile(&c, &e, bytes);
     if (st != ESP_ENOMEM) {
         memcpy(&bits, &e.choice.native_s, sizeof bits);
-        sum = mix(st ? 1 : espi_entry_sum(&e), bits) | 1;
+        sum = mix_hash(st ? 1 : espi_entry_sum(&e), bits) | 1;
     }
     clear_entry(&e);
     return sum;

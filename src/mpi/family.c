@@ -62,7 +62,7 @@ static int find_self(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-static const void *entry(const struct self *self, ElfW(Sxword) tag)
+static const void *dynamic_entry(const struct self *self, ElfW(Sxword) tag)
 {
     for (const ElfW(Dyn) *d = self->dynamic; d->d_tag != DT_NULL; d++)
         if (d->d_tag == tag)
@@ -74,7 +74,7 @@ static const void *entry(const struct self *self, ElfW(Sxword) tag)
 /* How many symbols there are: behind the last of all chains. */
 static size_t count_symbols(const struct self *self)
 {
-    const uint32_t *head = entry(self, DT_GNU_HASH);
+    const uint32_t *head = dynamic_entry(self, DT_GNU_HASH);
     if (!head)
         return 0;
     const uint32_t *buckets = head + 4 + head[2] * sizeof(ElfW(Addr)) / sizeof(uint32_t);
@@ -91,8 +91,8 @@ static size_t count_symbols(const struct self *self)
 
 static void step_aside(const struct self *self)
 {
-    const ElfW(Sym) *symbols = entry(self, DT_SYMTAB);
-    const char *strings = entry(self, DT_STRTAB);
+    const ElfW(Sym) *symbols = dynamic_entry(self, DT_SYMTAB);
+    const char *strings = dynamic_entry(self, DT_STRTAB);
     size_t n = symbols && strings ? count_symbols(self) : 0;
     for (const ElfW(Sym) *s = symbols; s < symbols + n; s++) {
         const char *name = strings + s->st_name;
@@ -101,7 +101,7 @@ static void step_aside(const struct self *self)
     }
 }
 
-static void say(const char *what)
+static void say_family(const char *what)
 {
     const char *mode = getenv("ESPALIER_MODE"), *log = getenv("ESPALIER_LOG");
     if (is_first_rank() && !(mode && strcmp(mode, "off") == 0) &&
@@ -122,5 +122,5 @@ __attribute__((constructor)) static void look_round(void)
     dl_iterate_phdr(find_self, &self);
     if (self.dynamic)
         step_aside(&self);
-    say("all runs natively");
+    say_family("all runs natively");
 }

@@ -70,7 +70,7 @@ void espi_greet(void)
 
 /* ---- settings ---- */
 
-static uint64_t mix(uint64_t sum, const char *text)
+static uint64_t mix_text(uint64_t sum, const char *text)
 {
     do
         sum = (sum ^ (unsigned char)*text) * UINT64_C(1099511628211);
@@ -87,7 +87,7 @@ static uint64_t sum_settings(void)
     for (int i = 0; i < n; i++) {
         const char *text = getenv(knobs[i].name);
         any |= text && *text;
-        sum = mix(sum, text && *text ? text : knobs[i].standard);
+        sum = mix_text(sum, text && *text ? text : knobs[i].standard);
     }
     return any ? sum | 1 : 0;
 }
@@ -127,7 +127,7 @@ static int look_at(int rank)
     return strcmp(text, own) == 0 ? HERE : OTHER;
 }
 
-static void blame(struct finding *f, int state, int rank)
+static void blame_rank(struct finding *f, int state, int rank)
 {
     if (f->state == HERE) {
         f->state = state;
@@ -135,15 +135,15 @@ static void blame(struct finding *f, int state, int rank)
     }
 }
 
-static void merge(struct finding *f, const struct finding *below)
+static void merge_findings(struct finding *f, const struct finding *below)
 {
     if (below->state != HERE)
-        blame(f, below->state, below->rank);
+        blame_rank(f, below->state, below->rank);
     if (!f->settings) {
         f->settings = below->settings;
         f->settings_rank = below->settings_rank;
     } else if (below->settings && below->settings != f->settings) {
-        blame(f, SETTINGS, below->settings_rank);
+        blame_rank(f, SETTINGS, below->settings_rank);
     }
 }
 
@@ -166,10 +166,10 @@ static unsigned listen(struct finding *f, int rank, int n)
         int state = look_at(c);
         if (state == HERE) {
             hear_from(c, &below);
-            merge(f, &below);
+            merge_findings(f, &below);
             here |= 1u << number;
         } else {
-            blame(f, state, c);
+            blame_rank(f, state, c);
         }
     }
     return here;
@@ -181,7 +181,7 @@ static int ask_parent(struct finding *f, int rank)
     int parent = rank & (rank - 1);
     int state = rank ? look_at(parent) : HERE;
     if (rank == 0 && f->settings && f->settings != sum_settings())
-        blame(f, SETTINGS, f->settings_rank);
+        blame_rank(f, SETTINGS, f->settings_rank);
     if (rank == 0)
         return 1;
     if (state != HERE) {
@@ -252,7 +252,7 @@ int espi_meet(int rank, int n)
         top = ask_parent(&f, rank);
         pass_down(&f, rank, n, here);
     } else {
-        blame(&f, NO_STORE, rank);
+        blame_rank(&f, NO_STORE, rank);
     }
     if (f.state != HERE && top && may_speak(rank))
         explain(&f);

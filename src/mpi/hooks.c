@@ -30,7 +30,7 @@ int MPI_Finalize(void)
 
 /* ---- calls that make communicators ---- */
 
-static int made(int code, MPI_Comm parent, const MPI_Comm *fresh)
+static int made_comm(int code, MPI_Comm parent, const MPI_Comm *fresh)
 {
     if (code == MPI_SUCCESS)
         espi_comm_made(parent, *fresh);
@@ -49,7 +49,8 @@ static int made(int code, MPI_Comm parent, const MPI_Comm *fresh)
         espi_try_end(&try, code_, code_ ? MPI_COMM_NULL : *(fresh));                     \
         code_;                                                                           \
     })
-#define MAKE(comm, fresh, call) made(TRY(comm, MPI_GROUP_NULL, fresh, call), comm, fresh)
+#define MAKE(comm, fresh, call)                                                          \
+    made_comm(TRY(comm, MPI_GROUP_NULL, fresh, call), comm, fresh)
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *fresh)
 {

@@ -45,9 +45,9 @@
 #define ALLREDUCE_ARGS  (from, to, count, type, op, comm)
 #define ALLGATHERV_ARGS (from, from_count, from_type, to, counts, at, to_type, comm)
 
-static int allgatherv(const void *from, MPI_Count from_count, MPI_Datatype from_type,
-                      void *to, struct espi_counts counts, MPI_Datatype to_type,
-                      MPI_Comm comm)
+static int hook_allgatherv(const void *from, MPI_Count from_count, MPI_Datatype from_type,
+                           void *to, struct espi_counts counts, MPI_Datatype to_type,
+                           MPI_Comm comm)
 {
     return espi_allgatherv(from, from_count, from_type, to, &counts, to_type, comm);
 }
@@ -58,8 +58,8 @@ TAKE(Scatter, ROOTED_PARAMS(int), espi_scatter ROOTED_ARGS)
 TAKE(Gather, ROOTED_PARAMS(int), espi_gather ROOTED_ARGS)
 TAKE(Allgather, ALLGATHER_PARAMS(int), espi_allgather ALLGATHER_ARGS)
 TAKE(Allgatherv, ALLGATHERV_PARAMS(int, int),
-     allgatherv(from, from_count, from_type, to,
-                (struct espi_counts){.count = counts, .at = at}, to_type, comm))
+     hook_allgatherv(from, from_count, from_type, to,
+                     (struct espi_counts){.count = counts, .at = at}, to_type, comm))
 TAKE(Reduce, REDUCE_PARAMS(int), espi_reduce REDUCE_ARGS)
 TAKE(Allreduce, ALLREDUCE_PARAMS(int), espi_allreduce ALLREDUCE_ARGS)
 
@@ -70,9 +70,9 @@ TAKE(Scatter_c, ROOTED_PARAMS(MPI_Count), espi_scatter ROOTED_ARGS)
 TAKE(Gather_c, ROOTED_PARAMS(MPI_Count), espi_gather ROOTED_ARGS)
 TAKE(Allgather_c, ALLGATHER_PARAMS(MPI_Count), espi_allgather ALLGATHER_ARGS)
 TAKE(Allgatherv_c, ALLGATHERV_PARAMS(MPI_Count, MPI_Aint),
-     allgatherv(from, from_count, from_type, to,
-                (struct espi_counts){.large_count = counts, .large_at = at}, to_type,
-                comm))
+     hook_allgatherv(from, from_count, from_type, to,
+                     (struct espi_counts){.large_count = counts, .large_at = at}, to_type,
+                     comm))
 TAKE(Reduce_c, REDUCE_PARAMS(MPI_Count), espi_reduce REDUCE_ARGS)
 TAKE(Allreduce_c, ALLREDUCE_PARAMS(MPI_Count), espi_allreduce ALLREDUCE_ARGS)
 #define ALL(X)                                                                           \

@@ -27,7 +27,7 @@ static function *behind(const char *name)
 }
 
 /* Newly made communicators, when the call went well. */
-static void made(const int *code, const MPI_Fint *parent, const MPI_Fint *fresh)
+static void made_comm(const int *code, const MPI_Fint *parent, const MPI_Fint *fresh)
 {
     if (*code == MPI_SUCCESS)
         espi_comm_made(PMPI_Comm_f2c(*parent), PMPI_Comm_f2c(*fresh));
@@ -107,8 +107,8 @@ static void made_of_group(const int *code, const MPI_Fint *fresh)
     }
 
 #define MAKER(name, NAME, n)                                                             \
-    MAKER_HOOK(mpi_##name##_, n, made(code, a1, a##n))                                   \
-    MAKER_HOOK(mpi_##name##_f08_, n, made(code, a1, a##n))                               \
+    MAKER_HOOK(mpi_##name##_, n, made_comm(code, a1, a##n))                              \
+    MAKER_HOOK(mpi_##name##_f08_, n, made_comm(code, a1, a##n))                          \
     SPELLINGS(name, NAME, T##n)
 
 MAKER(comm_dup, COMM_DUP, 2)

@@ -19,7 +19,7 @@ SPELLED(mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
     ((at) && ((at) == (void *)&name##_ || (at) == (void *)&name ||                       \
               (at) == (void *)&name##__ || (at) == (void *)&NAME))
 
-static void *address(void *at)
+static void *c_address(void *at)
 {
     if (IS(at, mpi_fortran_bottom, MPI_FORTRAN_BOTTOM))
         return MPI_BOTTOM;
@@ -52,24 +52,25 @@ static void *address(void *at)
      MPI_Fint *comm, int *ierror)
 
 #define BCAST_ARGS                                                                       \
-    (address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm))
+    (c_address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm))
 #define ROOTED_ARGS                                                                      \
-    (address(from), *from_count, PMPI_Type_f2c(*from_type), address(to), *to_count,      \
+    (c_address(from), *from_count, PMPI_Type_f2c(*from_type), c_address(to), *to_count,  \
      PMPI_Type_f2c(*to_type), *root, PMPI_Comm_f2c(*comm))
 #define ALLGATHER_ARGS                                                                   \
-    (address(from), *from_count, PMPI_Type_f2c(*from_type), address(to), *to_count,      \
+    (c_address(from), *from_count, PMPI_Type_f2c(*from_type), c_address(to), *to_count,  \
      PMPI_Type_f2c(*to_type), PMPI_Comm_f2c(*comm))
 #define REDUCE_ARGS                                                                      \
-    (address(from), address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), *root,  \
-     PMPI_Comm_f2c(*comm))
+    (c_address(from), c_address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),     \
+     *root, PMPI_Comm_f2c(*comm))
 #define ALLREDUCE_ARGS                                                                   \
-    (address(from), address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),         \
+    (c_address(from), c_address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),     \
      PMPI_Comm_f2c(*comm))
 
 _Static_assert(_Generic((MPI_Fint)0, int : 1, default : 0), "counts need no conversion");
 
-static int allgatherv(void *from, MPI_Fint from_count, MPI_Datatype from_type, void *to,
-                      MPI_Fint *counts, MPI_Fint *at, MPI_Datatype to_type, MPI_Comm comm)
+static int fortran_allgatherv(void *from, MPI_Fint from_count, MPI_Datatype from_type,
+                              void *to, MPI_Fint *counts, MPI_Fint *at,
+                              MPI_Datatype to_type, MPI_Comm comm)
 {
     struct espi_counts c = {.count = counts, .at = at};
     return DO(
@@ -109,16 +110,17 @@ static int ibcast(void *buffer, MPI_Fint count, MPI_Datatype type, MPI_Fint root
 
 ALL(bcast, BCAST, BCAST_PARAMS, DO(espi_bcast BCAST_ARGS, PMPI_Bcast BCAST_ARGS))
 ALL(ibcast, IBCAST, IBCAST_PARAMS,
-    ibcast(address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm),
+    ibcast(c_address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm),
            request))
 ALL(scatter, SCATTER, ROOTED_PARAMS,
     DO(espi_scatter ROOTED_ARGS, PMPI_Scatter ROOTED_ARGS))
 ALL(gather, GATHER, ROOTED_PARAMS, DO(espi_gather ROOTED_ARGS, PMPI_Gather ROOTED_ARGS))
 ALL(allgather, ALLGATHER, ALLGATHER_PARAMS,
     DO(espi_allgather ALLGATHER_ARGS, PMPI_Allgather ALLGATHER_ARGS))
-ALL(allgatherv, ALLGATHERV, ALLGATHERV_PARAMS,
-    allgatherv(address(from), *from_count, PMPI_Type_f2c(*from_type), address(to), counts,
-               at, PMPI_Type_f2c(*to_type), PMPI_Comm_f2c(*comm)))
+ALL(fortran_allgatherv, ALLGATHERV, ALLGATHERV_PARAMS,
+    fortran_allgatherv(c_address(from), *from_count, PMPI_Type_f2c(*from_type),
+                       c_address(to), counts, at, PMPI_Type_f2c(*to_type),
+                       PMPI_Comm_f2c(*comm)))
 ALL(reduce, REDUCE, REDUCE_PARAMS, DO(espi_reduce REDUCE_ARGS, PMPI_Reduce REDUCE_ARGS))
 ALL(allreduce, ALLREDUCE, ALLREDUCE_PARAMS,
     DO(espi_allreduce ALLREDUCE_ARGS, PMPI_Allreduce ALLREDUCE_ARGS))

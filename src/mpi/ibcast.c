@@ -69,7 +69,7 @@ static int cancel(void *extra, int complete)
 }
 
 /* Called with the lock held; afterwards the user may have freed it. */
-static void finish(struct pending *p, int result)
+static void finish_pending(struct pending *p, int result)
 {
     int code = result < 0 ? p->run.error : p->wire.error;
     if (result < 0)
@@ -104,7 +104,7 @@ int espi_progress(void)
             continue;
         }
         *link = p->next;
-        finish(p, result);
+        finish_pending(p, result);
         finished++;
     }
     pthread_mutex_unlock(&lock);
@@ -122,7 +122,7 @@ static int make_request(struct pending *p)
 /* MPI_Waitall does not stand generalized requests that have not ended, beside a null
  * request, unless it has been told how to wait for them; then all calls that wait for
  * them ask, again and again. */
-static int ask(void *extra, MPI_Status *status)
+static int query_request(void *extra, MPI_Status *status)
 {
     (void)extra;
     (void)status;
@@ -134,17 +134,18 @@ static int ask_all(int count, void **extra, double timeout_s, MPI_Status *status
 {
     (void)count;
     (void)timeout_s;
-    return ask(extra, statuses);
+    return query_request(extra, statuses);
 }
 
 static int make_request(struct pending *p)
 {
-    return PMPIX_Grequest_start(query, release, cancel, ask, ask_all, p, &p->request);
+    return PMPIX_Grequest_start(query, release, cancel, query_request, ask_all, p,
+                                &p->request);
 }
 #endif
 
-static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                  MPI_Comm comm, MPI_Request *request)
+static int native_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
+                         MPI_Comm comm, MPI_Request *request)
 {
 #if MPI_VERSION >= 4
     if (count > INT_MAX)
@@ -154,7 +155,7 @@ static int native(void *buffer, MPI_Count count, MPI_Datatype type, int root,
 }
 
 /* A program of its own, since the next call may change the communicator's. */
-static int prepare(struct pending *p)
+static int prepare_pending(struct pending *p)
 {
     struct espi_run_options options = {.window = espi_job.settings.window};
     struct espi_entry own = {.op = ESP_OP_BCAST};
@@ -195,7 +196,7 @@ static void enlist(struct pending *p)
     pthread_mutex_unlock(&lock);
 }
 
-static int start(struct pending *p, MPI_Request *request)
+static int start_pending(struct pending *p, MPI_Request *request)
 {
     p->c = p->call.c;
     p->slot = (int)(p->c->n_started++ % ESPI_IBCAST_SLOTS);
@@ -203,7 +204,7 @@ static int start(struct pending *p, MPI_Request *request)
     snprintf(p->algo, sizeof p->algo, "%s", p->call.entry->choice.plan->algo);
     if (p->is_root && !p->code)
         p->code = espi_layout_pack(&p->layout, p->c->twin);
-    if (prepare(p) || make_request(p))
+    if (prepare_pending(p) || make_request(p))
         return -1;
     *request = p->request;
     enlist(p);
@@ -226,8 +227,8 @@ static int keep_type(struct espi_buffer_layout *l)
 }
 
 /* Others wait for this rank, whatever it lacks. */
-static int ours(const struct espi_call *call, void *buffer, MPI_Count count,
-                MPI_Datatype type, MPI_Request *request)
+static int our_ibcast(const struct espi_call *call, void *buffer, MPI_Count count,
+                      MPI_Datatype type, MPI_Request *request)
 {
     struct pending *p = espi_calloc(1, sizeof *p);
     if (p) {
@@ -238,7 +239,7 @@ static int ours(const struct espi_call *call, void *buffer, MPI_Count count,
         if (!p->code)
             p->code = keep_type(&p->layout);
     }
-    if (!p || start(p, request))
+    if (!p || start_pending(p, request))
         espi_end_job("ibcast", "is out of memory");
     return MPI_SUCCESS;
 }
@@ -263,6 +264,6 @@ int espi_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_
     call.later = 1;
     uint64_t bytes = call.known && espi_job.nonblocking ? espi_bytes(count, type) : 0;
     if (!espi_call_decide(&call, bytes, 0) || !has_few_streams(call.entry))
-        return native(buffer, count, type, root, comm, request);
-    return ours(&call, buffer, count, type, request);
+        return native_ibcast(buffer, count, type, root, comm, request);
+    return our_ibcast(&call, buffer, count, type, request);
 }

@@ -81,14 +81,14 @@ int espi_layout_init(struct espi_buffer_layout *l, void *buffer, MPI_Count count
     return buffer == MPI_BOTTOM ? leave_bottom(l) : MPI_SUCCESS;
 }
 
-static void load(void *arg, int part, uint64_t at, void *to, size_t bytes)
+static void load_packed(void *arg, int part, uint64_t at, void *to, size_t bytes)
 {
     struct espi_buffer_layout *l = arg;
     (void)part;
     espi_slicer_load(&l->slicer, l->buffer, at, to, bytes);
 }
 
-static void keep(void *arg, int part, uint64_t at, const void *from, size_t bytes)
+static void keep_packed(void *arg, int part, uint64_t at, const void *from, size_t bytes)
 {
     struct espi_buffer_layout *l = arg;
     (void)part;
@@ -99,8 +99,8 @@ void espi_layout_tell(struct espi_buffer_layout *l, struct espi_run_options *opt
 {
     if (!l->sliced)
         return;
-    options->load = load;
-    options->keep = keep;
+    options->load = load_packed;
+    options->keep = keep_packed;
     options->arg = l;
 }
 
@@ -175,8 +175,8 @@ static int move_all(const struct espi_buffer_layout *l, int pack, MPI_Comm twin)
     return code;
 }
 
-static int move(void *buffer, MPI_Count count, MPI_Datatype type, void *data, int pack,
-                MPI_Comm twin)
+static int move_packed(void *buffer, MPI_Count count, MPI_Datatype type, void *data,
+                       int pack, MPI_Comm twin)
 {
     MPI_Count lb;
     struct espi_buffer_layout l = {
@@ -197,13 +197,13 @@ static int move(void *buffer, MPI_Count count, MPI_Datatype type, void *data, in
 int espi_pack(const void *buffer, MPI_Count count, MPI_Datatype type, void *to,
               MPI_Comm twin)
 {
-    return move((void *)buffer, count, type, to, 1, twin);
+    return move_packed((void *)buffer, count, type, to, 1, twin);
 }
 
 int espi_unpack(const void *from, void *buffer, MPI_Count count, MPI_Datatype type,
                 MPI_Comm twin)
 {
-    return move(buffer, count, type, (void *)from, 0, twin);
+    return move_packed(buffer, count, type, (void *)from, 0, twin);
 }
 
 /* By way of packed bytes, all at once. */

@@ -80,8 +80,9 @@ static int wire_recv(void *self, int peer, int channel, void *to, size_t bytes,
 
 /* A message of another length means that the program is wrong (its ranks disagree on the
  * size). We tell, but go on: others wait for what comes after. */
-static void measure(struct espi_mpi_transport *wire, const struct espi_request *requests,
-                    const int *done, int n_done)
+static void check_lengths(struct espi_mpi_transport *wire,
+                          const struct espi_request *requests, const int *done,
+                          int n_done)
 {
     for (int i = 0; i < n_done; i++) {
         int wanted = bytes_to_come(&requests[done[i]]), came = wanted;
@@ -103,7 +104,7 @@ static void measure(struct espi_mpi_transport *wire, const struct espi_request *
 }
 
 /* What failed, but for messages that are too long. */
-static int judge(struct espi_mpi_transport *wire, int n_done)
+static int judge_statuses(struct espi_mpi_transport *wire, int n_done)
 {
     for (int i = 0; i < n_done; i++) {
         int class, code = wire->statuses[i].MPI_ERROR;
@@ -130,10 +131,10 @@ static int wire_wait_some(void *self, struct espi_request *requests, int n, int 
     if (code != MPI_SUCCESS) {
         int class;
         PMPI_Error_class(code, &class);
-        code = class == MPI_ERR_IN_STATUS ? judge(wire, *n_done) : code;
+        code = class == MPI_ERR_IN_STATUS ? judge_statuses(wire, *n_done) : code;
     }
     if (code == MPI_SUCCESS && !wire->any_size)
-        measure(wire, requests, done, *n_done);
+        check_lengths(wire, requests, done, *n_done);
     return code;
 }
 

@@ -73,7 +73,7 @@ static int is_foreign(MPI_Op op)
 
 /* Elements must not reach into each other: what is between two of them is not looked at,
  * and travels with them. */
-static int measure(MPI_Datatype type, struct espi_element *e)
+static int measure_element(MPI_Datatype type, struct espi_element *e)
 {
     MPI_Aint lb, extent, true_lb, true_extent;
     MPI_Count size;
@@ -94,5 +94,5 @@ int espi_may_combine(MPI_Datatype type, MPI_Op op, struct espi_element *element)
     if (kinds ? !(kinds & kind_of(type))
               : PMPI_Op_commutative(op, &commutes) || !commutes)
         return 0;
-    return measure(type, element);
+    return measure_element(type, element);
 }

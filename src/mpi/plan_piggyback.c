@@ -182,7 +182,7 @@ void espi_piggyback_ask(struct espi_piggyback *n, struct espi_comm *c, uint64_t 
     n->have = 1;
 }
 
-static void keep(struct espi_comm *c, struct esp_plan *plan)
+static void keep_plan(struct espi_comm *c, struct esp_plan *plan)
 {
     int k = espi_size_class((uint64_t)plan->size_bytes), at = 0;
     while (at < c->n_advised &&
@@ -209,7 +209,7 @@ int espi_piggyback_adopt(const struct espi_piggyback *n, struct espi_comm *c)
     esp_status st = read_plan(n->text, n->head.length, &plan);
     if (st)
         return st == ESP_ENOMEM ? MPI_ERR_NO_MEM : MPI_SUCCESS;
-    keep(c, plan);
+    keep_plan(c, plan);
     c->news = plan; /* this call still has its entry */
     espi_say(ESPI_LOG_INFO, "advice %llu: %s for broadcasts of up to 2^%d bytes",
              (unsigned long long)c->epoch, plan->algo,

@@ -92,7 +92,7 @@ static int open_page(atomic_int **calls)
 /* ---- starting it ---- */
 
 /* Takes away the signal of our child, unless it is another's, too. */
-static void forget(const sigset_t *child)
+static void forget_child_signal(const sigset_t *child)
 {
     struct timespec at_once = {0, 0};
     siginfo_t other = {.si_pid = 0};
@@ -103,7 +103,7 @@ static void forget(const sigset_t *child)
 
 /* The program's child that leads to it ends at once, and is nobody else's business: not
  * that of a handler for ended children either. */
-static int spawn(int life, int wire, int page)
+static int spawn_prober(int life, int wire, int page)
 {
     posix_spawn_file_actions_t files;
     char *words[] = {espi_job.settings.prober, NULL}, *none[] = {NULL};
@@ -123,14 +123,14 @@ static int spawn(int life, int wire, int page)
     int started = !bad, how;
     bad = bad || espi_child_reap(pid, CHILD_S, &how); /* a setting may name any program */
     if (started && !sigismember(&before, SIGCHLD))
-        forget(&child);
+        forget_child_signal(&child);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     posix_spawn_file_actions_destroy(&files);
     return bad ? -1 : 0;
 }
 
 /* What it is told; it reads that at once, so that this waits for nothing. */
-static int tell(int fd, const void *data, size_t length)
+static int tell_prober(int fd, const void *data, size_t length)
 {
     struct timeval patience = {1, 0};
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -143,8 +143,8 @@ static int tell(int fd, const void *data, size_t length)
     return 0;
 }
 
-static void start(const struct espi_prober_head *head, const struct espi_prober *list,
-                  int wire)
+static void start_prober(const struct espi_prober_head *head,
+                         const struct espi_prober *list, int wire)
 {
     atomic_int *calls = NULL;
     int ends[2];
@@ -153,9 +153,9 @@ static void start(const struct espi_prober_head *head, const struct espi_prober 
         return;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
         int life = aside(ends[0]), theirs = aside(ends[1]);
-        if (life >= 0 && theirs >= 0 && !spawn(theirs, wire, page) &&
-            !tell(life, head, sizeof *head) &&
-            !tell(life, list, (size_t)head->n * sizeof *list)) {
+        if (life >= 0 && theirs >= 0 && !spawn_prober(theirs, wire, page) &&
+            !tell_prober(life, head, sizeof *head) &&
+            !tell_prober(life, list, (size_t)head->n * sizeof *list)) {
             prober.life = life;
             prober.calls = calls;
         } else if (life >= 0) {
@@ -184,8 +184,8 @@ static int is_inside(const struct espi_prober *line)
 
 /* Leaves only lines with an address, in the order of ranks; how many there are. The
  * loopback is of use only to those who all are on the advisor's machine. */
-static int gather(const struct espi_prober *own, struct espi_prober *list,
-                  struct espi_prober_head *head)
+static int gather_probers(const struct espi_prober *own, struct espi_prober *list,
+                          struct espi_prober_head *head)
 {
     int n = 0, apart = 0;
     head->self = head->hub = -1;
@@ -235,9 +235,9 @@ void espi_prober_begin(void)
         own.here = (uint16_t)espi_advice_is_here(s->advice);
         if (is_first_of_machine())
             wire = open_wire(&own);
-        head.n = gather(&own, list, &head);
+        head.n = gather_probers(&own, list, &head);
         if (draw_key(&head) && head.self >= 0 && espi_prober_head_is_sane(&head))
-            start(&head, list, wire);
+            start_prober(&head, list, wire);
     }
     if (wire >= 0)
         close(wire);

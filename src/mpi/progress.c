@@ -16,7 +16,7 @@
 
 #ifdef OPEN_MPI
 
-static int ask(const char *name)
+static int ask_variable(const char *name)
 {
     int (*function)(int (*)(void));
     *(void **)&function = dlsym(RTLD_DEFAULT, name);
@@ -25,12 +25,12 @@ static int ask(const char *name)
 
 int espi_progress_begin(void)
 {
-    return ask("opal_progress_register");
+    return ask_variable("opal_progress_register");
 }
 
 void espi_progress_end(void)
 {
-    ask("opal_progress_unregister");
+    ask_variable("opal_progress_unregister");
 }
 
 void espi_progress_sleep(void)
@@ -71,7 +71,7 @@ static int is_known(const void *worker)
     return 0;
 }
 
-static void note(void *worker)
+static void note_worker(void *worker)
 {
     if (pthread_equal(thread, pthread_self()) && !is_known(worker) && n_workers < WORKERS)
         workers[n_workers++] = worker;
@@ -83,7 +83,7 @@ __attribute__((visibility("default"))) unsigned ucp_worker_progress(void *worker
     unsigned n_events = poll ? poll(worker) : 0;
     int now = atomic_load_explicit(&state, memory_order_acquire);
     if (now == LOOKING)
-        note(worker);
+        note_worker(worker);
     else if (now == AWAKE && is_known(worker) &&
              (!one_thread || pthread_equal(thread, pthread_self())))
         espi_progress();

@@ -58,7 +58,7 @@ static int combines(const struct espi_call *call)
     return 0;
 }
 
-static int run(struct task *t, void *data, int lost)
+static int run_reduce(struct task *t, void *data, int lost)
 {
     struct espi_run_options options = {
         .combine = combine, .arg = t, .element_bytes = t->element.bytes};
@@ -74,11 +74,11 @@ static int run_plain(struct task *t)
     if (!data && combines(t->call)) {
         data = t->own = espi_malloc(bytes);
         if (!data)
-            return run(t, NULL, MPI_ERR_NO_MEM);
+            return run_reduce(t, NULL, MPI_ERR_NO_MEM);
     }
     if (data && data != t->from)
         memcpy(data, t->from, bytes);
-    return run(t, data ? data : (void *)t->from, MPI_SUCCESS);
+    return run_reduce(t, data ? data : (void *)t->from, MPI_SUCCESS);
 }
 
 /* Others: combined in memory of ours in which they lie as in the user's. */
@@ -90,13 +90,13 @@ static int run_spaced(struct task *t)
     int lost =
         !data ? MPI_ERR_NO_MEM
               : espi_copy(t->from, t->count, t->type, start, t->count, t->type, twin);
-    int code = run(t, data, lost);
+    int code = run_reduce(t, data, lost);
     if (!code && t->to)
         code = espi_copy(start, t->count, t->type, t->to, t->count, t->type, twin);
     return code;
 }
 
-static int ours(struct task *t)
+static int our_reduce(struct task *t)
 {
     int code = t->element.plain ? run_plain(t) : run_spaced(t);
     espi_free(t->own);
@@ -104,7 +104,7 @@ static int ours(struct task *t)
 }
 
 /* The bytes that travel, 0: the library's call. */
-static uint64_t measure(struct task *t)
+static uint64_t measure_message(struct task *t)
 {
     uint64_t bytes = 0;
     if (!t->call->known || !espi_bytes(t->count, t->type) ||
@@ -136,8 +136,9 @@ int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, 
     t.to = wanted ? to : NULL;
     if (call.c && is_wrong(&t, from, wanted))
         call.c = NULL;
-    int way = espi_call_decide(&call, measure(&t), 0);
-    int code = way ? ours(&t) : native_reduce(from, to, count, type, op, root, comm);
+    int way = espi_call_decide(&call, measure_message(&t), 0);
+    int code =
+        way ? our_reduce(&t) : native_reduce(from, to, count, type, op, root, comm);
     return espi_call_close(&call, way, code);
 }
 
@@ -152,7 +153,7 @@ int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype typ
     t.from = from == MPI_IN_PLACE ? to : from;
     if (call.c && is_wrong(&t, from, 1))
         call.c = NULL;
-    int way = espi_call_decide(&call, measure(&t), 0);
-    int code = way ? ours(&t) : native_allreduce(from, to, count, type, op, comm);
+    int way = espi_call_decide(&call, measure_message(&t), 0);
+    int code = way ? our_reduce(&t) : native_allreduce(from, to, count, type, op, comm);
     return espi_call_close(&call, way, code);
 }

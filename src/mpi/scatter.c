@@ -64,7 +64,7 @@ static int is_plain(const struct side *side)
 }
 
 /* Parts that are not plain in memory: how they are reached. MPI_SUCCESS, or a code. */
-static int reach(struct task *t, const struct side *side, size_t bytes)
+static int reach_parts(struct task *t, const struct side *side, size_t bytes)
 {
     int may_slice = side->at != MPI_BOTTOM;
     if (!may_slice || bytes < ESPI_SLICED_BYTES)
@@ -84,7 +84,7 @@ static int lay_whole(struct task *t)
     size_t part = (size_t)t->part;
     int code = PMPI_Type_get_extent_x(t->whole->type, &lb, &extent);
     if (!code && !plain)
-        code = reach(t, t->whole, (size_t)n * part);
+        code = reach_parts(t, t->whole, (size_t)n * part);
     if (code)
         return code;
     t->step = t->whole->count * extent;
@@ -100,7 +100,7 @@ static int lay_whole(struct task *t)
 static int lay_own(struct task *t)
 {
     int rank = t->call->rank, plain = is_plain(t->own);
-    int code = plain ? MPI_SUCCESS : reach(t, t->own, (size_t)t->part);
+    int code = plain ? MPI_SUCCESS : reach_parts(t, t->own, (size_t)t->part);
     t->blocks[rank - (rank > t->call->root)].at = plain ? t->own->at : t->packed;
     return code;
 }
@@ -123,30 +123,30 @@ static void *sliced_part(const struct task *t, int part)
                                           : t->own->at;
 }
 
-static void load(void *arg, int part, uint64_t at, void *to, size_t bytes)
+static void load_part(void *arg, int part, uint64_t at, void *to, size_t bytes)
 {
     struct task *t = arg;
     espi_slicer_load(&t->slicer, sliced_part(t, part), at, to, bytes);
 }
 
-static void keep(void *arg, int part, uint64_t at, const void *from, size_t bytes)
+static void keep_part(void *arg, int part, uint64_t at, const void *from, size_t bytes)
 {
     struct task *t = arg;
     espi_slicer_keep(&t->slicer, sliced_part(t, part), at, from, bytes);
 }
 
-static int run(struct task *t, int lost)
+static int run_scatter(struct task *t, int lost)
 {
     struct espi_run_options options = {.blocks = t->blocks, .arg = t};
     if (t->sliced) {
-        options.load = load;
-        options.keep = keep;
+        options.load = load_part;
+        options.keep = keep_part;
     }
     int code = espi_call_run(t->call, NULL, &options, lost);
     return code ? code : t->slicer.error;
 }
 
-static void clear(struct task *t)
+static void clear_task(struct task *t)
 {
     espi_free(t->packed);
     espi_free(t->blocks);
@@ -195,7 +195,7 @@ static int scatter(struct task *t)
     int lost = lay_blocks(t);
     if (!lost && is_root)
         lost = pack_whole(t);
-    int code = run(t, lost); /* others wait for us */
+    int code = run_scatter(t, lost); /* others wait for us */
     if (!code && is_root)
         code = scatter_own(t);
     else if (!code && t->packed)
@@ -219,7 +219,7 @@ int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type,
         call.c = NULL;
     int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
     int code = way ? scatter(&t) : native_scatter(&whole, &own, root, comm);
-    clear(&t);
+    clear_task(&t);
     return espi_call_close(&call, way, code);
 }
 
@@ -243,14 +243,14 @@ static int gather_own(const struct task *t)
                      t->whole->count, t->whole->type, t->call->c->twin);
 }
 
-static int gather(struct task *t)
+static int gather_parts(struct task *t)
 {
     int is_root = t->call->rank == t->call->root;
     int lost = lay_blocks(t);
     if (!lost && !is_root && t->packed)
         lost = espi_pack(t->own->at, t->own->count, t->own->type, t->packed,
                          t->call->c->twin);
-    int code = run(t, lost);
+    int code = run_scatter(t, lost);
     if (!code && is_root)
         code = unpack_whole(t);
     if (!code && is_root)
@@ -272,7 +272,7 @@ int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, 
     if (call.c && t.part && is_wrong(&t))
         call.c = NULL;
     int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
-    int code = way ? gather(&t) : native_gather(&own, &whole, root, comm);
-    clear(&t);
+    int code = way ? gather_parts(&t) : native_gather(&own, &whole, root, comm);
+    clear_task(&t);
     return espi_call_close(&call, way, code);
 }

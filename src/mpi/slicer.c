@@ -28,13 +28,14 @@ void espi_slicer_done(struct espi_slicer *s)
 }
 
 /* n elements, from one on. */
-static int pack(const struct espi_slicer *s, void *element, int n, void *to)
+static int pack_elements(const struct espi_slicer *s, void *element, int n, void *to)
 {
     int position = 0;
     return PMPI_Pack(element, n, s->type, to, (int)(n * s->size), &position, s->twin);
 }
 
-static int unpack(const struct espi_slicer *s, const void *from, void *element, int n)
+static int unpack_elements(const struct espi_slicer *s, const void *from, void *element,
+                           int n)
 {
     int position = 0;
     return PMPI_Unpack(from, (int)(n * s->size), &position, element, n, s->type, s->twin);
@@ -45,12 +46,12 @@ static size_t move_part(struct espi_slicer *s, void *element, size_t skip, char 
                         size_t bytes, int out)
 {
     size_t n = (size_t)s->size - skip < bytes ? (size_t)s->size - skip : bytes;
-    int code = pack(s, element, 1, s->piece);
+    int code = pack_elements(s, element, 1, s->piece);
     if (!code && out)
         memcpy(ours, s->piece + skip, n);
     if (!code && !out) {
         memcpy(s->piece + skip, ours, n);
-        code = unpack(s, s->piece, element, 1);
+        code = unpack_elements(s, s->piece, element, 1);
     }
     if (!s->error)
         s->error = code;
@@ -63,14 +64,15 @@ static size_t move_whole(struct espi_slicer *s, void *element, char *ours, size_
 {
     size_t most = INT_MAX / (size_t)s->size, n = bytes / (size_t)s->size;
     n = n < most ? n : most;
-    int code = out ? pack(s, element, (int)n, ours) : unpack(s, ours, element, (int)n);
+    int code = out ? pack_elements(s, element, (int)n, ours)
+                   : unpack_elements(s, ours, element, (int)n);
     if (!s->error)
         s->error = code;
     return n * (size_t)s->size;
 }
 
-static void move(struct espi_slicer *s, char *buffer, uint64_t at, char *ours,
-                 size_t bytes, int out)
+static void move_bytes(struct espi_slicer *s, char *buffer, uint64_t at, char *ours,
+                       size_t bytes, int out)
 {
     while (bytes > 0) {
         uint64_t size = (uint64_t)s->size;
@@ -87,11 +89,11 @@ static void move(struct espi_slicer *s, char *buffer, uint64_t at, char *ours,
 void espi_slicer_load(struct espi_slicer *s, const void *buffer, uint64_t at, void *to,
                       size_t bytes)
 {
-    move(s, (char *)buffer, at, to, bytes, 1);
+    move_bytes(s, (char *)buffer, at, to, bytes, 1);
 }
 
 void espi_slicer_keep(struct espi_slicer *s, void *buffer, uint64_t at, const void *from,
                       size_t bytes)
 {
-    move(s, buffer, at, (char *)from, bytes, 0);
+    move_bytes(s, buffer, at, (char *)from, bytes, 0);
 }

@@ -31,7 +31,7 @@ static int number(const char *name)
                                                                          : -1;
 }
 
-static int say(const char *line)
+static int say_line(const char *line)
 {
     size_t length = strlen(line);
     for (size_t at = 0; at < length;) {
@@ -44,7 +44,7 @@ static int say(const char *line)
 }
 
 /* One byte at a time: what follows the line is not ours. */
-static int hear(char line[LINE])
+static int hear_line(char line[LINE])
 {
     double end_s = espi_now_s() + LIMIT_S;
     for (int at = 0; at < LINE - 1;) {
@@ -77,9 +77,10 @@ static int word(const char *line, const char *name, char *out, size_t size)
 }
 
 /* Asks; is the answer what it has to be? */
-static int ask(const char *line, const char *wanted, char answer[LINE])
+static int ask_pmi(const char *line, const char *wanted, char answer[LINE])
 {
-    return !say(line) && !hear(answer) && strncmp(answer, wanted, strlen(wanted)) == 0;
+    return !say_line(line) && !hear_line(answer) &&
+           strncmp(answer, wanted, strlen(wanted)) == 0;
 }
 
 int espi_store_put(const char *text)
@@ -88,15 +89,15 @@ int espi_store_put(const char *text)
     int rank = number("PMI_RANK");
     fd = number("PMI_FD");
     if (fd < 0 || rank < 0 ||
-        !ask("cmd=init pmi_version=1 pmi_subversion=1\n", "cmd=response_to_init",
-             answer) ||
+        !ask_pmi("cmd=init pmi_version=1 pmi_subversion=1\n", "cmd=response_to_init",
+                 answer) ||
         !strstr(answer, " rc=0") ||
-        !ask("cmd=get_my_kvsname\n", "cmd=my_kvsname", answer) ||
+        !ask_pmi("cmd=get_my_kvsname\n", "cmd=my_kvsname", answer) ||
         !word(answer, " kvsname=", space, sizeof space))
         return -1;
     snprintf(line, sizeof line, "cmd=put kvsname=%s key=espalier-%d value=%s\n", space,
              rank, text);
-    return ask(line, "cmd=put_result rc=0", answer) ? 0 : -1;
+    return ask_pmi(line, "cmd=put_result rc=0", answer) ? 0 : -1;
 }
 
 /* What was put before MPI_Init every part of the launcher has after it. */
@@ -105,7 +106,7 @@ int espi_store_get(int rank, int patient, char out[ESPI_STORE_TEXT])
     char line[LINE], answer[LINE];
     (void)patient;
     snprintf(line, sizeof line, "cmd=get kvsname=%s key=espalier-%d\n", space, rank);
-    return ask(line, "cmd=get_result rc=0", answer) &&
+    return ask_pmi(line, "cmd=get_result rc=0", answer) &&
            word(answer, " value=", out, ESPI_STORE_TEXT);
 }
 

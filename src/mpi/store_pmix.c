@@ -50,7 +50,7 @@ static int is_open;
 
 static const char key[] = "espalier.greeting";
 
-static int find(void)
+static int find_pmix(void)
 {
     void *library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library)
@@ -67,7 +67,7 @@ int espi_store_put(const char *text)
 {
     struct value value = {.type = TYPE_STRING, .data.string = (char *)text};
     /* A program without a launcher would become its own here. */
-    if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK") || find() ||
+    if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK") || find_pmix() ||
         pmix.init(&self, NULL, 0))
         return -1;
     is_open = 1;

@@ -97,7 +97,7 @@ static esp_status check_edge(struct check *c, int i, int collects)
 }
 
 /* Walks edges first .. last-1 from the root on: backwards where they lead to it. */
-static esp_status walk(struct check *c, int first, int last, int collects)
+static esp_status walk_edges(struct check *c, int first, int last, int collects)
 {
     memset(c->has, 0, (size_t)c->p->n_nodes);
     memset(c->seen_on, 0, (size_t)c->p->n_nodes * sizeof *c->seen_on);
@@ -159,11 +159,11 @@ static esp_status check_tree(struct check *c)
                         "tree %d has %d edges: an allreduce goes to the root by as many "
                         "as from it",
                         c->tree, t->n_edges);
-    esp_status st = walk(c, 0, middle, 1);
+    esp_status st = walk_edges(c, 0, middle, 1);
     if (!st && (op == ESP_OP_ALLREDUCE || middle == 0)) {
         st = op == ESP_OP_ALLREDUCE ? check_reach(c) : ESP_OK;
         if (!st)
-            st = walk(c, middle, t->n_edges, 0);
+            st = walk_edges(c, middle, t->n_edges, 0);
     }
     if (st)
         return st;

@@ -163,8 +163,8 @@ esp_status esp_plan_add_simple_tree(struct esp_plan *plan, const struct esp_plat
 }
 
 /* Puts a copy of n nodes in place of what is there; none for NULL. */
-static esp_status replace(int **nodes, int *count, int n, const int *by,
-                          struct esp_err *err)
+static esp_status replace_nodes(int **nodes, int *count, int n, const int *by,
+                                struct esp_err *err)
 {
     int *copy = NULL;
     if (by) {
@@ -184,7 +184,7 @@ esp_status esp_plan_set_targets(struct esp_plan *plan, int n_targets, const int 
                                 struct esp_err *err)
 {
     drop_schedule(plan);
-    return replace(&plan->targets, &plan->n_targets, n_targets, targets, err);
+    return replace_nodes(&plan->targets, &plan->n_targets, n_targets, targets, err);
 }
 
 esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n_targets,
@@ -194,7 +194,8 @@ esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n_targets
         return espi_err(err, ESP_EUSAGE, "the plan has no tree yet");
     struct esp_tree *tree = &plan->trees[plan->n_trees - 1];
     drop_schedule(plan);
-    esp_status st = replace(&tree->targets, &tree->n_targets, n_targets, targets, err);
+    esp_status st =
+        replace_nodes(&tree->targets, &tree->n_targets, n_targets, targets, err);
     if (!st)
         tree->root = root;
     return st;
@@ -208,5 +209,5 @@ esp_status esp_plan_set_tree_steps(struct esp_plan *plan, const int *steps,
     struct esp_tree *tree = &plan->trees[plan->n_trees - 1];
     int n;
     drop_schedule(plan);
-    return replace(&tree->steps, &n, tree->n_edges, steps, err);
+    return replace_nodes(&tree->steps, &n, tree->n_edges, steps, err);
 }

@@ -29,7 +29,8 @@ static void transfers_free(struct transfers *x)
     espi_free(x->hops);
 }
 
-static void add(struct transfers *x, const struct esp_tree *tree, int edge, int turned)
+static void add_turned(struct transfers *x, const struct esp_tree *tree, int edge,
+                       int turned)
 {
     const struct esp_edge *e = &tree->edges[edge];
     int at = x->start[x->n];
@@ -68,7 +69,7 @@ static esp_status turn_tree(const struct esp_plan *plan, int t,
     if (transfers_init(&x, n, tree->n_hops))
         st = espi_err_nomem(err);
     for (int i = n - 1; i >= 0 && !st; i--)
-        add(&x, tree, i, 1);
+        add_turned(&x, tree, i, 1);
     if (!st)
         st = esp_plan_add_tree(to, p, tree->weight, n, x.start, x.hops, err);
     if (!st)
@@ -110,7 +111,7 @@ esp_status espi_plan_copy_tree(struct esp_plan *plan, const struct esp_platform 
     if (transfers_init(&x, t->n_edges, t->n_hops))
         st = espi_err_nomem(err);
     for (int i = 0; i < t->n_edges && !st; i++)
-        add(&x, t, i, 0);
+        add_turned(&x, t, i, 0);
     if (!st)
         st = esp_plan_add_tree(plan, p, weight, x.n, x.start, x.hops, err);
     transfers_free(&x);
@@ -126,9 +127,9 @@ static esp_status add_pair(struct esp_plan *plan, const struct esp_platform *p,
     if (transfers_init(&x, in->n_edges + out->n_edges, in->n_hops + out->n_hops))
         st = espi_err_nomem(err);
     for (int i = 0; i < in->n_edges && !st; i++)
-        add(&x, in, i, 0);
+        add_turned(&x, in, i, 0);
     for (int i = 0; i < out->n_edges && !st; i++)
-        add(&x, out, i, 0);
+        add_turned(&x, out, i, 0);
     if (!st)
         st = esp_plan_add_tree(plan, p, weight, x.n, x.start, x.hops, err);
     transfers_free(&x);

@@ -375,7 +375,7 @@ static int transpose_shared(struct esp_platform *p)
 }
 
 /* Moves what the builder owns; arrays are cut to size where that frees much. */
-static void take(struct esp_platform *p, struct esp_builder *b)
+static void take_arrays(struct esp_platform *p, struct esp_builder *b)
 {
     p->name = b->name;
     p->model = b->model;
@@ -439,7 +439,7 @@ esp_status esp_builder_build(struct esp_builder *b, struct esp_platform **out,
     start[0] = 0;
     if (n_shared)
         memcpy(start + 1, b->shared_start.at, (size_t)n_shared * sizeof *start);
-    take(p, b);
+    take_arrays(p, b);
     p->shared_links.start = start;
     st = derive(p, err);
     if (st)

@@ -9,10 +9,10 @@
 
 #define TITLE_MAX 256
 
-static void append(char *text, size_t *used, const char *fmt, ...)
+static void append_text(char *text, size_t *used, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void append(char *text, size_t *used, const char *fmt, ...)
+static void append_text(char *text, size_t *used, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -26,14 +26,14 @@ static void append(char *text, size_t *used, const char *fmt, ...)
 static void make_title(char *title, const struct espi_generator *d, const void *options)
 {
     size_t used = 0;
-    append(title, &used, "%s", d->name);
+    append_text(title, &used, "%s", d->name);
     for (int i = 0; i < d->n_params; i++) {
         const struct espi_param *p = &d->params[i];
         if (p->kind == ESPI_PARAM_SEED)
-            append(title, &used, " %s=%llu", p->name,
-                   (unsigned long long)espi_param_seed(p, options));
+            append_text(title, &used, " %s=%llu", p->name,
+                        (unsigned long long)espi_param_seed(p, options));
         else if (espi_param_value(p, options) != p->standard)
-            append(title, &used, " %s=%.9g", p->name, espi_param_value(p, options));
+            append_text(title, &used, " %s=%.9g", p->name, espi_param_value(p, options));
     }
 }
 
@@ -45,8 +45,8 @@ static uint64_t find_seed(const struct espi_generator *d, const void *options)
     return 0;
 }
 
-static esp_status begin(struct espi_gen *g, const struct espi_generator *d,
-                        const void *options)
+static esp_status begin_generating(struct espi_gen *g, const struct espi_generator *d,
+                                   const void *options)
 {
     char title[TITLE_MAX];
     esp_status status = esp_builder_create(&g->builder, g->err);
@@ -92,7 +92,7 @@ esp_status espi_generate_own(const char *generator, const void *options,
 
     espi_arena_init(&g.arena);
     espi_rng_seed(&g.rng, find_seed(d, options));
-    status = begin(&g, d, options);
+    status = begin_generating(&g, d, options);
     if (status == ESP_OK)
         status = draw(&g, options);
     if (status == ESP_OK)

@@ -19,7 +19,7 @@ struct fabric {
     const struct esp_fabric_options *o;
 };
 
-static esp_status join(struct fabric *f, int u, int v, double Bps)
+static esp_status join_nodes(struct fabric *f, int u, int v, double Bps)
 {
     double factor = f->o->spread > 1
                         ? espi_rng_log_range(&f->g->rng, 1 / f->o->spread, f->o->spread)
@@ -72,9 +72,9 @@ static esp_status join_hosts(struct fabric *f)
     for (int u = 0; u < all; u++)
         for (int v = u + 1; v < all && !st; v++) {
             if (u / n == v / n)
-                st = join(f, u, v, f->o->inside_Bps);
+                st = join_nodes(f, u, v, f->o->inside_Bps);
             else if (u % n == v % n)
-                st = join(f, u, v, rail_Bps);
+                st = join_nodes(f, u, v, rail_Bps);
         }
     return st;
 }
@@ -85,16 +85,16 @@ static esp_status join_switches(struct fabric *f)
     int all = o->hosts * o->clusters, cards = all + o->clusters, spines = cards + all;
     esp_status st = ESP_OK;
     for (int u = 0; u < all && !st; u++) {
-        st = join(f, u, all + u / o->hosts, o->inside_Bps);
+        st = join_nodes(f, u, all + u / o->hosts, o->inside_Bps);
         if (!st)
-            st = join(f, u, cards + u, o->outside_Bps);
+            st = join_nodes(f, u, cards + u, o->outside_Bps);
         for (int s = 0; s < o->spines && !st; s++)
-            st = join(f, cards + u, spines + s, o->outside_Bps / o->spines);
+            st = join_nodes(f, cards + u, spines + s, o->outside_Bps / o->spines);
     }
     return st;
 }
 
-static esp_status draw(struct espi_gen *g, const void *options)
+static esp_status draw_fabric(struct espi_gen *g, const void *options)
 {
     struct fabric f = {g, options};
     double hosts = (double)f.o->hosts * f.o->clusters;
@@ -112,5 +112,5 @@ static esp_status draw(struct espi_gen *g, const void *options)
 esp_status esp_generate_fabric(const struct esp_fabric_options *options,
                                struct esp_platform **out, struct esp_err *err)
 {
-    return espi_generate("fabric", options, draw, out, err);
+    return espi_generate("fabric", options, draw_fabric, out, err);
 }

@@ -34,7 +34,7 @@ static esp_status add_workstation(struct espi_gen *g, const struct esp_hnow_opti
     return status;
 }
 
-static esp_status draw(struct espi_gen *g, const void *options)
+static esp_status draw_hnow(struct espi_gen *g, const void *options)
 {
     const struct esp_hnow_options *o = options;
     int n = o->fast + o->slow;
@@ -58,5 +58,5 @@ static esp_status draw(struct espi_gen *g, const void *options)
 esp_status esp_generate_hnow(const struct esp_hnow_options *options,
                              struct esp_platform **out, struct esp_err *err)
 {
-    return espi_generate("hnow", options, draw, out, err);
+    return espi_generate("hnow", options, draw_hnow, out, err);
 }

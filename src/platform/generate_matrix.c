@@ -52,7 +52,7 @@ static esp_status check_order(const struct esp_matrix_options *o, struct esp_err
     return ESP_OK;
 }
 
-static esp_status draw(struct espi_gen *g, const void *options)
+static esp_status draw_matrix(struct espi_gen *g, const void *options)
 {
     const struct esp_matrix_options *o = options;
     esp_status status = check_order(o, g->err);
@@ -67,5 +67,5 @@ static esp_status draw(struct espi_gen *g, const void *options)
 esp_status esp_generate_matrix(const struct esp_matrix_options *options,
                                struct esp_platform **out, struct esp_err *err)
 {
-    return espi_generate("matrix", options, draw, out, err);
+    return espi_generate("matrix", options, draw_matrix, out, err);
 }

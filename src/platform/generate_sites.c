@@ -133,7 +133,7 @@ static esp_status check_table(struct espi_gen *g, const struct esp_sites_options
     return status;
 }
 
-static double spread(struct espi_rng *r, double value, double by)
+static double spread_value(struct espi_rng *r, double value, double by)
 {
     return by > 1 ? value * espi_rng_log_range(r, 1 / by, by) : value;
 }
@@ -152,8 +152,8 @@ static esp_status draw_wan(struct grid *n)
         double bandwidth = t && t->wan_Bps ? t->wan_Bps[i] : n->o->wan_Bps;
         if (i / s == i % s)
             continue;
-        n->wan_latency_s[i] = spread(&n->g->rng, latency_s, n->o->spread);
-        n->wan_Bps[i] = spread(&n->g->rng, bandwidth, n->o->spread);
+        n->wan_latency_s[i] = spread_value(&n->g->rng, latency_s, n->o->spread);
+        n->wan_Bps[i] = spread_value(&n->g->rng, bandwidth, n->o->spread);
     }
     return ESP_OK;
 }
@@ -284,7 +284,7 @@ static esp_status check_size(struct espi_gen *g, const struct esp_sites_options 
     return espi_gen_check_links(g, links);
 }
 
-static esp_status draw(struct espi_gen *g, const void *options)
+static esp_status draw_sites(struct espi_gen *g, const void *options)
 {
     const struct esp_sites_options *o = options;
     struct grid n = {.g = g, .o = o};
@@ -309,5 +309,5 @@ static esp_status draw(struct espi_gen *g, const void *options)
 esp_status esp_generate_sites(const struct esp_sites_options *options,
                               struct esp_platform **out, struct esp_err *err)
 {
-    return espi_generate("sites", options, draw, out, err);
+    return espi_generate("sites", options, draw_sites, out, err);
 }

@@ -260,7 +260,7 @@ struct attempt {
     int number;
 };
 
-static esp_status draw(struct espi_gen *g, const void *options)
+static esp_status draw_tiers(struct espi_gen *g, const void *options)
 {
     const struct attempt *a = options;
     struct tiers t = {.g = g, .o = a->options};
@@ -289,7 +289,7 @@ esp_status esp_generate_tiers(const struct esp_tiers_options *options,
         return taken;
     options = &a.options;
     for (; a.number < ATTEMPTS; a.number++) {
-        esp_status status = espi_generate_own("tiers", &a, draw, &p, err);
+        esp_status status = espi_generate_own("tiers", &a, draw_tiers, &p, err);
         if (status != ESP_OK)
             return status;
         double n = esp_platform_node_count(p);

@@ -40,7 +40,7 @@ static uint64_t hash(const char *name, size_t length)
 }
 
 /* The slot where the name is, or the empty one where it would go. */
-static size_t probe(const struct espi_names *names, const char *name, size_t length)
+static size_t find_slot(const struct espi_names *names, const char *name, size_t length)
 {
     size_t mask = names->slots - 1, i = hash(name, length) & mask;
     for (;; i = (i + 1) & mask) {
@@ -57,7 +57,7 @@ int espi_names_find_n(const struct espi_names *names, const char *name, size_t l
 {
     if (!names->slots)
         return -1;
-    return names->slot[probe(names, name, length)] - 1;
+    return names->slot[find_slot(names, name, length)] - 1;
 }
 
 int espi_names_find(const struct espi_names *names, const char *name)
@@ -77,7 +77,7 @@ static int rehash(struct espi_names *names)
     names->slots = slots;
     for (size_t i = 0; i < names->n; i++) {
         const char *text = espi_names_text(names, (int)i);
-        names->slot[probe(names, text, strlen(text))] = (int)i + 1;
+        names->slot[find_slot(names, text, strlen(text))] = (int)i + 1;
     }
     return 0;
 }
@@ -87,7 +87,7 @@ int espi_names_intern(struct espi_names *names, const char *name)
     size_t length = strlen(name);
     if (2 * (names->n + 1) > names->slots && rehash(names))
         return -1;
-    size_t at = probe(names, name, length);
+    size_t at = find_slot(names, name, length);
     if (names->slot[at])
         return names->slot[at] - 1;
     if (espi_grow((void **)&names->text, &names->text_cap, names->text_size + length + 1,

@@ -340,8 +340,9 @@ static esp_status copy_into(const struct esp_platform *p, int reversed,
     return st;
 }
 
-static esp_status copy(const struct esp_platform *p, esp_model model, int reversed,
-                       struct esp_platform **out, struct esp_err *err)
+static esp_status copy_platform(const struct esp_platform *p, esp_model model,
+                                int reversed, struct esp_platform **out,
+                                struct esp_err *err)
 {
     struct esp_builder *b;
     esp_status st = esp_builder_create(&b, err);
@@ -358,13 +359,13 @@ static esp_status copy(const struct esp_platform *p, esp_model model, int revers
 esp_status esp_platform_with_model(const struct esp_platform *p, esp_model model,
                                    struct esp_platform **out, struct esp_err *err)
 {
-    return copy(p, model, 0, out, err);
+    return copy_platform(p, model, 0, out, err);
 }
 
 esp_status esp_platform_reversed(const struct esp_platform *p, struct esp_platform **out,
                                  struct esp_err *err)
 {
-    return copy(p, p->model, 1, out, err);
+    return copy_platform(p, p->model, 1, out, err);
 }
 
 esp_status espi_platform_mirrored(const struct esp_platform *p, double slice_bytes,
@@ -389,7 +390,7 @@ esp_status espi_platform_scaled(const struct esp_platform *p, const double *link
                                 struct esp_err *err)
 {
     struct esp_platform *scaled;
-    esp_status st = copy(p, p->model, 0, &scaled, err);
+    esp_status st = copy_platform(p, p->model, 0, &scaled, err);
     if (st)
         return st;
     for (int e = 0; e < p->n_links; e++)

@@ -100,8 +100,8 @@ static esp_format detect(const char *text, size_t length, const char *where)
     return detect_lines(text, length, where);
 }
 
-static esp_format choose(const char *text, size_t length, const char *where,
-                         const struct esp_read_options *options)
+static esp_format choose_format(const char *text, size_t length, const char *where,
+                                const struct esp_read_options *options)
 {
     if (options && options->format != ESP_FORMAT_AUTO)
         return options->format;
@@ -190,7 +190,7 @@ esp_status esp_platform_parse(const char *text, size_t length, const char *where
     if (length == 0)
         return espi_err(err, ESP_EINPUT, "%s: is empty", shown);
     struct espi_source source = {text, length, shown, ours.model};
-    return read_text(choose(text, length, shown, &ours), &source, &ours, out, err);
+    return read_text(choose_format(text, length, shown, &ours), &source, &ours, out, err);
 }
 
 esp_status esp_platform_read(const char *path, const struct esp_read_options *options,
@@ -204,8 +204,8 @@ esp_status esp_platform_read(const char *path, const struct esp_read_options *op
     if (status)
         return status;
     struct espi_source source = {in.text, in.length, in.where, ours.model};
-    status =
-        read_text(choose(in.text, in.length, in.where, &ours), &source, &ours, out, err);
+    status = read_text(choose_format(in.text, in.length, in.where, &ours), &source, &ours,
+                       out, err);
     espi_input_done(&in);
     return status;
 }

@@ -95,7 +95,7 @@ struct reader {
 
 /* ---- failing ---- */
 
-static void stop(struct reader *r, esp_status status)
+static void stop_parser(struct reader *r, esp_status status)
 {
     if (!r->status)
         r->status = status;
@@ -133,7 +133,7 @@ fail_edge(struct reader *r, const struct edge *e, const char *fmt, ...)
 
 static void fail_nomem(struct reader *r)
 {
-    stop(r, espi_err_nomem(r->err));
+    stop_parser(r, espi_err_nomem(r->err));
 }
 
 /* ---- small things ---- */
@@ -388,7 +388,7 @@ static void close_node(struct reader *r)
     }
     esp_status status = esp_builder_add_node(r->builder, &spec, NULL, r->err);
     if (status)
-        stop(r, status);
+        stop_parser(r, status);
 }
 
 static void close_edge(struct reader *r)
@@ -504,7 +504,7 @@ static esp_status add_edge(struct reader *r, const struct edge *e)
     return status;
 }
 
-static esp_status parse(struct reader *r, const char *text, size_t length)
+static esp_status parse_graphml(struct reader *r, const char *text, size_t length)
 {
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, on_start, on_end);
@@ -557,7 +557,7 @@ esp_status espi_read_graphml(const struct espi_source *source, struct esp_platfo
     if (!status)
         status = espi_reader_begin(source, ESP_MODEL_ONE_PORT, &r->builder, err);
     if (!status)
-        status = parse(r, source->text, source->length);
+        status = parse_graphml(r, source->text, source->length);
     for (size_t i = 0; i < r->n_edges && !status; i++)
         status = add_edge(r, &r->edges[i]);
     status = espi_reader_end(source, r->builder, status, out, err);

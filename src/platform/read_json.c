@@ -32,8 +32,8 @@ static esp_status fail_nomem(struct reader *r)
 }
 
 /* Copies text into a buffer of ours, ended by '\0'. */
-static esp_status keep(struct reader *r, const struct espi_json_text *t, char **buffer,
-                       size_t *cap)
+static esp_status keep_text(struct reader *r, const struct espi_json_text *t,
+                            char **buffer, size_t *cap)
 {
     if (espi_grow((void **)buffer, cap, t->length + 1, 1))
         return fail_nomem(r);
@@ -46,7 +46,7 @@ static esp_status read_text(struct reader *r, char **buffer, size_t *cap)
 {
     struct espi_json_text t;
     esp_status st = espi_json_string(&r->json, &t);
-    return st ? st : keep(r, &t, buffer, cap);
+    return st ? st : keep_text(r, &t, buffer, cap);
 }
 
 /* A number, or a string with a unit. */

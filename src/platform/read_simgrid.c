@@ -35,8 +35,8 @@ static esp_status how_it_ended(const struct espi_child *child, const char *where
     return ESP_OK;
 }
 
-static esp_status run(const char *where, const char *text, size_t length,
-                      struct espi_child *child, struct esp_err *err)
+static esp_status run_reader(const char *where, const char *text, size_t length,
+                             struct espi_child *child, struct esp_err *err)
 {
     char program[PATH_MAX];
     if (espi_find_part(ESPI_PART_SIMGRID, NULL, program))
@@ -68,7 +68,7 @@ esp_status espi_read_simgrid(const struct espi_source *source, struct esp_platfo
     esp_status status = espi_scan_simgrid(source, &text, &length, err);
     if (status)
         return status;
-    status = run(source->where, text, length, &child, err);
+    status = run_reader(source->where, text, length, &child, err);
     espi_free(text);
     if (status)
         return status;

@@ -113,7 +113,7 @@ static int find_root(struct tiers *t, int v)
 }
 
 /* The lowest node of a site is its root, so that sites are numbered in node order. */
-static void join(struct tiers *t, int a, int b)
+static void join_sites(struct tiers *t, int a, int b)
 {
     a = find_root(t, a);
     b = find_root(t, b);
@@ -154,7 +154,7 @@ static esp_status read_edge(struct tiers *t, struct espi_span line, struct esp_e
     e.order = t->n_edges;
     t->edges[t->n_edges++] = e;
     if (t->type[e.a] == t->type[e.b])
-        join(t, e.a, e.b);
+        join_sites(t, e.a, e.b);
     return ESP_OK;
 }
 

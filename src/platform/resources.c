@@ -54,7 +54,7 @@ struct filler {
     int at;
 };
 
-static void use(struct filler *f, int resource, double time_s)
+static void add_use(struct filler *f, int resource, double time_s)
 {
     f->r->resource[f->at] = resource;
     f->r->time_s[f->at++] = time_s;
@@ -66,12 +66,12 @@ static void use_processors(struct filler *f, int e)
     const struct esp_platform *p = f->p;
     int u = p->tail[e], v = p->head[e];
     if (!espi_is_switch(p, u))
-        use(f, u, f->overhead_s[u]);
+        add_use(f, u, f->overhead_s[u]);
     if (!espi_is_switch(p, v))
-        use(f, v, f->recv_s[v]);
+        add_use(f, v, f->recv_s[v]);
     if (!espi_is_switch(p, u) && p->rates &&
         (p->rates[u].hold_s > 0 || p->rates[u].hold_Bps > 0))
-        use(f, f->r->first_recv + u, espi_hold_s(p, u, f->slice_bytes));
+        add_use(f, f->r->first_recv + u, espi_hold_s(p, u, f->slice_bytes));
 }
 
 /* The ports and the link, by model. */
@@ -85,24 +85,24 @@ static void use_by_model(struct filler *f, int e)
     case ESP_MODEL_ONE_PORT:
     case ESP_MODEL_HALF_DUPLEX:
         if (u_port)
-            use(f, u, t);
+            add_use(f, u, t);
         if (v_port)
-            use(f, p->model == ESP_MODEL_ONE_PORT ? f->r->first_recv + v : v, t);
+            add_use(f, p->model == ESP_MODEL_ONE_PORT ? f->r->first_recv + v : v, t);
         if (!u_port && !v_port)
-            use(f, f->r->first_link + e, t);
+            add_use(f, f->r->first_link + e, t);
         break;
     case ESP_MODEL_MULTI_PORT:
         if (u_port)
-            use(f, u, f->overhead_s[u]);
+            add_use(f, u, f->overhead_s[u]);
         if (v_port && p->recv_s[v] > 0)
-            use(f, f->r->first_recv + v, p->recv_s[v]);
-        use(f, f->r->first_link + e, t);
+            add_use(f, f->r->first_recv + v, p->recv_s[v]);
+        add_use(f, f->r->first_link + e, t);
         break;
     case ESP_MODEL_HNOW:
         use_processors(f, e);
         break;
     default:
-        use(f, f->r->first_link + e, f->slice_bytes / p->bandwidth_Bps[e]);
+        add_use(f, f->r->first_link + e, f->slice_bytes / p->bandwidth_Bps[e]);
         break;
     }
 }
@@ -114,7 +114,7 @@ static void use_cables(struct filler *f, int e)
         return;
     for (int k = p->link_shared.start[e]; k < p->link_shared.start[e + 1]; k++) {
         int cable = p->link_shared.item[k];
-        use(f, f->r->first_cable + cable, f->slice_bytes / p->shared_Bps[cable]);
+        add_use(f, f->r->first_cable + cable, f->slice_bytes / p->shared_Bps[cable]);
     }
 }
 

@@ -79,7 +79,7 @@ struct scan {
 
 /* ---- failing ---- */
 
-static void stop(struct scan *s, esp_status status)
+static void stop_parser(struct scan *s, esp_status status)
 {
     if (!s->status)
         s->status = status;
@@ -95,8 +95,9 @@ __attribute__((format(printf, 2, 3))) static void fail(struct scan *s, const cha
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     if (!s->status)
-        stop(s, espi_err(s->err, ESP_EINPUT, "%s:%lu: %s", s->source->where,
-                         (unsigned long)XML_GetCurrentLineNumber(s->parser), text));
+        stop_parser(s,
+                    espi_err(s->err, ESP_EINPUT, "%s:%lu: %s", s->source->where,
+                             (unsigned long)XML_GetCurrentLineNumber(s->parser), text));
 }
 
 /* ---- writing ---- */
@@ -108,14 +109,14 @@ static void put_n(struct scan *s, const char *text, size_t n)
     if (s->length + n > ESPI_INPUT_MAX)
         fail(s, "larger than %zu MiB, the most that is read", ESPI_INPUT_MAX >> 20);
     else if (espi_grow((void **)&s->out, &s->cap, s->length + n, 1))
-        stop(s, espi_err_nomem(s->err));
+        stop_parser(s, espi_err_nomem(s->err));
     else {
         memcpy(s->out + s->length, text, n);
         s->length += n;
     }
 }
 
-static void put(struct scan *s, const char *text)
+static void put_text(struct scan *s, const char *text)
 {
     put_n(s, text, strlen(text));
 }
@@ -124,17 +125,17 @@ static void put_value(struct scan *s, const char *name, const char *value)
 {
     static const char special[] = "&<>\"'";
     static const char *const code[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
-    put(s, " ");
-    put(s, name);
-    put(s, "=\"");
+    put_text(s, " ");
+    put_text(s, name);
+    put_text(s, "=\"");
     while (*value) {
         size_t plain = strcspn(value, special);
         put_n(s, value, plain);
         value += plain;
         if (*value)
-            put(s, code[strchr(special, *value++) - special]);
+            put_text(s, code[strchr(special, *value++) - special]);
     }
-    put(s, "\"");
+    put_text(s, "\"");
 }
 
 /* Ends the tag before, and goes on to the line where the reader is. */
@@ -142,10 +143,10 @@ static void go_on(struct scan *s)
 {
     size_t line = (size_t)XML_GetCurrentLineNumber(s->parser);
     if (s->is_open)
-        put(s, ">");
+        put_text(s, ">");
     s->is_open = 0;
     for (; s->line < line && !s->status; s->line++)
-        put(s, "\n");
+        put_text(s, "\n");
 }
 
 /* ---- elements ---- */
@@ -209,7 +210,7 @@ static void put_attributes(struct scan *s, const struct element *e, const char *
     }
 }
 
-static void refuse(struct scan *s, const char *name)
+static void refuse_element(struct scan *s, const char *name)
 {
     char quoted[64];
     if (strcmp(name, "config") == 0)
@@ -229,15 +230,15 @@ static void XMLCALL on_start(void *arg, const char *name, const char **pairs)
     if (++s->depth > DEPTH_MAX) {
         fail(s, "elements are nested deeper than %d", DEPTH_MAX);
     } else if (!e || (s->depth == 1) != (e == elements)) {
-        refuse(s, name);
+        refuse_element(s, name);
     } else if (has_strange_entity(s)) {
         fail(s, "<%s> has an entity, which is not read", name);
     } else if (s->left_out || e->is_left_out) {
         s->left_out = s->left_out ? s->left_out : s->depth;
     } else {
         go_on(s);
-        put(s, "<");
-        put(s, name);
+        put_text(s, "<");
+        put_text(s, name);
         put_attributes(s, e, pairs);
         s->is_open = 1;
     }
@@ -249,9 +250,9 @@ static void XMLCALL on_end(void *arg, const char *name)
     if (s->status)
         return;
     if (!s->left_out) {
-        put(s, s->is_open ? "/" : "</");
-        put(s, s->is_open ? "" : name);
-        put(s, ">");
+        put_text(s, s->is_open ? "/" : "</");
+        put_text(s, s->is_open ? "" : name);
+        put_text(s, ">");
         s->is_open = 0;
     } else if (s->left_out == s->depth) {
         s->left_out = 0;
@@ -291,15 +292,15 @@ static void XMLCALL on_entity(void *arg, const char *name, int is_parameter)
     fail(arg, "there is an entity, and none are read");
 }
 
-static esp_status parse(struct scan *s)
+static esp_status parse_simgrid(struct scan *s)
 {
     XML_SetUserData(s->parser, s);
     XML_SetElementHandler(s->parser, on_start, on_end);
     XML_SetCharacterDataHandler(s->parser, on_text);
     XML_SetStartDoctypeDeclHandler(s->parser, on_doctype);
     XML_SetSkippedEntityHandler(s->parser, on_entity);
-    put(s, "<?xml version=\"1.0\"?><!DOCTYPE platform SYSTEM "
-           "\"https://simgrid.org/simgrid.dtd\">");
+    put_text(s, "<?xml version=\"1.0\"?><!DOCTYPE platform SYSTEM "
+                "\"https://simgrid.org/simgrid.dtd\">");
     /* In one piece: in pieces, expat would read a long token again with each. */
     if (XML_Parse(s->parser, s->source->text, (int)s->source->length, XML_TRUE) ==
             XML_STATUS_OK ||
@@ -323,7 +324,7 @@ esp_status espi_scan_simgrid(const struct espi_source *source, char **text,
     if (source->length > INT32_MAX)
         return espi_err(err, ESP_EINPUT, "%s: larger than 2 GiB", source->where);
     s.parser = XML_ParserCreate_MM(NULL, &memory, NULL);
-    esp_status status = s.parser ? parse(&s) : espi_err_nomem(err);
+    esp_status status = s.parser ? parse_simgrid(&s) : espi_err_nomem(err);
     if (s.parser)
         XML_ParserFree(s.parser);
     if (status) {

@@ -292,7 +292,7 @@ static int read_all(void *to, size_t length)
     return 0;
 }
 
-static int begin(void)
+static int begin_probe(void)
 {
     int on = 1, room = 1 << 18;
     if (read_all(&me.head, sizeof me.head) || !espi_prober_head_is_sane(&me.head) ||
@@ -392,7 +392,7 @@ int main(void)
         _exit(0);
     if (nice(10) < 0)
         errno = 0;
-    if (begin())
+    if (begin_probe())
         return 1;
     live();
     return 0;

@@ -40,7 +40,7 @@ static double place(const struct scale *s, double value)
     return s->from + (v - s->low) / (s->high - s->low) * (s->to - s->from);
 }
 
-static bool fits(const struct scale *s, double value)
+static bool value_fits(const struct scale *s, double value)
 {
     return isfinite(value) && (!s->log || value > 0);
 }
@@ -54,7 +54,7 @@ static void stretch(struct scale *s, const struct espi_figure *figure, bool is_y
     for (int k = 0; k < figure->n_series; k++)
         for (int i = 0; i < figure->series[k].n; i++) {
             double v = is_y ? figure->series[k].y[i] : figure->series[k].x[i];
-            if (!fits(s, v))
+            if (!value_fits(s, v))
                 continue;
             s->low = fmin(s->low, s->log ? espi_log10(v) : v);
             s->high = fmax(s->high, s->log ? espi_log10(v) : v);
@@ -131,7 +131,7 @@ static void write_curve(FILE *out, const struct espi_chart_series *series, int c
     fprintf(out, "<path class=\"curve%s\" style=\"stroke:var(--c%d)\" d=\"", theirs,
             colour);
     for (int i = 0; i < series->n; i++) {
-        bool here = fits(x, series->x[i]) && fits(y, series->y[i]);
+        bool here = value_fits(x, series->x[i]) && value_fits(y, series->y[i]);
         if (here)
             fprintf(out, "%c%ld %ld", pen_down ? 'L' : 'M',
                     lround(place(x, series->x[i])), lround(place(y, series->y[i])));
@@ -139,7 +139,7 @@ static void write_curve(FILE *out, const struct espi_chart_series *series, int c
     }
     fputs("\"/>", out);
     for (int i = 0; i < series->n; i++)
-        if (fits(x, series->x[i]) && fits(y, series->y[i]))
+        if (value_fits(x, series->x[i]) && value_fits(y, series->y[i]))
             fprintf(out,
                     "<circle cx=\"%ld\" cy=\"%ld\" r=\"3\" style=\"stroke:var(--c%d);"
                     "fill:var(--%s)\"/>",

@@ -18,7 +18,7 @@ struct espi_figure *espi_findings_figure(struct espi_findings *f, const char *na
     return figure;
 }
 
-static double *copy(struct espi_findings *f, const double *values, int n)
+static double *copy_values(struct espi_findings *f, const double *values, int n)
 {
     double *kept = ESPI_ARENA_NEW(f->arena, double, n + 1);
 
@@ -36,8 +36,8 @@ void espi_findings_series(struct espi_findings *f, struct espi_figure *figure,
     }
     struct espi_chart_series *s = &figure->series[figure->n_series];
     *s = (struct espi_chart_series){.name = name, .n = n};
-    s->x = copy(f, x, n);
-    s->y = copy(f, y, n);
+    s->x = copy_values(f, x, n);
+    s->y = copy_values(f, y, n);
     if (s->x && s->y)
         figure->n_series++;
     else

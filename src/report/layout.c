@@ -176,7 +176,8 @@ static int source_count(int n)
 }
 
 /* How far the centres of two groups that are so many hops apart shall be. */
-static double wanted(const struct espi_group *a, const struct espi_group *b, int hops)
+static double wanted_distance(const struct espi_group *a, const struct espi_group *b,
+                              int hops)
 {
     return HOP * hops + 1.15 * (a->radius + b->radius);
 }
@@ -198,8 +199,8 @@ static void move_pair(struct espi_group *a, struct espi_group *b, double distanc
     b->centre.y += mu * dy;
 }
 
-static void relax(struct work *w, const int *source, int n_sources, const int *hops,
-                  struct espi_rng *rng, int *order)
+static void relax_pairs(struct work *w, const int *source, int n_sources, const int *hops,
+                        struct espi_rng *rng, int *order)
 {
     struct espi_group *groups = w->l->groups;
     int n = w->l->n_groups;
@@ -207,8 +208,9 @@ static void relax(struct work *w, const int *source, int n_sources, const int *h
 
     for (int i = 0; i < n_sources; i++)
         for (int g = 0; g < n; g++)
-            longest = fmax(longest, wanted(&groups[source[i]], &groups[g],
-                                           hops[(size_t)i * (size_t)n + (size_t)g]));
+            longest =
+                fmax(longest, wanted_distance(&groups[source[i]], &groups[g],
+                                              hops[(size_t)i * (size_t)n + (size_t)g]));
     for (int round = 0; round < ROUNDS; round++) {
         double step = longest * longest * espi_exp(-9.0 * round / (ROUNDS - 1));
         espi_rng_shuffle(rng, order, n);
@@ -217,8 +219,8 @@ static void relax(struct work *w, const int *source, int n_sources, const int *h
                 int a = source[i], b = order[k];
                 if (a != b)
                     move_pair(&groups[a], &groups[b],
-                              wanted(&groups[a], &groups[b],
-                                     hops[(size_t)i * (size_t)n + (size_t)b]),
+                              wanted_distance(&groups[a], &groups[b],
+                                              hops[(size_t)i * (size_t)n + (size_t)b]),
                               step);
             }
     }
@@ -297,7 +299,7 @@ static int place_groups(struct work *w)
         source[i] = (int)((long long)i * n / n_sources);
         hops_from(w, source[i], hops + (size_t)i * (size_t)n, queue);
     }
-    relax(w, source, n_sources, hops, &rng, order);
+    relax_pairs(w, source, n_sources, hops, &rng, order);
     push_apart(w, order);
     return 0;
 }
@@ -306,7 +308,7 @@ static int place_groups(struct work *w)
 
 /* Turns the picture so that it is wider than high: the axis of its largest spread lies
  * level. */
-static void turn(struct espi_picture_layout *l)
+static void turn_picture(struct espi_picture_layout *l)
 {
     double mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
 
@@ -363,7 +365,7 @@ int espi_layout_make(struct espi_picture_layout *l, const struct esp_platform *p
 
     if (make_groups(&w) || join_groups(&w) || place_in_groups(&w) || place_groups(&w))
         return -1;
-    turn(l);
+    turn_picture(l);
     frame(l, p->n_nodes);
     return 0;
 }

@@ -20,7 +20,7 @@ int espi_page_exists(void)
 
 /* ---- small parts ---- */
 
-static void key(FILE *out, const char *name)
+static void write_key(FILE *out, const char *name)
 {
     fprintf(out, "\"%s\":", name);
 }
@@ -38,7 +38,7 @@ static void put_numbers(FILE *out, const double *values, int n)
 
 static void put_field(FILE *out, const char *name, double value)
 {
-    key(out, name);
+    write_key(out, name);
     number(out, value);
     putc(',', out);
 }
@@ -68,11 +68,11 @@ static void put_node(const struct esp_platform *p, int v, FILE *out)
 void espi_page_put_platform(const struct esp_platform *p, FILE *out)
 {
     putc('{', out);
-    key(out, "name");
+    write_key(out, "name");
     string(out, p->name ? p->name : "");
     fprintf(out, ",\"model\":\"%s\",\"links\":%d,\"hosts\":%d,", esp_model_name(p->model),
             p->n_links, p->n_hosts);
-    key(out, "sites");
+    write_key(out, "sites");
     putc('[', out);
     for (int s = 0; s < p->n_sites; s++) {
         if (s)
@@ -90,7 +90,7 @@ void espi_page_put_platform(const struct esp_platform *p, FILE *out)
 
 static void put_bound(const struct esp_bound *bound, FILE *out)
 {
-    key(out, "bound");
+    write_key(out, "bound");
     if (!bound) {
         fputs("null", out);
         return;
@@ -174,7 +174,7 @@ static int put_load(const struct espi_page *page, const struct esp_plan *plan, F
 
 static void put_timeline(const struct espi_page_timeline *t, FILE *out)
 {
-    key(out, "timeline");
+    write_key(out, "timeline");
     putc('{', out);
     put_field(out, "size_bytes", t->size_bytes);
     put_field(out, "slice_bytes", t->slice_bytes);
@@ -194,7 +194,7 @@ static int put_plan(const struct espi_page *page, int i, FILE *out)
 
     fprintf(out, "{\"op\":\"%s\",\"root\":%d,\"redundant\":%s,", esp_op_name(plan->op),
             plan->root, plan->redundant ? "true" : "false");
-    key(out, "algo");
+    write_key(out, "algo");
     string(out, plan->algo);
     putc(',', out);
     put_field(out, "throughput_Bps", plan->throughput_Bps);
@@ -240,7 +240,7 @@ static int put_data(const struct espi_page *page, FILE *out)
     fputs("{\"title\":", out);
     string(out, page->title);
     fprintf(out, ",\"ticks\":%d,\"root\":%d,\n", ESPI_PAGE_TICKS, page->net.root);
-    key(out, "platform");
+    write_key(out, "platform");
     espi_page_put_platform(page->net.p, out);
     fputs(",\n", out);
     put_bound(page->net.bound, out);

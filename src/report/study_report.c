@@ -18,7 +18,7 @@ static const char *const style =
     ".agrees{color:var(--c2)}.differs{color:var(--c1)}p,li{overflow-wrap:anywhere}"
     "summary{cursor:pointer}";
 
-static void put(FILE *out, const char *tag, const char *text)
+static void put_element(FILE *out, const char *tag, const char *text)
 {
     fprintf(out, "<%s>", tag);
     espi_markup_text(out, text);
@@ -81,8 +81,8 @@ static void write_entry(const struct espi_study_report_entry *e, FILE *out)
     fputs("<section id=\"", out);
     espi_markup_text(out, e->name);
     fputs("\">", out);
-    put(out, "h2", e->title);
-    put(out, "p", e->paper);
+    put_element(out, "h2", e->title);
+    put_element(out, "p", e->paper);
     fprintf(out, "<p>%s%sTook %.1f s.</p>\n",
             e->findings->setting ? e->findings->setting : "",
             e->findings->setting ? ". " : "", e->took_s);
@@ -92,7 +92,7 @@ static void write_entry(const struct espi_study_report_entry *e, FILE *out)
         write_figure(&e->findings->figures[i], out);
     fputs("<h3>What was assumed</h3><ul>\n", out);
     for (int i = 0; e->assumed[i]; i++)
-        put(out, "li", e->assumed[i]);
+        put_element(out, "li", e->assumed[i]);
     fputs("</ul></section>\n", out);
 }
 
@@ -128,9 +128,9 @@ esp_status espi_study_report_write(const void *what, FILE *out, struct esp_err *
     espi_markup_text(out, a->title);
     fprintf(out, "</title><style>%s%s%s</style></head><body>\n", espi_network_style,
             espi_chart_style, style);
-    put(out, "h1", a->title);
+    put_element(out, "h1", a->title);
     if (a->setting)
-        put(out, "p", a->setting);
+        put_element(out, "p", a->setting);
     write_contents(a, out);
     fputs("<main>\n", out);
     for (int i = 0; i < a->n; i++)

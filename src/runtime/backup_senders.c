@@ -93,7 +93,7 @@ static void take_second_tree(const struct search *s, const struct esp_plan *plan
     }
 }
 
-static void choose(struct search *s, const struct esp_plan *plan, int *chosen)
+static void choose_senders(struct search *s, const struct esp_plan *plan, int *chosen)
 {
     int n = s->v->g.n;
     for (int h = 0; h < n; h++)
@@ -107,8 +107,8 @@ static void choose(struct search *s, const struct esp_plan *plan, int *chosen)
     }
 }
 
-static esp_status find(const struct espi_view *v, const struct esp_plan *plan,
-                       struct espi_arena *arena, int *helper, struct esp_err *err)
+static esp_status find_senders(const struct espi_view *v, const struct esp_plan *plan,
+                               struct espi_arena *arena, int *helper, struct esp_err *err)
 {
     size_t n = (size_t)v->g.n;
     struct search s = {.v = v};
@@ -120,7 +120,7 @@ static esp_status find(const struct espi_view *v, const struct esp_plan *plan,
     if (!s.parent || !s.from || !s.until || !s.burden || !chosen)
         return espi_err_nomem(err);
     number_hosts(&s, &plan->trees[0], v->host[plan->root]);
-    choose(&s, plan, chosen);
+    choose_senders(&s, plan, chosen);
     for (int node = 0; node < esp_platform_node_count(v->p); node++) {
         int h = v->host[node];
         helper[node] = h >= 0 && chosen[h] >= 0 ? v->node[chosen[h]] : -1;
@@ -142,7 +142,7 @@ esp_status espi_find_backup_senders(const struct esp_platform *p,
     if (!st && plan->trees[0].n_edges != v.g.n - 1)
         st = espi_err(err, ESP_EUNSUPPORTED, "the plan does not reach all hosts");
     if (!st)
-        st = find(&v, plan, &arena, helper, err);
+        st = find_senders(&v, plan, &arena, helper, err);
     espi_arena_done(&arena);
     return st;
 }

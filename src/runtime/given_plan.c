@@ -42,7 +42,7 @@ int espi_plan_pieces(size_t length, char value[ESPI_PLAN_NAME_MAX])
 }
 
 /* "env:2:100000"; 0: it is not so. */
-static int parse(const char *plan, size_t *length)
+static int parse_pieces(const char *plan, size_t *length)
 {
     char expected[ESPI_PLAN_NAME_MAX], *end;
     const char *colon = strchr(plan + strlen(MARK), ':');
@@ -90,7 +90,7 @@ esp_status espi_given_plan_read(struct espi_input *in, const char *plan,
     char quoted[80];
     if (strncmp(plan, MARK, strlen(MARK)) != 0)
         return espi_input_read(in, plan, err);
-    int pieces = parse(plan, &length);
+    int pieces = parse_pieces(plan, &length);
     if (!pieces)
         return espi_err(err, ESP_EUSAGE, "ESPALIER_PLAN: '%s' is no file and no plan",
                         espi_quote(quoted, sizeof quoted, plan));

@@ -166,7 +166,7 @@ static esp_status add_inside_links(struct making *m, int first)
     return st;
 }
 
-static esp_status build(struct making *m)
+static esp_status build_platform(struct making *m)
 {
     struct espi_rank_platform *rank_platform = m->rank_platform;
     esp_status st = esp_builder_create(&m->builder, m->err);
@@ -223,7 +223,7 @@ static esp_status try_to_make(struct espi_rank_platform *rank_platform,
     espi_arena_init(&m.arena);
     esp_status st = place_ranks(&m);
     if (!st)
-        st = build(&m);
+        st = build_platform(&m);
     espi_arena_done(&m.arena);
     return st;
 }

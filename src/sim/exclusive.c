@@ -39,7 +39,7 @@ struct engine {
     int out_of_memory;
 };
 
-static void push(struct engine *g, struct espi_event e)
+static void push_event(struct engine *g, struct espi_event e)
 {
     if (espi_events_push(&g->events, e))
         g->out_of_memory = 1;
@@ -99,7 +99,7 @@ static void plan_wake_up(struct engine *g, int resource)
         !isfinite(g->free_s[resource]))
         return;
     g->will_wake[resource] = 1;
-    push(g, (struct espi_event){g->free_s[resource], WAKE_UP, resource, -1});
+    push_event(g, (struct espi_event){g->free_s[resource], WAKE_UP, resource, -1});
 }
 
 static void stand_in_queue(struct engine *g, int rank, int resource)
@@ -114,8 +114,8 @@ static void stand_in_queue(struct engine *g, int rank, int resource)
     plan_wake_up(g, resource);
 }
 
-static void tell(const struct engine *g, const struct espi_step *step, int64_t slice,
-                 double end_s, int lost)
+static void tell_transfer(const struct engine *g, const struct espi_step *step,
+                          int64_t slice, double end_s, int lost)
 {
     const struct esp_sim_options *o = g->sim->options;
     const struct espi_stream *s = &g->prog->streams[step->stream];
@@ -135,7 +135,7 @@ static void tell(const struct engine *g, const struct espi_step *step, int64_t s
 
 /* Starts the transfer now. One whose receiver or sender stops before its end is lost: the
  * sender notices when it would have ended, and goes on. */
-static void start(struct engine *g, const struct espi_step *step, int64_t slice)
+static void start_transfer(struct engine *g, const struct espi_step *step, int64_t slice)
 {
     struct espi_sim *s = g->sim;
     int stream = step->stream;
@@ -152,9 +152,9 @@ static void start(struct engine *g, const struct espi_step *step, int64_t slice)
     int lost =
         !(end_s <= fmin(s->stop_s[st->from], s->stop_s[st->to])) || !isfinite(end_s);
     if (!lost)
-        push(g, (struct espi_event){end_s, ARRIVAL, step->state, stream});
+        push_event(g, (struct espi_event){end_s, ARRIVAL, step->state, stream});
     espi_sim_send(s, stream, slice);
-    tell(g, step, slice, end_s, lost);
+    tell_transfer(g, step, slice, end_s, lost);
 }
 
 /* Does the rank have to receive something before it may send this? */
@@ -239,14 +239,14 @@ static void run_rank(struct engine *g, int rank)
             stand_in_queue(g, rank, resource);
             return;
         }
-        start(g, step, slice);
+        start_transfer(g, step, slice);
         g->status[rank] = RUNNING;
         g->send_at[rank]++;
         next_turns(g, &g->prog->streams[step->stream]);
     }
 }
 
-static void arrive(struct engine *g, const struct espi_event *e)
+static void end_transfer(struct engine *g, const struct espi_event *e)
 {
     const struct espi_stream *s = &g->prog->streams[e->about];
     g->arrived[e->id]++;
@@ -260,7 +260,7 @@ static void arrive(struct engine *g, const struct espi_event *e)
 
 /* The resource is free: who stands first may go; who finds another resource busy stands
  * there instead, and the next may try. */
-static void wake(struct engine *g, int resource)
+static void wake_waiting(struct engine *g, int resource)
 {
     g->will_wake[resource] = 0;
     while (g->queue[resource] >= 0 && g->free_s[resource] <= g->now_s) {
@@ -321,9 +321,9 @@ esp_status espi_run_exclusive(struct espi_sim *sim, struct esp_err *err)
         g.now_s = e.at_s;
         sim->events++;
         if (e.kind == ARRIVAL)
-            arrive(&g, &e);
+            end_transfer(&g, &e);
         else
-            wake(&g, e.id);
+            wake_waiting(&g, e.id);
     }
     espi_free(g.events.item);
     return g.out_of_memory ? espi_err_nomem(err) : ESP_OK;

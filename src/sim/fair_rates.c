@@ -56,7 +56,7 @@ void espi_fair_rates_set(struct espi_fair_rates *x, int flow, int is_there)
     x->is_pending[flow] = 1;
 }
 
-static void touch(struct espi_fair_rates *x, int resource)
+static void touch_resource(struct espi_fair_rates *x, int resource)
 {
     if (x->weight[resource] >= 0)
         return;
@@ -93,7 +93,7 @@ static void move_flow(struct espi_fair_rates *x, int flow)
     for (int k = x->use_start[flow]; k < x->use_start[flow + 1]; k++) {
         if (!(x->part[k] > 0))
             continue;
-        touch(x, x->use_resource[k]);
+        touch_resource(x, x->use_resource[k]);
         if (comes)
             link_use(x, k);
         else
@@ -119,7 +119,7 @@ static void open_flow(struct espi_fair_rates *x, int flow)
     x->updated[x->n_updated++] = flow;
     for (int k = x->use_start[flow]; k < x->use_start[flow + 1]; k++)
         if (x->part[k] > 0) {
-            touch(x, x->use_resource[k]);
+            touch_resource(x, x->use_resource[k]);
             x->weight[x->use_resource[k]] += x->part[k];
         }
 }
@@ -134,7 +134,7 @@ static void open_joined(struct espi_fair_rates *x)
 }
 
 /* The resource with the lowest fair rate of flows not fixed; -1: none is left. */
-static int tightest(const struct espi_fair_rates *x, double *rate)
+static int lowest_fair_resource(const struct espi_fair_rates *x, double *rate)
 {
     int best = -1;
     for (int i = 0; i < x->n_touched; i++) {
@@ -180,11 +180,11 @@ static void drop_done(struct espi_fair_rates *x)
     x->n_touched = kept;
 }
 
-static void fill(struct espi_fair_rates *x)
+static void fill_rates(struct espi_fair_rates *x)
 {
     double rate = 0;
     int resource;
-    while ((resource = tightest(x, &rate)) >= 0) {
+    while ((resource = lowest_fair_resource(x, &rate)) >= 0) {
         for (int k = x->first[resource]; k >= 0; k = x->next[k])
             if (x->is_open[x->flow_of[k]])
                 fix_flow(x, x->flow_of[k], rate);
@@ -205,7 +205,7 @@ void espi_fair_rates_update(struct espi_fair_rates *x)
     }
     x->n_pending = 0;
     open_joined(x);
-    fill(x);
+    fill_rates(x);
     for (int i = 0; i < x->n_updated; i++)
         x->is_open[x->updated[i]] = 0;
 }

@@ -172,7 +172,7 @@ static void set_rates(struct engine *g)
 
 /* ---- ranks ---- */
 
-static void wake(struct engine *g, int rank)
+static void wake_rank(struct engine *g, int rank)
 {
     if (!g->is_awake[rank])
         g->awake[g->n_awake++] = rank;
@@ -201,7 +201,7 @@ static int can_start(const struct engine *g, int rank, const struct espi_step *s
     return espi_step_has_data(g->prog, step, g->arrived, g->round[rank]);
 }
 
-static void start(struct engine *g, int rank, const struct espi_step *step)
+static void start_flow(struct engine *g, int rank, const struct espi_step *step)
 {
     struct espi_sim *s = g->sim;
     int stream = step->stream;
@@ -226,7 +226,7 @@ static void start(struct engine *g, int rank, const struct espi_step *step)
 
 /* ---- events ---- */
 
-static void tell(const struct engine *g, int stream, const struct flow *f, int lost)
+static void tell_flow(const struct engine *g, int stream, const struct flow *f, int lost)
 {
     const struct esp_sim_options *o = g->sim->options;
     const struct espi_stream *s = &g->prog->streams[stream];
@@ -244,13 +244,13 @@ static void tell(const struct engine *g, int stream, const struct flow *f, int l
     o->on_transfer(o->arg, &transfer);
 }
 
-static void arrive(struct engine *g, int stream, const struct flow *f, int lost)
+static void flow_arrives(struct engine *g, int stream, const struct flow *f, int lost)
 {
-    tell(g, stream, f, lost);
+    tell_flow(g, stream, f, lost);
     if (lost)
         return;
     g->arrived[f->state]++;
-    wake(g, g->prog->streams[stream].to);
+    wake_rank(g, g->prog->streams[stream].to);
     if (g->prog->streams[stream].keeps)
         espi_sim_keep(g->sim, stream, g->now_s);
 }
@@ -280,7 +280,7 @@ static void land(struct engine *g)
     struct flow flow = g->landings[e.about].flow;
     g->landings[e.about].next_spare = g->spare;
     g->spare = e.about;
-    arrive(g, e.id, &flow, stop_of(g, e.id) < e.at_s);
+    flow_arrives(g, e.id, &flow, stop_of(g, e.id) < e.at_s);
 }
 
 /* All has left, or one of the ends is gone. */
@@ -294,9 +294,9 @@ static void end_flow(struct engine *g, int stream, int lost)
     f->phase = IDLE;
     espi_heap_remove(&g->due, stream);
     g->busy[g->prog->streams[stream].from]--;
-    wake(g, g->prog->streams[stream].from);
+    wake_rank(g, g->prog->streams[stream].from);
     if (lost || !g->pipelined || !(g->sim->latency_s[stream] > 0))
-        arrive(g, stream, f, lost);
+        flow_arrives(g, stream, f, lost);
     else
         take_off(g, stream);
 }
@@ -313,7 +313,7 @@ static void begin_flow(struct engine *g, int stream)
 }
 
 /* A rank stops: what it sends or receives is lost. */
-static void stop(struct engine *g, int rank)
+static void stop_rank(struct engine *g, int rank)
 {
     espi_heap_remove(&g->due, stop_event_of(g, rank));
     for (int i = 0; i < g->prog->n_streams; i++)
@@ -356,14 +356,14 @@ static void happen(struct engine *g, int event)
     if (event == change_event(g))
         change_parts(g);
     else if (event >= stop_event_of(g, 0))
-        stop(g, event - stop_event_of(g, 0));
+        stop_rank(g, event - stop_event_of(g, 0));
     else if (event < n && g->flows[event].phase == FLOWING)
         end_flow(g, event, 0);
     else if (event < n)
         begin_flow(g, event);
     else {
         espi_heap_remove(&g->due, event);
-        wake(g, event - n);
+        wake_rank(g, event - n);
     }
 }
 
@@ -392,7 +392,7 @@ static void start_all(struct engine *g)
         const struct espi_step *step;
         while (g->sim->stop_s[rank] > g->now_s && (step = current_step(g, rank)) &&
                can_start(g, rank, step)) {
-            start(g, rank, step);
+            start_flow(g, rank, step);
             if (stop_of(g, step->stream) <= g->now_s)
                 end_flow(g, step->stream, 1);
         }
@@ -443,7 +443,7 @@ static int engine_init(struct engine *g, struct espi_sim *sim)
                              sim->use_resource, sim->arena))
         return -1;
     for (int r = 0; r < prog->n_ranks; r++) {
-        wake(g, r);
+        wake_rank(g, r);
         if (isfinite(sim->stop_s[r]))
             espi_heap_set(&g->due, stop_event_of(g, r), sim->stop_s[r]);
     }

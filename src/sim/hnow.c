@@ -98,13 +98,13 @@ static void put_in_buffer(struct engine *g, int rank, int letter)
     *(l->next < 0 ? &g->last[rank] : &g->letters[l->next].last) = letter;
 }
 
-static void work(struct engine *g, int rank, double at_s, double busy_s)
+static void occupy_processor(struct engine *g, int rank, double at_s, double busy_s)
 {
     g->free_s[rank] = at_s + busy_s;
     g->sim->busy_s[g->sim->node[rank]] += busy_s; /* the processor */
 }
 
-static int send(struct engine *g, int rank, double at_s)
+static int send_message(struct engine *g, int rank, double at_s)
 {
     struct espi_sim *s = g->sim;
     const struct espi_step *step = current(g, rank);
@@ -120,7 +120,7 @@ static int send(struct engine *g, int rank, double at_s)
         .there_s = fmax(end_s - g->recv_s[step->stream], at_s),
     };
     put_in_buffer(g, to, letter);
-    work(g, rank, at_s, g->send_s[step->stream]);
+    occupy_processor(g, rank, at_s, g->send_s[step->stream]);
     g->hold_s[rank] = at_s + g->gap_s[step->stream];
     g->at[rank]++;
     espi_sim_send(s, step->stream, g->letters[letter].slice);
@@ -128,7 +128,7 @@ static int send(struct engine *g, int rank, double at_s)
     return 0;
 }
 
-static void tell(const struct engine *g, const struct letter *l, double end_s)
+static void tell_message(const struct engine *g, const struct letter *l, double end_s)
 {
     const struct esp_sim_options *o = g->sim->options;
     const struct espi_stream *s = &g->prog->streams[l->stream];
@@ -146,16 +146,16 @@ static void tell(const struct engine *g, const struct letter *l, double end_s)
 }
 
 /* The first of the buffer is read; the processor cannot use it before it is done. */
-static void receive(struct engine *g, int rank, double at_s)
+static void read_message(struct engine *g, int rank, double at_s)
 {
     int letter = g->first[rank];
     struct letter *l = &g->letters[letter];
-    work(g, rank, at_s, g->recv_s[l->stream]);
+    occupy_processor(g, rank, at_s, g->recv_s[l->stream]);
     g->first[rank] = l->next;
     *(l->next < 0 ? &g->last[rank] : &g->letters[l->next].last) = -1;
     double end_s = g->free_s[rank];
     int lost = end_s > g->sim->stop_s[rank];
-    tell(g, l, lost ? INFINITY : end_s);
+    tell_message(g, l, lost ? INFINITY : end_s);
     if (!lost) {
         g->arrived[l->state]++;
         if (g->prog->streams[l->stream].keeps)
@@ -203,7 +203,7 @@ static int engine_init(struct engine *g, struct espi_sim *sim)
     return 0;
 }
 
-static int run(struct engine *g)
+static int run_events(struct engine *g)
 {
     for (int r = 0; r < g->prog->n_ranks; r++)
         set_alarm(g, r);
@@ -212,8 +212,8 @@ static int run(struct engine *g)
         double at_s = g->next.key[rank];
         g->sim->events++;
         if (next_send_s(g, rank) > at_s)
-            receive(g, rank, at_s);
-        else if (send(g, rank, at_s))
+            read_message(g, rank, at_s);
+        else if (send_message(g, rank, at_s))
             return -1;
         set_alarm(g, rank);
     }
@@ -223,7 +223,7 @@ static int run(struct engine *g)
 esp_status espi_run_hnow(struct espi_sim *sim, struct esp_err *err)
 {
     struct engine g;
-    esp_status st = engine_init(&g, sim) || run(&g) ? espi_err_nomem(err) : ESP_OK;
+    esp_status st = engine_init(&g, sim) || run_events(&g) ? espi_err_nomem(err) : ESP_OK;
     espi_free(g.letters);
     return st;
 }

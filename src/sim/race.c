@@ -62,7 +62,7 @@ static double timeout_s(const struct espi_race *r, int send)
     return r->rules.timeout * r->sends[send].believed_s;
 }
 
-static void wake(struct espi_race *r, int host, double at_s)
+static void wake_host(struct espi_race *r, int host, double at_s)
 {
     r->busy_until_s[host] = fmax(r->busy_until_s[host], at_s);
     espi_heap_set(&r->events, r->n + host, at_s);
@@ -100,7 +100,8 @@ static void connect(struct espi_race *r, int send, double start_s, double finish
     plan_end(r, to);
 }
 
-static void tell(struct espi_race *r, int send, double start_s, double end_s, int lost)
+static void tell_send(struct espi_race *r, int send, double start_s, double end_s,
+                      int lost)
 {
     r->n_transfers++;
     if (r->rules.on_transfer)
@@ -111,11 +112,11 @@ static void tell(struct espi_race *r, int send, double start_s, double end_s, in
 static void disconnect(struct espi_race *r, int host, double now_s, double free_s)
 {
     int send = r->from[host], from = r->sends[send].from;
-    tell(r, send, r->started_s[host], now_s, 1);
+    tell_send(r, send, r->started_s[host], now_s, 1);
     r->serving[from] = -1;
     r->from[host] = -1;
     r->state[host] = ESPI_RACE_IDLE;
-    wake(r, from, free_s);
+    wake_host(r, from, free_s);
 }
 
 static double finish_of(const struct espi_race *r, int send, double now_s,
@@ -151,7 +152,7 @@ static double candidate_s(const struct espi_race *r, int send, double now_s)
     return real_s * fmin(1, fmax(0, (end_s - known_s) / old->real_s));
 }
 
-static void compare(struct espi_race *r, int send, double now_s, double silent_s)
+static void compare_senders(struct espi_race *r, int send, double now_s, double silent_s)
 {
     const struct espi_send *s = &r->sends[send];
     int to = s->to;
@@ -168,7 +169,7 @@ static void compare(struct espi_race *r, int send, double now_s, double silent_s
         connect(r, send, now_s, until_s + candidate, silent_s);
         return;
     }
-    wake(r, s->from, until_s);
+    wake_host(r, s->from, until_s);
     if (isfinite(r->finish_s[to]))
         r->finish_s[to] = until_s + rest;
     plan_end(r, to);
@@ -186,7 +187,7 @@ void espi_race_take_over(struct espi_race *r, int send, double now_s)
 }
 
 /* The sender turns to the receiver; on TAKEN it is woken when it is free again. */
-static int attempt(struct espi_race *r, int send, double now_s)
+static int attempt_send(struct espi_race *r, int send, double now_s)
 {
     const struct espi_send *s = &r->sends[send];
     double silent_s;
@@ -195,8 +196,8 @@ static int attempt(struct espi_race *r, int send, double now_s)
     double finish_s = finish_of(r, send, now_s, &silent_s);
     if (stop_s(r, s->to) <= now_s || silent_s <= now_s) { /* nobody answers */
         r->parked[send] = 0;
-        tell(r, send, now_s, now_s + timeout_s(r, send), 1);
-        wake(r, s->from, now_s + timeout_s(r, send));
+        tell_send(r, send, now_s, now_s + timeout_s(r, send), 1);
+        wake_host(r, s->from, now_s + timeout_s(r, send));
         return TAKEN;
     }
     if (r->rules.patience > 0)
@@ -204,30 +205,30 @@ static int attempt(struct espi_race *r, int send, double now_s)
     if (r->state[s->to] == ESPI_RACE_IDLE) {
         connect(r, send, now_s, finish_s, silent_s);
     } else if (now_s < r->paused_s[s->to]) {
-        wake(r, s->from, r->paused_s[s->to]);
+        wake_host(r, s->from, r->paused_s[s->to]);
         return WAITS;
     } else {
-        compare(r, send, now_s, silent_s);
+        compare_senders(r, send, now_s, silent_s);
     }
     return TAKEN;
 }
 
 int espi_race_attempt(struct espi_race *r, int send, double now_s)
 {
-    return attempt(r, send, now_s) == TAKEN;
+    return attempt_send(r, send, now_s) == TAKEN;
 }
 
 /* ---- events ---- */
 
-static void complete(struct espi_race *r, int host, double now_s)
+static void complete_host(struct espi_race *r, int host, double now_s)
 {
     int send = r->from[host], from = r->sends[send].from;
-    tell(r, send, r->started_s[host], now_s, 0);
+    tell_send(r, send, r->started_s[host], now_s, 0);
     r->state[host] = ESPI_RACE_DONE;
     r->delivered_s[host] = now_s;
     r->serving[from] = -1;
-    wake(r, from, now_s);
-    wake(r, host, now_s);
+    wake_host(r, from, now_s);
+    wake_host(r, host, now_s);
 }
 
 static void end_transfer(struct espi_race *r, int host, double now_s)
@@ -236,7 +237,7 @@ static void end_transfer(struct espi_race *r, int host, double now_s)
         return;
     if (now_s == r->finish_s[host] &&
         fmin(espi_race_silence_s(r, host), stop_s(r, host)) >= now_s) {
-        complete(r, host, now_s);
+        complete_host(r, host, now_s);
         return;
     }
     disconnect(r, host, now_s, now_s);
@@ -249,7 +250,7 @@ static void go_on(struct espi_race *r, int host, double now_s)
     if (stop_s(r, host) <= now_s || r->serving[host] >= 0)
         return;
     while (r->next[host] < r->out_start[host + 1]) {
-        int what = attempt(r, r->out[r->next[host]], now_s);
+        int what = attempt_send(r, r->out[r->next[host]], now_s);
         r->next[host] += what != WAITS;
         if (what != SKIPPED)
             return;
@@ -301,7 +302,7 @@ void espi_race_run(struct espi_race *r, int n, int root, const struct espi_send 
     reset(r);
     if (rules->patience > 0)
         espi_patience_start(r);
-    wake(r, root, 0);
+    wake_host(r, root, 0);
     while (r->events.size > 0) {
         int item = espi_heap_top(&r->events);
         double now_s = r->events.key[item];

@@ -89,7 +89,7 @@ static double patience(const struct contest *c)
     return asked > 0 ? asked : asked < 0 ? 0 : c->plan->patience;
 }
 
-static void tell(struct contest *c, const struct esp_sim_transfer *transfer)
+static void tell_transfer(struct contest *c, const struct esp_sim_transfer *transfer)
 {
     c->path_sim.sim.transfers++;
     if (c->options->on_transfer)
@@ -102,8 +102,8 @@ static void tell_race(void *contest, int send, double start_s, double end_s, int
     const struct espi_send *s = &c->sends[send];
     const int *node = c->path_sim.prog.node;
     espi_path_sim_use(&c->path_sim, send, end_s - start_s);
-    tell(c, &(struct esp_sim_transfer){node[s->from], node[s->to], s->tree, 0, start_s,
-                                       end_s, lost});
+    tell_transfer(c, &(struct esp_sim_transfer){node[s->from], node[s->to], s->tree, 0,
+                                                start_s, end_s, lost});
 }
 
 static void tell_repair(void *contest, int from, int to, double start_s, double end_s,
@@ -111,8 +111,8 @@ static void tell_repair(void *contest, int from, int to, double start_s, double 
 {
     struct contest *c = contest;
     const int *node = c->path_sim.prog.node;
-    tell(c, &(struct esp_sim_transfer){node[from], node[to], c->plan->n_trees, 0, start_s,
-                                       end_s, lost});
+    tell_transfer(c, &(struct esp_sim_transfer){node[from], node[to], c->plan->n_trees, 0,
+                                                start_s, end_s, lost});
 }
 
 static int run_race(struct contest *c)

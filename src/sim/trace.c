@@ -193,7 +193,7 @@ static int parse_factor(struct espi_span s, double *factor)
 enum { CELLS_MAX = 5 };
 
 /* Gives the number of cells that there are, which may be more than fit. */
-static int split(struct espi_span line, struct espi_span cell[CELLS_MAX])
+static int split_line(struct espi_span line, struct espi_span cell[CELLS_MAX])
 {
     int n = 0;
     if (!memchr(line.text, ',', line.length))
@@ -216,7 +216,7 @@ static esp_status read_event(const struct espi_lines *lines, struct espi_span li
 {
     struct espi_span cell[CELLS_MAX];
     char shown[64];
-    int n = split(line, cell);
+    int n = split_line(line, cell);
     if (n < 2 || parse_kind(cell[1], &e->kind))
         return espi_lines_err(lines, err, "'%s' is not node, link, pair or cable",
                               n < 2 ? "" : espi_span_quote(shown, sizeof shown, cell[1]));

@@ -235,15 +235,16 @@ struct program {
     unsigned short n;
 };
 
-static void add(struct program *p, const struct sock_filter *steps, size_t n)
+static void add_filter(struct program *p, const struct sock_filter *steps, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         p->step[p->n++] = steps[i];
 }
 
 #define ADD(p, ...)                                                                      \
-    add((p), (const struct sock_filter[]){__VA_ARGS__},                                  \
-        sizeof((const struct sock_filter[]){__VA_ARGS__}) / sizeof(struct sock_filter))
+    add_filter((p), (const struct sock_filter[]){__VA_ARGS__},                           \
+               sizeof((const struct sock_filter[]){__VA_ARGS__}) /                       \
+                   sizeof(struct sock_filter))
 
 /* Refused calls fail with EPERM, as they might for other reasons. */
 static void write_program(struct program *p)

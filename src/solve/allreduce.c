@@ -43,8 +43,8 @@ struct search {
     int rounds;
 };
 
-static esp_status init(struct search *x, const struct espi_allreduce_options *o,
-                       struct esp_err *err)
+static esp_status search_init(struct search *x, const struct espi_allreduce_options *o,
+                              struct esp_err *err)
 {
     struct espi_arena *a = x->arena;
     const struct espi_view *v = x->v;
@@ -156,7 +156,7 @@ static double pair_s(struct espi_pricer *pr, int host)
 
 /* The cost of the cheapest pair at each host; the first of x->order is the cheapest, and
  * proves a bound. */
-static void scan(struct search *x)
+static void scan_hosts(struct search *x)
 {
     int n = x->v->g.n;
     for (int h = 0; h < n; h++) {
@@ -184,13 +184,13 @@ static void scan_few(struct search *x)
 }
 
 /* Asks at prices between the best (smooth = 1) and the mixer's. How many joined. */
-static int ask(struct search *x, double smooth)
+static int ask_for_pairs(struct search *x, double smooth)
 {
     int n = x->v->g.n, added = 0;
     for (int r = 0; r < x->pr.n_res; r++)
         x->asked[r] = smooth * x->best_price[r] + (1 - smooth) * x->mx.price[r];
     espi_pricer_set_prices(&x->pr, x->asked);
-    scan(x);
+    scan_hosts(x);
     for (int i = 0; i < n && i < BATCH; i++) {
         int got = add_pair(x, x->order[i], x->mx.worth_s * (1 - 0.01 * x->gap));
         if (got < 0)
@@ -218,7 +218,7 @@ static esp_status warm_up(struct search *x, struct esp_err *err)
             espi_softmax_prices(x->mix, n, eta, x->asked);
         espi_pricer_set_prices(&x->pr, x->asked);
         if (round % every == 0)
-            scan(x);
+            scan_hosts(x);
         else
             scan_few(x);
         if (upper_s <= x->bound_s * (1 + x->gap) || (round > 0 && is_out_of_time(x)))
@@ -239,14 +239,14 @@ static int is_closed(const struct search *x)
     return x->mx.period_s <= x->bound_s * (1 + x->gap);
 }
 
-static esp_status generate(struct search *x, struct esp_err *err)
+static esp_status generate_columns(struct search *x, struct esp_err *err)
 {
     static const double smooths[] = {0.85, 0.5, 0};
     esp_status st = espi_tree_mix_lp_solve(&x->mx, ESPI_LP_PRIMAL, NULL, err);
     for (; !st && !is_closed(x) && !is_out_of_time(x); x->rounds++) {
         int added = 0;
         for (int i = 0; i < 3 && !added; i++) {
-            added = ask(x, smooths[i]);
+            added = ask_for_pairs(x, smooths[i]);
             if (added < 0)
                 return espi_err_nomem(err);
         }
@@ -267,8 +267,8 @@ static int by_weight(const void *a, const void *b)
     return x->root < y->root ? -1 : x->root > y->root;
 }
 
-static esp_status deliver(struct search *x, struct espi_allreduce *out,
-                          struct esp_err *err)
+static esp_status deliver_pairs(struct search *x, struct espi_allreduce *out,
+                                struct esp_err *err)
 {
     struct espi_allreduce r = {.bound_s = x->bound_s, .rounds = x->rounds};
     double sum = 0;
@@ -296,14 +296,14 @@ esp_status espi_allreduce_solve(const struct espi_view *v,
 {
     static const struct espi_allreduce_options standard = {0};
     struct search x = {.v = v, .arena = arena};
-    esp_status st = init(&x, options ? options : &standard, err);
+    esp_status st = search_init(&x, options ? options : &standard, err);
     if (st)
         return st;
     st = warm_up(&x, err);
     if (!st)
-        st = generate(&x, err);
+        st = generate_columns(&x, err);
     if (!st)
-        st = deliver(&x, out, err);
+        st = deliver_pairs(&x, out, err);
     espi_tree_mix_lp_free(&x.mx);
     espi_free(x.pairs);
     espi_free(x.hash);

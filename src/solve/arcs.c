@@ -214,7 +214,7 @@ static void read_point(struct program *g)
 
 /* Cuts of a point between the program's and a mix of trees, which moves there if it has
  * none; then those of the program's point alone. Returns how many, or -1. */
-static int separate(struct program *g)
+static int separate_between(struct program *g)
 {
     const struct espi_digraph *d = &g->v->g;
     int root = g->task->root, found = 0;
@@ -253,7 +253,7 @@ static esp_status pass(struct program *g, espi_lp_method method, int *done, int 
         return ESP_OK;
     }
     int more = add_resources(g, g->rho * (1 + 1e-9));
-    int cuts = more < 0 ? -1 : separate(g);
+    int cuts = more < 0 ? -1 : separate_between(g);
     if (cuts < 0 || (cuts > 0 && add_cuts(g)))
         return espi_err_nomem(err);
     *complete = !more && !cuts;
@@ -292,7 +292,8 @@ static esp_status passes(struct program *g, espi_lp_method first, struct espi_ar
 
 /* Where a best mix is known, the first search, for rho, is left out: it has many optima
  * and may need hundreds of cuts until it meets one that is a mix. */
-static esp_status run(struct program *g, struct espi_arcs *out, struct esp_err *err)
+static esp_status run_rounds(struct program *g, struct espi_arcs *out,
+                             struct esp_err *err)
 {
     esp_status st = program_init(g) ? espi_err_nomem(err) : ESP_OK;
     int known = g->task->least_time && g->has_inner;
@@ -322,7 +323,7 @@ esp_status espi_arcs_solve(const struct espi_arcs_task *task, struct espi_arena 
     if (st)
         return st;
     espi_lp_perturb(g.lp, 1);
-    st = run(&g, &found, err);
+    st = run_rounds(&g, &found, err);
     if (!st)
         found.cuts = g.n_cuts;
     espi_lp_free(g.lp);

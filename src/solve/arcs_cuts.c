@@ -170,7 +170,7 @@ static int cut_off(struct search *s, struct part *p, int v)
 
 /* Node v is a source from now on, and so are those that get all their flow from sources
  * straight away. */
-static void spread(const struct search *s, struct part *p, int v)
+static void spread_source(const struct search *s, struct part *p, int v)
 {
     int count = 0;
     p->ready[count++] = v;
@@ -210,10 +210,10 @@ static int search_part(struct search *s, const int *hosts, int count)
         s->local[hosts[i]] = i + 1;
     int failed = part_fill(s, &p) || part_ready(s, &p);
     if (!failed)
-        spread(s, &p, 0);
+        spread_source(s, &p, 0);
     for (int v; !failed && (v = next_sink(&p)) != 0;) {
         failed = cut_off(s, &p, v);
-        spread(s, &p, v);
+        spread_source(s, &p, v);
     }
     espi_arena_release(s->arena, mark);
     return failed ? -1 : 0;

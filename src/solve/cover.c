@@ -154,7 +154,7 @@ static int is_known(const struct espi_cover *c)
 
 /* Adds the minimum cuts around v if they are violated and new (what is known and violated
  * is rounding): how many, -1: out of memory. */
-static int separate(struct espi_cover *c, int v)
+static int separate_node(struct espi_cover *c, int v)
 {
     int added = 0;
     double enough = 1 - VIOLATED;
@@ -180,7 +180,7 @@ static int separate_all(struct espi_cover *c)
     for (int v = 0; v < c->net->g.n; v++) {
         if (!is_required(c, v))
             continue;
-        int got = separate(c, v);
+        int got = separate_node(c, v);
         if (got < 0)
             return -1;
         added += got;

@@ -39,7 +39,7 @@ static int search_init(struct search *s, struct espi_arena *a)
 }
 
 /* Slices a second. */
-static double rate(const struct search *s, int link)
+static double slice_rate(const struct search *s, int link)
 {
     return s->p->bandwidth_Bps[link] / s->v->slice_bytes;
 }
@@ -48,7 +48,7 @@ static void set_capacities(struct search *s)
 {
     int m = s->p->n_links, hosts = s->v->g.n;
     for (int e = 0; e < m; e++)
-        s->capacity[e] = s->period_s * rate(s, e);
+        s->capacity[e] = s->period_s * slice_rate(s, e);
     for (int h = 0; h < hosts; h++)
         s->capacity[m + h] = 1.0 / hosts;
 }
@@ -59,7 +59,7 @@ static double time_of_cut(const struct search *s)
     double crossing = 0, inside = 0;
     for (int e = 0; e < s->p->n_links; e++)
         if (s->side[s->p->tail[e]] && !s->side[s->p->head[e]])
-            crossing += rate(s, e);
+            crossing += slice_rate(s, e);
     for (int h = 0; h < s->v->g.n; h++)
         inside += s->side[s->v->node[h]];
     return inside / s->v->g.n / crossing;
@@ -93,7 +93,7 @@ int espi_all_cut_s(const struct espi_view *v, struct espi_arena *arena, double *
     if (search_init(&s, arena))
         return -1;
     for (int e = 0; e < v->p->n_links; e++) /* so that something flows */
-        s.period_s = fmax(s.period_s, 1e-6 / rate(&s, e));
+        s.period_s = fmax(s.period_s, 1e-6 / slice_rate(&s, e));
     for (int h = 0, quiet = 0; quiet < v->g.n; h = (h + 1) % v->g.n)
         quiet = grows(&s, h) ? 0 : quiet + 1;
     *period_s = s.period_s;

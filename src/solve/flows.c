@@ -144,7 +144,7 @@ static int *number_loads(struct espi_flows *f)
     return row;
 }
 
-static esp_status solve(struct espi_flows *f, double *period_s, struct esp_err *err)
+static esp_status solve_flows(struct espi_flows *f, double *period_s, struct esp_err *err)
 {
     espi_lp_result res = espi_lp_solve(f->lp, ESPI_LP_DUAL);
     if (res != ESPI_LP_OPTIMAL)
@@ -177,7 +177,7 @@ esp_status espi_flows_init(struct espi_flows *f, const struct espi_flow_net *net
     if (!st)
         st = add_balances(f, 0, err);
     if (!st)
-        st = solve(f, &f->period_s, err);
+        st = solve_flows(f, &f->period_s, err);
     if (!st)
         st = note_values(f, err);
     f->row = row;
@@ -235,7 +235,7 @@ esp_status espi_flows_try_source(struct espi_flows *f, int node, int *better,
     if (st)
         return st;
     set_balance(f, node);
-    st = solve(f, &period_s, err);
+    st = solve_flows(f, &period_s, err);
     if (st)
         return st;
     if (period_s < f->period_s * (1 - 1e-7)) {
@@ -312,7 +312,7 @@ static int walk_back(struct peeler *x, int to)
 }
 
 /* Takes one path to the destination away; its weight, 0: there is none left. */
-static double peel(struct peeler *x, int to, double most)
+static double peel_path(struct peeler *x, int to, double most)
 {
     int n = walk_back(x, to);
     if (n <= 0)
@@ -338,7 +338,7 @@ static int peel_destination(struct peeler *x, int to)
 {
     int first = x->n_paths;
     double sum = 0, weight;
-    while (sum < 1 - 1e-7 && (weight = peel(x, to, 1 - sum)) != 0) {
+    while (sum < 1 - 1e-7 && (weight = peel_path(x, to, 1 - sum)) != 0) {
         if (weight < 0)
             return -1;
         sum += weight;

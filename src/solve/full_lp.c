@@ -47,7 +47,7 @@ static int column_f(const struct full *f, int u, int l)
     return 1 + f->m * f->n + u * f->links + l;
 }
 
-static void entry(struct full *f, int column, double value)
+static void add_entry(struct full *f, int column, double value)
 {
     f->index[f->at] = column;
     f->value[f->at++] = value;
@@ -68,16 +68,16 @@ static void flow_rows(struct full *f, int w)
         if (h == f->root)
             continue;
         for (int k = g->in.start[h]; k < g->in.start[h + 1]; k++)
-            entry(f, column_x(f, w, g->in.item[k]), 1);
+            add_entry(f, column_x(f, w, g->in.item[k]), 1);
         for (int k = g->out.start[h]; k < g->out.start[h + 1]; k++)
-            entry(f, column_x(f, w, g->out.item[k]), -1);
+            add_entry(f, column_x(f, w, g->out.item[k]), -1);
         if (h == w)
-            entry(f, 0, -1);
+            add_entry(f, 0, -1);
         end_row(f, 0, 0);
     }
     for (int e = 0; e < f->m; e++) {
-        entry(f, column_x(f, w, e), 1);
-        entry(f, column_n(e), -1);
+        add_entry(f, column_x(f, w, e), 1);
+        add_entry(f, column_n(e), -1);
         end_row(f, -INFINITY, 0);
     }
 }
@@ -93,9 +93,9 @@ static void resource_rows(struct full *f)
                     continue;
                 double time = r->time_s[k] / f->unit_s;
                 if (!f->switched)
-                    entry(f, column_n(l), time);
+                    add_entry(f, column_n(l), time);
                 for (int u = 0; u < f->n && f->switched; u++)
-                    entry(f, column_f(f, u, l), time);
+                    add_entry(f, column_f(f, u, l), time);
             }
         end_row(f, -INFINITY, 1);
     }
@@ -111,12 +111,12 @@ static void path_rows(struct full *f, int u)
         if (h == u)
             continue;
         for (int k = p->in.start[x]; k < p->in.start[x + 1]; k++)
-            entry(f, column_f(f, u, p->in.item[k]), 1);
+            add_entry(f, column_f(f, u, p->in.item[k]), 1);
         for (int k = p->out.start[x]; k < p->out.start[x + 1] && h < 0; k++)
-            entry(f, column_f(f, u, p->out.item[k]), -1);
+            add_entry(f, column_f(f, u, p->out.item[k]), -1);
         for (int k = g->out.start[u]; k < g->out.start[u + 1] && h >= 0; k++)
             if (g->head[g->out.item[k]] == h)
-                entry(f, column_n(g->out.item[k]), -1);
+                add_entry(f, column_n(g->out.item[k]), -1);
         end_row(f, 0, 0);
     }
 }
@@ -174,7 +174,7 @@ static esp_status size_up(struct full *f, struct esp_err *err)
     return ESP_OK;
 }
 
-static esp_status build(struct full *f, struct esp_err *err)
+static esp_status build_lp(struct full *f, struct esp_err *err)
 {
     esp_status st = size_up(f, err);
     if (st)
@@ -212,10 +212,10 @@ static double typical_time_s(const struct espi_view *v)
     return espi_exp(sum / v->g.m);
 }
 
-static esp_status run(struct full *f, double time_limit_s, double *rate, double *price,
-                      struct esp_err *err)
+static esp_status run_lp(struct full *f, double time_limit_s, double *rate, double *price,
+                         struct esp_err *err)
 {
-    esp_status st = build(f, err);
+    esp_status st = build_lp(f, err);
     if (st)
         return st;
     if (time_limit_s > 0)
@@ -259,7 +259,7 @@ esp_status espi_full_lp_solve(const struct espi_view *v, int root, double time_l
     esp_status st = espi_lp_create(&f.lp, err);
     if (st)
         return st;
-    st = run(&f, time_limit_s, rate, price, err);
+    st = run_lp(&f, time_limit_s, rate, price, err);
     espi_lp_free(f.lp);
     return st;
 }

@@ -39,7 +39,7 @@ static int alloc_parts(struct espi_mc *mc)
     return mc->exact ? espi_steiner_init_exact(&mc->s, a) : 0;
 }
 
-static esp_status init(struct espi_mc *mc, struct esp_err *err)
+static esp_status mc_init(struct espi_mc *mc, struct esp_err *err)
 {
     const struct espi_resources *r = &mc->net->res;
     unsigned char *used = ESPI_ARENA_ZNEW(mc->arena, unsigned char, r->n);
@@ -116,7 +116,7 @@ static int keep_useful(struct espi_mc *mc)
 }
 
 /* Asks at prices between the best (smooth = 1) and the mixer's. How many came in. */
-static int ask(struct espi_mc *mc, double smooth)
+static int ask_for_trees(struct espi_mc *mc, double smooth)
 {
     for (int i = 0; i < mc->net->res.n; i++)
         mc->mixed[i] = smooth * mc->best_price[i] + (1 - smooth) * mc->mx.price[i];
@@ -142,7 +142,8 @@ static int is_closed(const struct espi_mc *mc)
     return mc->mx.period_s <= mc->bound_s * (1 + 10 * CLOSED);
 }
 
-static esp_status generate(struct espi_mc *mc, int max_rounds, struct esp_err *err)
+static esp_status generate_columns(struct espi_mc *mc, int max_rounds,
+                                   struct esp_err *err)
 {
     static const double smooths[] = {0.7, 0.3, 0};
     int n = mc->net->res.n;
@@ -151,7 +152,7 @@ static esp_status generate(struct espi_mc *mc, int max_rounds, struct esp_err *e
     for (; !st && mc->rounds < max_rounds && !is_closed(mc); mc->rounds++) {
         int added = 0;
         for (int i = 0; i < 3 && (mc->exact || !added || i < 2); i++) {
-            int got = ask(mc, smooths[i]);
+            int got = ask_for_trees(mc, smooths[i]);
             if (got < 0)
                 return espi_err_nomem(err);
             added += got;
@@ -167,7 +168,7 @@ static esp_status generate(struct espi_mc *mc, int max_rounds, struct esp_err *e
 }
 
 /* Trees to start with: those of other plans, and one for equal prices. */
-static int start(struct espi_mc *mc, const struct espi_multicast_options *o)
+static int starting_trees(struct espi_mc *mc, const struct espi_multicast_options *o)
 {
     int at;
     for (int i = 0; i < mc->net->res.n; i++)
@@ -195,8 +196,8 @@ static int start(struct espi_mc *mc, const struct espi_multicast_options *o)
 
 /* ---- the answer ---- */
 
-static esp_status deliver(struct espi_mc *mc, double any_s, struct espi_multicast *out,
-                          struct esp_err *err)
+static esp_status deliver_mix(struct espi_mc *mc, double any_s,
+                              struct espi_multicast *out, struct esp_err *err)
 {
     const double *x = mc->mx.share;
     struct espi_multicast r = {.any_s = any_s,
@@ -236,18 +237,18 @@ esp_status espi_multicast_solve(const struct espi_flow_net *net,
     static const struct espi_multicast_options standard = {0};
     const struct espi_multicast_options *o = options ? options : &standard;
     struct espi_mc mc = {.net = net, .arena = arena, .bound_s = o->bound_s};
-    esp_status st = init(&mc, err);
+    esp_status st = mc_init(&mc, err);
     if (st)
         return st;
-    if (start(&mc, o))
+    if (starting_trees(&mc, o))
         st = espi_err_nomem(err);
     if (!st)
-        st = generate(&mc, o->max_rounds > 0 ? o->max_rounds : 400, err);
+        st = generate_columns(&mc, o->max_rounds > 0 ? o->max_rounds : 400, err);
     double any_s = mc.mx.period_s;
     if (!st && o->max_trees > 0)
         st = espi_mc_few(&mc, o->max_trees, err);
     if (!st)
-        st = deliver(&mc, any_s, out, err);
+        st = deliver_mix(&mc, any_s, out, err);
     espi_tree_mix_lp_free(&mc.mx);
     espi_free(mc.columns);
     return st;

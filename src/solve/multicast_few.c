@@ -31,7 +31,7 @@ struct few {
 };
 
 /* Solves for the columns of tree[0..n) but one, and perhaps another. */
-static esp_status mix(struct few *f, int without, int with, struct esp_err *err)
+static esp_status mix_without(struct few *f, int without, int with, struct esp_err *err)
 {
     struct espi_tree_mix_lp *mx = &f->mc->mx;
     for (int i = 0; i < f->n; i++)
@@ -149,7 +149,7 @@ static esp_status find_candidates(struct few *f, int without, struct esp_err *er
     size_t n = (size_t)f->mc->net->res.n;
     int only = f->n - (without >= 0) == 0;
     f->n_candidates = 0;
-    esp_status st = mix(f, only ? -1 : without, -1, err);
+    esp_status st = mix_without(f, only ? -1 : without, -1, err);
     if (st)
         return st;
     memcpy(f->price, f->mc->mx.price, n * sizeof *f->price);
@@ -172,7 +172,7 @@ static esp_status put_best(struct few *f, int place, int *helped, struct esp_err
     double least_s = f->period_s * (1 - 1e-7);
     esp_status st = find_candidates(f, place, err);
     for (int i = 0; i < f->n_candidates && !st; i++) {
-        st = mix(f, place, f->candidate[i], err);
+        st = mix_without(f, place, f->candidate[i], err);
         if (!st && f->mc->mx.period_s < least_s) {
             least_s = f->mc->mx.period_s;
             best = f->candidate[i];
@@ -186,7 +186,7 @@ static esp_status put_best(struct few *f, int place, int *helped, struct esp_err
     return ESP_OK;
 }
 
-static esp_status improve(struct few *f, struct esp_err *err)
+static esp_status improve_trees(struct few *f, struct esp_err *err)
 {
     esp_status st = ESP_OK;
     int any = 1;
@@ -241,12 +241,12 @@ esp_status espi_mc_few(struct espi_mc *mc, int max_trees, struct esp_err *err)
     for (size_t c = 0; c < mc->n_columns; c++)
         espi_tree_mix_lp_allow(&mc->mx, (int)c, 0);
     take_one(&f);
-    esp_status st = improve(&f, err);
+    esp_status st = improve_trees(&f, err);
     int helped = 1;
     while (!st && helped && f.n < max_trees && f.period_s > goal_s) {
         st = put_best(&f, -1, &helped, err);
         if (!st && helped)
-            st = improve(&f, err);
+            st = improve_trees(&f, err);
     }
-    return st ? st : mix(&f, -1, -1, err);
+    return st ? st : mix_without(&f, -1, -1, err);
 }

@@ -148,7 +148,7 @@ void espi_pk_sort(struct espi_pk *k)
 /* ---- the way over arcs ---- */
 
 /* The program's prices prove a bound of their own. */
-static int look(void *arg, const double *price)
+static int look_at_prices(void *arg, const double *price)
 {
     struct espi_pk *k = arg;
     for (int r = 0; r < k->pr.n_res; r++)
@@ -178,7 +178,7 @@ esp_status espi_pk_by_arcs(struct espi_pk *k, struct espi_arena *arena,
                                   .inner = inner,
                                   .max_passes = MAX_PASSES,
                                   .patience = &k->patience,
-                                  .look = look,
+                                  .look = look_at_prices,
                                   .arg = k};
     struct espi_arcs arcs;
     esp_status st = espi_arcs_solve(&task, arena, &arcs, NULL);
@@ -191,8 +191,8 @@ esp_status espi_pk_by_arcs(struct espi_pk *k, struct espi_arena *arena,
     return st;
 }
 
-static esp_status deliver(struct espi_pk *k, struct espi_arena *a,
-                          struct espi_packing *out, struct esp_err *err)
+static esp_status deliver_packing(struct espi_pk *k, struct espi_arena *a,
+                                  struct espi_packing *out, struct esp_err *err)
 {
     int n = k->pr.v->g.n, count = 0;
     espi_pk_sort(k);
@@ -273,7 +273,8 @@ static int many_bind(const struct espi_pk *k)
 
 /* A short warm-up tells which way to go: where few resources bind, column generation;
  * where many do, the program over arcs. */
-static esp_status solve(struct espi_pk *k, struct espi_arena *arena, struct esp_err *err)
+static esp_status solve_packing(struct espi_pk *k, struct espi_arena *arena,
+                                struct esp_err *err)
 {
     int arcs = !k->pr.switched;
     esp_status st = espi_pk_warm_up(k, WARM_UP, err);
@@ -300,9 +301,9 @@ esp_status espi_packing_solve(const struct espi_view *v, int root,
         return deliver_alone(v, arena, out, err);
     esp_status st = solver_init(&k, v, root, arena, err);
     if (!st)
-        st = solve(&k, arena, err);
+        st = solve_packing(&k, arena, err);
     if (!st)
-        st = deliver(&k, arena, out, err);
+        st = deliver_packing(&k, arena, out, err);
     espi_free(k.tree);
     return st;
 }

@@ -58,7 +58,7 @@ struct all {
     struct espi_patience patience;
 };
 
-static void tell(const struct all *x)
+static void tell_progress(const struct all *x)
 {
     if (x->options->progress)
         x->options->progress(x->options->progress_arg,
@@ -95,7 +95,7 @@ static struct column *new_column(struct all *x, int root, uint64_t hash, int len
 }
 
 /* Keeps the pricer's last tree; -1: out of memory, 1: it is new. */
-static int keep(struct all *x, int root)
+static int keep_tree(struct all *x, int root)
 {
     uint64_t hash = espi_pricer_hash(&x->pr);
     if (is_known(x, root, hash))
@@ -109,7 +109,7 @@ static int keep(struct all *x, int root)
 
 /* The bound of prices (sum 1). Trees that cost less than they are worth, if that is
  * given, are kept: how many, or -1 when out of memory. */
-static int ask(struct all *x, const double *price, const double *worth_s)
+static int ask_all_roots(struct all *x, const double *price, const double *worth_s)
 {
     double sum_s = 0;
     int fresh = 0;
@@ -118,7 +118,7 @@ static int ask(struct all *x, const double *price, const double *worth_s)
         double cost_s = espi_pricer_tree(&x->pr, h, 0);
         sum_s += cost_s;
         if (worth_s && cost_s < worth_s[h] * (1 - 1e-10)) {
-            int got = keep(x, h);
+            int got = keep_tree(x, h);
             if (got < 0)
                 return -1;
             fresh += got;
@@ -210,11 +210,12 @@ static int take_prices(struct all *x, const double *price)
         return 0;
     for (int r = 0; r < x->pr.n_res; r++)
         x->asked[r] = price[x->pr.resource[r]] / sum;
-    return ask(x, x->asked, NULL);
+    return ask_all_roots(x, x->asked, NULL);
 }
 
 /* One attempt with limits for a period of about guess_s. */
-static esp_status attempt(struct all *x, double guess_s, double gap, struct esp_err *err)
+static esp_status attempt_period(struct all *x, double guess_s, double gap,
+                                 struct esp_err *err)
 {
     struct espi_view view;
     struct espi_packing packing;
@@ -259,7 +260,7 @@ static int take_cut(struct all *x, const unsigned char *side)
         sum += x->asked[r];
     for (int r = 0; r < x->pr.n_res; r++)
         x->asked[r] /= sum;
-    return sum > 0 && isfinite(sum) ? ask(x, x->asked, NULL) : 0;
+    return sum > 0 && isfinite(sum) ? ask_all_roots(x, x->asked, NULL) : 0;
 }
 
 /* The period is known when the bound does not rise any more. */
@@ -273,7 +274,7 @@ static esp_status find_period(struct all *x, struct esp_err *err)
     espi_patience_look(&x->patience, (double)x->n * x->v->p->n_links);
     for (int r = 0; r < x->pr.n_res; r++)
         x->asked[r] = 1.0 / x->pr.n_res;
-    if (ask(x, x->asked, NULL) < 0)
+    if (ask_all_roots(x, x->asked, NULL) < 0)
         return espi_err_nomem(err);
     if (isnan(x->lower_s) || !(x->lower_s > 0))
         return espi_err(err, ESP_EINPUT, "some hosts cannot be reached from others");
@@ -285,8 +286,8 @@ static esp_status find_period(struct all *x, struct esp_err *err)
     for (int i = 0; i < ATTEMPTS && !st && !is_over(x); i++) {
         double guess_s = fmax(x->lower_s, cut_s);
         size_t before = x->n_columns;
-        st = attempt(x, guess_s, fmax(near, nearest), err);
-        tell(x);
+        st = attempt_period(x, guess_s, fmax(near, nearest), err);
+        tell_progress(x);
         double rise = fmax(x->lower_s, cut_s) / guess_s - 1;
         if (near <= nearest && (rise < x->gap || x->n_columns > before + 4096))
             break;
@@ -312,13 +313,13 @@ static int ask_more(struct all *x)
         double part = own ? 0 : SMOOTH;
         for (int r = 0; r < x->pr.n_res; r++)
             x->asked[r] = part * x->price[r] + (1 - part) * x->mx.price[r];
-        if (ask(x, x->asked, x->mx.group_worth_s) < 0)
+        if (ask_all_roots(x, x->asked, x->mx.group_worth_s) < 0)
             return -1;
     }
     return x->n_columns > before;
 }
 
-static esp_status generate(struct all *x, struct esp_err *err)
+static esp_status generate_columns(struct all *x, struct esp_err *err)
 {
     size_t in_program = 0;
     esp_status st = ESP_OK;
@@ -335,7 +336,7 @@ static esp_status generate(struct all *x, struct esp_err *err)
         for (size_t i = 0; i < x->n_columns; i++)
             x->columns[i].weight = fmax(x->mx.share[i], 0);
         take_mix(x);
-        tell(x);
+        tell_progress(x);
         if (is_over(x))
             break;
         int more = ask_more(x);
@@ -349,7 +350,8 @@ static esp_status generate(struct all *x, struct esp_err *err)
 
 /* ---- the answer ---- */
 
-static esp_status deliver(struct all *x, struct espi_packing *out, struct esp_err *err)
+static esp_status deliver_all(struct all *x, struct espi_packing *out,
+                              struct esp_err *err)
 {
     int count = 0;
     struct espi_packing r = {.n_hosts = x->n};
@@ -391,7 +393,7 @@ static int start_columns(struct all *x)
         return -1;
     for (int h = 0; h < x->n; h++)
         worth_s[h] = INFINITY;
-    if (ask(x, x->price, worth_s) < 0)
+    if (ask_all_roots(x, x->price, worth_s) < 0)
         return -1;
     for (size_t i = 0; i < x->n_columns; i++)
         x->columns[i].weight = 1;
@@ -409,7 +411,7 @@ static esp_status mix_and_generate(struct all *x, struct esp_err *err)
                                                  x->lower_s, x->arena, err);
     if (st)
         return st;
-    st = generate(x, err);
+    st = generate_columns(x, err);
     espi_tree_mix_lp_free(&x->mx);
     return st;
 }
@@ -444,7 +446,7 @@ esp_status espi_packing_solve_all(const struct espi_view *v,
     if (!st && !is_closed(&x))
         st = mix_and_generate(&x, err);
     if (!st)
-        st = deliver(&x, out, err);
+        st = deliver_all(&x, out, err);
     espi_free(x.columns);
     return st;
 }

@@ -181,7 +181,7 @@ static void read_prices(struct master *ma)
     ma->dual_s = ma->unit_s / sum;
 }
 
-static espi_lp_result solve(struct master *ma, espi_lp_method method)
+static espi_lp_result solve_master(struct master *ma, espi_lp_method method)
 {
     ma->k->lp_solves++;
     return espi_patience_solve(&ma->k->patience, ma->lp, method);
@@ -193,9 +193,9 @@ static int master_solve(struct master *ma, espi_lp_method method)
 {
     struct espi_pk *k = ma->k;
     for (int count = 1; count > 0; method = ESPI_LP_DUAL) {
-        espi_lp_result res = solve(ma, method);
+        espi_lp_result res = solve_master(ma, method);
         if (res != ESPI_LP_OPTIMAL && res != ESPI_LP_STOPPED)
-            res = solve(ma, ESPI_LP_PRIMAL);
+            res = solve_master(ma, ESPI_LP_PRIMAL);
         ma->stopped = res != ESPI_LP_OPTIMAL;
         if (ma->stopped)
             return res == ESPI_LP_NO_MEMORY ? -1 : 0;
@@ -213,7 +213,7 @@ static int master_solve(struct master *ma, espi_lp_method method)
 
 /* Asks for a tree at prices between the best ones (smooth = 1) and the master's. 1: it
  * came in; 0: the master has no use for it; -1: out of memory. */
-static int ask(struct master *ma, double smooth)
+static int ask_for_trees(struct master *ma, double smooth)
 {
     struct espi_pk *k = ma->k;
     int n = k->pr.n_res, fresh;
@@ -242,19 +242,19 @@ static int ask_several(struct master *ma)
     double smooth = SMOOTH;
     for (int i = 0; i < PER_SOLVE && got >= 0; i++) {
         double lower_s = ma->k->lower_s;
-        got = ask(ma, smooth);
+        got = ask_for_trees(ma, smooth);
         added += got > 0;
         if (ma->k->lower_s <= lower_s)
             smooth = smooth > 0.2 ? 0.7 * smooth : NEARLY;
     }
     if (!added && got >= 0 && smooth > NEARLY) {
-        got = ask(ma, NEARLY);
+        got = ask_for_trees(ma, NEARLY);
         added += got > 0;
     }
     return got < 0 ? -1 : added;
 }
 
-static int generate(struct master *ma, int give_up)
+static int generate_columns(struct master *ma, int give_up)
 {
     struct espi_pk *k = ma->k;
     if (master_init(ma) || master_start(ma) || master_solve(ma, ESPI_LP_DUAL))
@@ -280,7 +280,7 @@ esp_status espi_pk_generate(struct espi_pk *k, int give_up, struct espi_arena *a
     esp_status st = espi_lp_create(&ma.lp, err);
     if (st)
         return st;
-    if (generate(&ma, give_up))
+    if (generate_columns(&ma, give_up))
         st = espi_err_nomem(err);
     espi_lp_free(ma.lp);
     return st;

@@ -32,8 +32,8 @@ static void prune(struct espi_pk *k, double floor_share)
     k->n_trees = kept;
 }
 
-static esp_status enter(struct espi_pk *k, double share, const double *tree_load,
-                        struct esp_err *err)
+static esp_status enter_tree(struct espi_pk *k, double share, const double *tree_load,
+                             struct esp_err *err)
 {
     size_t at;
     int fresh;
@@ -54,7 +54,7 @@ static esp_status first_tree(struct espi_pk *k, struct esp_err *err)
     if (isnan(espi_pk_price(k, k->work)))
         return espi_err(err, ESP_EINPUT, "some hosts cannot be reached from the root");
     espi_pricer_loads(&k->pr, k->work2);
-    esp_status st = enter(k, 1, k->work2, err);
+    esp_status st = enter_tree(k, 1, k->work2, err);
     k->upper_s = espi_softmax_largest(k->load, k->pr.n_res);
     return st;
 }
@@ -75,8 +75,8 @@ esp_status espi_pk_warm_up(struct espi_pk *k, int max_rounds, struct esp_err *er
         if (espi_pk_closed(k) || espi_pk_out_of_time(k))
             break;
         espi_pricer_loads(&k->pr, k->work2);
-        st = enter(k, espi_softmax_share(k->load, k->work2, n_res, eta, scratch),
-                   k->work2, err);
+        st = enter_tree(k, espi_softmax_share(k->load, k->work2, n_res, eta, scratch),
+                        k->work2, err);
         k->upper_s = espi_softmax_largest(k->load, n_res);
         k->rounds++;
         if (k->n_trees > 2 * KEEP) {

@@ -209,7 +209,7 @@ static void affine_weights(struct split *s)
 }
 
 /* Goes to the nearest point of the hull, dropping trees whose weights reach 0. */
-static void settle(struct split *s)
+static void settle_weights(struct split *s)
 {
     for (;;) {
         double step = 1;
@@ -293,7 +293,7 @@ esp_status espi_pk_split(struct espi_pk *k, const double *y, double close_enough
             break;
         if (s.k == 1)
             s.w[0] = 1;
-        settle(&s);
+        settle_weights(&s);
         espi_patience_look(&k->patience, (double)s.k * (s.k + s.n_open) / 16 + s.m);
         k->splits++;
         if (residual(&s) < close_enough)

@@ -145,7 +145,7 @@ static int path_to(struct espi_steiner *s, int node)
     return n;
 }
 
-static double grow(struct espi_steiner *s, const double *cost)
+static double grow_tree(struct espi_steiner *s, const double *cost)
 {
     const struct espi_flow_net *net = s->net;
     start_tree(s);
@@ -233,7 +233,7 @@ static double repair(struct espi_steiner *s, const double *cost)
 
 double espi_steiner_grow(struct espi_steiner *s, const double *cost)
 {
-    double best = grow(s, cost);
+    double best = grow_tree(s, cost);
     while (!s->switched && isfinite(best)) {
         copy_tree(&s->spare, &s->tree);
         double now = repair(s, cost);
@@ -262,7 +262,7 @@ int espi_steiner_init_exact(struct espi_steiner *s, struct espi_arena *arena)
 }
 
 /* Two branches from the same host; switches do not branch. */
-static void join(struct espi_steiner *s, unsigned set)
+static void join_branches(struct espi_steiner *s, unsigned set)
 {
     size_t n = (size_t)s->net->g.n;
     double *best = s->best + set * n;
@@ -353,7 +353,7 @@ double espi_steiner_exact(struct espi_steiner *s, const double *cost)
         if (!(set & (set - 1)))
             best[net->targets[__builtin_ctz(set)]] = 0;
         else
-            join(s, set);
+            join_branches(s, set);
         extend(s, set, cost);
     }
     double least = s->best[all * n + (size_t)net->root];

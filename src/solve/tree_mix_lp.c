@@ -143,8 +143,8 @@ double espi_tree_mix_lp_cost_s(const struct espi_tree_mix_lp *mx, const double *
 /* ---- given columns ---- */
 
 /* The weights as they are after rounding: not negative, sum 1; and what they give. */
-static double settle(int n, int n_resources, const double *const *load_s,
-                     const double *share, double *weight)
+static double settle_weights(int n, int n_resources, const double *const *load_s,
+                             const double *share, double *weight)
 {
     double sum = 0, most = 0;
     for (int i = 0; i < n; i++) {
@@ -184,7 +184,7 @@ esp_status espi_tree_mix_weights(int n, int n_resources, const double *const *lo
         espi_tree_mix_lp_add(&mx, load_s[i]);
     st = espi_tree_mix_lp_solve(&mx, ESPI_LP_DUAL, NULL, err);
     if (!st)
-        *period_s = settle(n, n_resources, load_s, mx.share, weight);
+        *period_s = settle_weights(n, n_resources, load_s, mx.share, weight);
     espi_tree_mix_lp_free(&mx);
     espi_arena_release(arena, mark);
     return st;

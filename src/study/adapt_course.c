@@ -171,9 +171,9 @@ static esp_status plan_static(struct course *c, double bytes)
 
 /* ---- what ranks report ---- */
 
-static esp_status report(struct course *c, struct espi_advisor *advisor,
-                         const struct esp_plan *plan, uint64_t call, double bytes,
-                         double total_s, double now_s)
+static esp_status report_call(struct course *c, struct espi_advisor *advisor,
+                              const struct esp_plan *plan, uint64_t call, double bytes,
+                              double total_s, double now_s)
 {
     struct espi_report r = espi_arrivals_report(plan, call, bytes);
 
@@ -227,8 +227,8 @@ static esp_status run_adaptive(struct course *c, struct job *j,
         espi_arrivals(c->p, plan, reality, bytes, c->arrival, took_s, c->err);
 
     if (status == ESP_OK)
-        status =
-            report(c, j->advisor, plan, (uint64_t)call, bytes, *took_s, now_s + *took_s);
+        status = report_call(c, j->advisor, plan, (uint64_t)call, bytes, *took_s,
+                             now_s + *took_s);
     /* What travelled with this call is in force from the next one on. */
     for (int i = k - 1; i <= k; i++)
         if (i >= 0 && j->published[i]) {
@@ -287,8 +287,8 @@ static double train_Bps(struct course *c, const struct espi_probe_order *order,
 }
 
 /* Probes until the call comes, which waits for what is under way then. */
-static esp_status probe(struct course *c, struct espi_advisor *advisor,
-                        struct espi_adapt_call *call)
+static esp_status probe_until_call(struct course *c, struct espi_advisor *advisor,
+                                   struct espi_adapt_call *call)
 {
     struct espi_probe_order order;
     esp_status status = ESP_OK;
@@ -357,7 +357,7 @@ static esp_status run_call(struct course *c, int number, struct espi_adapt_call 
     if (status == ESP_OK)
         status = plan_static(c, call->bytes);
     if (status == ESP_OK)
-        status = probe(c, c->job[PROBING].advisor, call);
+        status = probe_until_call(c, c->job[PROBING].advisor, call);
     for (int i = 0; i < JOBS && status == ESP_OK; i++)
         status = advise(c, &c->job[i], call->at_s);
     for (int k = 0; k < MANY && status == ESP_OK; k++)

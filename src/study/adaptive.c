@@ -223,7 +223,7 @@ static esp_status run_contest(const struct espi_study_run *r, size_t draws,
     return ESP_OK;
 }
 
-static esp_status run(const struct espi_study_run *r, struct esp_err *err)
+static esp_status run_adaptive(const struct espi_study_run *r, struct esp_err *err)
 {
     esp_status status = add_annealing(r->findings, err);
 
@@ -257,5 +257,5 @@ const struct espi_study espi_study_adaptive = {
             "compared, as its values are not in the text: runs from random trees first, "
             "then, on the right, runs from the good ones among them.",
             NULL},
-    .run = run,
+    .run = run_adaptive,
 };

@@ -6,7 +6,7 @@
 
 #include "platform/platform.h"
 
-static void note(void *arg, const struct esp_sim_transfer *t)
+static void note_arrival(void *arg, const struct esp_sim_transfer *t)
 {
     struct espi_arrival *a = (struct espi_arrival *)arg + t->to;
 
@@ -26,7 +26,7 @@ esp_status espi_arrivals(const struct esp_platform *p, const struct esp_plan *pl
                                       .size_bytes = bytes,
                                       .slice_bytes = plan->slice_bytes,
                                       .sharing = ESP_SHARING_FLUID,
-                                      .on_transfer = note,
+                                      .on_transfer = note_arrival,
                                       .arg = out};
 
     for (int i = 0; i < p->n_nodes; i++)

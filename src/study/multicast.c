@@ -150,7 +150,8 @@ static esp_status fill_row(const struct espi_study_table *x, size_t row, double 
     return status;
 }
 
-static double mean(const struct espi_study_table *x, int preset, int share, int cell)
+static double mean_of_cell(const struct espi_study_table *x, int preset, int share,
+                           int cell)
 {
     size_t draws = (size_t)draws_of(x);
     size_t first = ((size_t)(PRESETS - 1 - preset) * SHARES + (size_t)share) * draws;
@@ -178,13 +179,13 @@ static void add_figure(const struct espi_study_table *x, struct espi_findings *f
 
     for (int i = 0; i < ALGOS; i++) {
         for (int s = 0; s < SHARES; s++)
-            y[s] = mean(x, preset, s, to_scatter * ALGOS + i);
+            y[s] = mean_of_cell(x, preset, s, to_scatter * ALGOS + i);
         espi_findings_series(f, figure, espi_multicast_algos[i], SHARES,
                              espi_multicast_shares, y);
     }
 }
 
-static esp_status run(const struct espi_study_run *r, struct esp_err *err)
+static esp_status run_multicast(const struct espi_study_run *r, struct esp_err *err)
 {
     struct espi_study_table x = {.rows = (size_t)PRESETS * SHARES *
                                          (r->quick ? QUICK_DRAWS : DRAWS),
@@ -217,5 +218,5 @@ const struct espi_study espi_study_multicast = {
             "Platforms are the Tiers presets 30b and 65b; source and targets are LAN "
             "nodes drawn at random.",
             "steiner-cg is not in the paper.", NULL},
-    .run = run,
+    .run = run_multicast,
 };

@@ -45,7 +45,7 @@ static void run_job(void *work, size_t i)
     }
 }
 
-static void tell(void *work, size_t done)
+static void tell_progress(void *work, size_t done)
 {
     struct work *w = work;
 
@@ -59,8 +59,11 @@ esp_status espi_study_jobs(const struct espi_study_run *run, size_t n,
 {
     struct work w = {.run = run, .n = n, .job = job, .arg = arg, .status = ESP_OK};
 
-    espi_parallel(&(struct espi_jobs){
-        .n = n, .job = run_job, .arg = &w, .progress = tell, .progress_arg = &w});
+    espi_parallel(&(struct espi_jobs){.n = n,
+                                      .job = run_job,
+                                      .arg = &w,
+                                      .progress = tell_progress,
+                                      .progress_arg = &w});
     if (w.status != ESP_OK && err)
         *err = w.err;
     return w.status;

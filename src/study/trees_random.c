@@ -64,7 +64,8 @@ static esp_status try_platform(const struct espi_study_table *x, size_t row,
 }
 
 /* The mean of an algorithm over all platforms of a size or of a density. */
-static double mean(const struct espi_study_table *x, int algo, int size, int density)
+static double mean_of_algo(const struct espi_study_table *x, int algo, int size,
+                           int density)
 {
     double sum = 0;
     int n = 0;
@@ -86,7 +87,7 @@ static void add_curves(const struct espi_study_table *x, struct espi_findings *f
 
     for (int a = first; a < first + n; a++) {
         for (int i = 0; i < SIZES; i++)
-            y[i] = by_density ? mean(x, a, -1, i) : mean(x, a, i, -1);
+            y[i] = by_density ? mean_of_algo(x, a, -1, i) : mean_of_algo(x, a, i, -1);
         espi_findings_series(f, figure, names[a], SIZES, by_density ? densities : sizes,
                              y);
     }
@@ -97,8 +98,8 @@ static void add_claims(const struct espi_study_table *x, struct espi_findings *f
     static const char *const open =
         "the paper does not say how random platforms are kept connected, which decides "
         "how many links small ones have";
-    double topological = (mean(x, 1, 4, -1) + mean(x, 2, 4, -1)) / 2;
-    double by_program = (mean(x, 3, 4, -1) + mean(x, 4, 4, -1)) / 2;
+    double topological = (mean_of_algo(x, 1, 4, -1) + mean_of_algo(x, 2, 4, -1)) / 2;
+    double by_program = (mean_of_algo(x, 3, 4, -1) + mean_of_algo(x, 4, 4, -1)) / 2;
 
     espi_findings_claim(f,
                         &(struct espi_claim){"prune-degree and grow, 50 nodes, one-port",
@@ -106,11 +107,12 @@ static void add_claims(const struct espi_study_table *x, struct espi_findings *f
     espi_findings_claim(f,
                         &(struct espi_claim){"lp-grow and lp-prune, 50 nodes, one-port",
                                              60, by_program, 10, "%", open});
-    espi_findings_claim(f, &(struct espi_claim){"prune-simple, 50 nodes, one-port", 20,
-                                                mean(x, 0, 4, -1), 10, "%", open});
+    espi_findings_claim(f,
+                        &(struct espi_claim){"prune-simple, 50 nodes, one-port", 20,
+                                             mean_of_algo(x, 0, 4, -1), 10, "%", open});
 }
 
-static void report(const struct espi_study_table *x, struct espi_findings *f)
+static void report_means(const struct espi_study_table *x, struct espi_findings *f)
 {
     static const char *const y = "% of the optimum of several trees (one-port)";
 
@@ -132,7 +134,7 @@ static void report(const struct espi_study_table *x, struct espi_findings *f)
                            (int)x->rows, draws_of(x));
 }
 
-static esp_status run(const struct espi_study_run *r, struct esp_err *err)
+static esp_status run_trees_random(const struct espi_study_run *r, struct esp_err *err)
 {
     struct espi_study_table x = {.rows = (size_t)SIZES * DENSITIES *
                                          (r->quick ? QUICK_DRAWS : DRAWS),
@@ -140,7 +142,7 @@ static esp_status run(const struct espi_study_run *r, struct esp_err *err)
     esp_status status = espi_study_fill(r, &x, try_platform, err);
 
     if (status == ESP_OK)
-        report(&x, r->findings);
+        report_means(&x, r->findings);
     return status;
 }
 
@@ -163,5 +165,5 @@ const struct espi_study espi_study_trees_random = {
             "paper "
             "does: ratios above 100% are no mistake.",
             NULL},
-    .run = run,
+    .run = run_trees_random,
 };

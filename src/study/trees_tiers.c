@@ -56,7 +56,7 @@ static esp_status try_platform(const struct espi_study_table *x, size_t row,
     return status;
 }
 
-static double mean(const struct espi_study_table *x, int preset, int algo)
+static double mean_of_preset(const struct espi_study_table *x, int preset, int algo)
 {
     size_t draws = (size_t)draws_of(x), first = (size_t)(PRESETS - 1 - preset) * draws;
     double sum = 0;
@@ -66,7 +66,7 @@ static double mean(const struct espi_study_table *x, int preset, int algo)
     return 100 * sum / (double)draws;
 }
 
-static void report(const struct espi_study_table *x, struct espi_findings *f)
+static void report_presets(const struct espi_study_table *x, struct espi_findings *f)
 {
     struct espi_figure *figure =
         espi_findings_figure(f, "table3", "Single trees on Tiers platforms, one-port",
@@ -75,7 +75,7 @@ static void report(const struct espi_study_table *x, struct espi_findings *f)
     for (int a = 0; a < ALGOS; a++) {
         double y[PRESETS], theirs[PRESETS];
         for (int k = 0; k < PRESETS; k++) {
-            y[k] = mean(x, k, a);
+            y[k] = mean_of_preset(x, k, a);
             theirs[k] = published[k][a];
             if (isnan(theirs[k]))
                 continue;
@@ -93,14 +93,14 @@ static void report(const struct espi_study_table *x, struct espi_findings *f)
     f->setting = espi_findings_text(f, "%d platforms of each size", draws_of(x));
 }
 
-static esp_status run(const struct espi_study_run *r, struct esp_err *err)
+static esp_status run_trees_tiers(const struct espi_study_run *r, struct esp_err *err)
 {
     struct espi_study_table x = {
         .rows = (size_t)PRESETS * (r->quick ? QUICK_DRAWS : DRAWS), .width = ALGOS};
     esp_status status = espi_study_fill(r, &x, try_platform, err);
 
     if (status == ESP_OK)
-        report(&x, r->findings);
+        report_presets(&x, r->findings);
     return status;
 }
 
@@ -119,5 +119,5 @@ const struct espi_study espi_study_trees_tiers = {
             "random.",
             "\"Prune Max\" of the table is lp-prune, \"Refined Prune\" is prune-degree.",
             NULL},
-    .run = run,
+    .run = run_trees_tiers,
 };

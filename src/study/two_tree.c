@@ -212,7 +212,7 @@ static const struct reading *series_reading(int series)
     return &readings[series < N_SIZES ? 0 : series - N_SIZES + 1];
 }
 
-static double *cell(const struct experiment *x, int series, int run)
+static double *cell_of(const struct experiment *x, int series, int run)
 {
     return x->time_s +
            ((size_t)series * (size_t)x->runs + (size_t)run) * N_SIGMAS * N_METHODS;
@@ -226,7 +226,7 @@ static void run_block(const struct experiment *x, struct lab *l, int series, int
         draw_network(l, series_reading(series), &r);
         for (int s = 0; s < N_SIGMAS; s++) {
             measure_badly(l, series_reading(series), sigmas[s], &r);
-            run_all(l, cell(x, series, run) + s * N_METHODS);
+            run_all(l, cell_of(x, series, run) + s * N_METHODS);
         }
     }
 }
@@ -253,7 +253,7 @@ static double mean_s(const struct experiment *x, int series, int sigma, int meth
     double sum = 0;
 
     for (int run = 0; run < x->runs; run++)
-        sum += cell(x, series, run)[sigma * N_METHODS + method];
+        sum += cell_of(x, series, run)[sigma * N_METHODS + method];
     return sum / x->runs;
 }
 
@@ -400,7 +400,7 @@ static void add_claims(const struct experiment *x, struct espi_findings *f)
     }
 }
 
-static esp_status run(const struct espi_study_run *r, struct esp_err *err)
+static esp_status run_two_tree(const struct espi_study_run *r, struct esp_err *err)
 {
     struct experiment x = {.runs = r->quick ? QUICK_RUNS : RUNS};
     struct espi_findings *f = r->findings;
@@ -446,5 +446,5 @@ const struct espi_study espi_study_two_tree = {
             "The largest published degradations (485% and 104%) are taken for those at "
             "sigma 0.5.",
             "`patient` was tuned on this experiment.", NULL},
-    .run = run,
+    .run = run_two_tree,
 };

@@ -27,7 +27,7 @@ struct transfer {
     double begin_s, end_s; /* of what is measured */
 };
 
-static int join(const struct transfer *t, int host)
+static int enter_host(const struct transfer *t, int host)
 {
     char space[ESPI_NAMESPACE_MAX];
     const struct espi_grid *g = &t->testbed->grid;
@@ -53,7 +53,7 @@ static _Noreturn void send_all(const struct transfer *t)
 {
     static char bytes[1 << 16];
     struct sockaddr_in at;
-    int connected = 0, fd = join(t, t->flow->from) ? -1 : make_socket(t, &at);
+    int connected = 0, fd = enter_host(t, t->flow->from) ? -1 : make_socket(t, &at);
 
     while (fd >= 0 && !connected && espi_now_s() < t->begin_s) {
         connected = connect(fd, (struct sockaddr *)&at, sizeof at) == 0;
@@ -96,7 +96,7 @@ static double receive_all(const struct transfer *t, int fd)
 static _Noreturn void receive_one(const struct transfer *t, int answer)
 {
     struct sockaddr_in at;
-    int yes = 1, fd = join(t, t->flow->to) ? -1 : make_socket(t, &at);
+    int yes = 1, fd = enter_host(t, t->flow->to) ? -1 : make_socket(t, &at);
     double rate = 0;
 
     if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
@@ -110,7 +110,7 @@ static _Noreturn void receive_one(const struct transfer *t, int answer)
 
 /* ---- all of them ---- */
 
-static pid_t start(const struct transfer *t, int answer)
+static pid_t start_transfer(const struct transfer *t, int answer)
 {
     pid_t child = fork();
 
@@ -122,8 +122,8 @@ static pid_t start(const struct transfer *t, int answer)
     return child;
 }
 
-static esp_status collect(const struct espi_testbed *testbed, struct espi_bulk_flow *flow,
-                          int fd, struct esp_err *err)
+static esp_status collect_rates(const struct espi_testbed *testbed,
+                                struct espi_bulk_flow *flow, int fd, struct esp_err *err)
 {
     const struct espi_grid *g = &testbed->grid;
 
@@ -150,15 +150,15 @@ esp_status espi_bulk(const struct espi_testbed *testbed, struct espi_bulk_flow *
             status = espi_err(err, ESP_EIO, "cannot make a pipe: %s", strerror(errno));
             break;
         }
-        children[2 * i] = start(&t, ends[1]);
-        children[2 * i + 1] = start(&t, -1);
+        children[2 * i] = start_transfer(&t, ends[1]);
+        children[2 * i + 1] = start_transfer(&t, -1);
         close(ends[1]);
         answers[i] = ends[0];
         started = i + 1;
     }
     for (int i = 0; i < started; i++) {
         if (status == ESP_OK)
-            status = collect(testbed, &flows[i], answers[i], err);
+            status = collect_rates(testbed, &flows[i], answers[i], err);
         close(answers[i]);
     }
     for (int i = 0; i < 2 * started; i++)

@@ -52,7 +52,7 @@ const char *espi_port_name(char out[16], const struct espi_grid *g, int wire, in
     return out;
 }
 
-static const char *address(char out[ESPI_ADDRESS_MAX], int network, int i)
+static const char *write_address(char out[ESPI_ADDRESS_MAX], int network, int i)
 {
     snprintf(out, ESPI_ADDRESS_MAX, "10.%d.%d.%d", network, i / 250, i % 250 + 1);
     return out;
@@ -60,12 +60,12 @@ static const char *address(char out[ESPI_ADDRESS_MAX], int network, int i)
 
 const char *espi_host_address(char out[ESPI_ADDRESS_MAX], int host)
 {
-    return address(out, 77, host);
+    return write_address(out, 77, host);
 }
 
 const char *espi_control_address(char out[ESPI_ADDRESS_MAX], int host)
 {
-    return address(out, 76, host < 0 ? 60000 : host);
+    return write_address(out, 76, host < 0 ? 60000 : host);
 }
 
 static const char *box_address(char out[ESPI_ADDRESS_MAX], const struct espi_grid *g,
@@ -73,7 +73,7 @@ static const char *box_address(char out[ESPI_ADDRESS_MAX], const struct espi_gri
 {
     int host = g->boxes[box].host;
 
-    return host >= 0 ? espi_host_address(out, host) : address(out, 78, box);
+    return host >= 0 ? espi_host_address(out, host) : write_address(out, 78, box);
 }
 
 static const char *hardware_address(char out[24], int wire, int side)

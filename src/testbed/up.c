@@ -247,8 +247,9 @@ static esp_status make_box(const struct espi_testbed *testbed, int box,
     return status;
 }
 
-static esp_status make(struct espi_testbed *testbed,
-                       const struct espi_testbed_tools *tools, struct esp_err *err)
+static esp_status make_testbed(struct espi_testbed *testbed,
+                               const struct espi_testbed_tools *tools,
+                               struct esp_err *err)
 {
     int total = testbed->grid.n_boxes + 2;
     esp_status status = name_spaces(testbed, err);
@@ -294,7 +295,7 @@ esp_status espi_testbed_up(const char *name, const struct esp_platform *p,
     }
     status = espi_folder_lock(&testbed, err);
     if (status == ESP_OK)
-        status = make(&testbed, tools, err);
+        status = make_testbed(&testbed, tools, err);
     espi_testbed_done(&testbed); /* and with it the lock */
     if (status)
         espi_testbed_down(name, &ended, NULL);

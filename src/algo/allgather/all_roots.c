@@ -22,8 +22,8 @@ static esp_status add_tree(const struct espi_task *task, double weight, int root
     return st ? st : esp_plan_set_tree_ends(plan, task->view->node[root], 0, NULL, err);
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_all_roots(const struct espi_task *task, struct esp_plan *plan,
+                                struct esp_err *err)
 {
     struct espi_packing packing;
     struct espi_packing_options options = {.gap = task->option[0],
@@ -82,5 +82,5 @@ const struct espi_algo espi_algo_all_roots = {
     .summary = "trees from all hosts that share the resources in the best way",
     .options = options,
     .uses = uses,
-    .run = run,
+    .run = run_all_roots,
 };

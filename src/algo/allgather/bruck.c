@@ -9,8 +9,8 @@
 
 #include "base/err.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_bruck(const struct espi_task *task, struct esp_plan *plan,
+                            struct esp_err *err)
 {
     struct espi_exchange x;
     esp_status st = espi_exchange_init(&x, task, err);
@@ -42,5 +42,5 @@ const struct espi_algo espi_algo_bruck = {
     .complexity = "O(n log n)",
     .summary = "all a host has to the one 1, 2, 4, ... before it",
     .uses = uses,
-    .run = run,
+    .run = run_bruck,
 };

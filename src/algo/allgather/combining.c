@@ -19,8 +19,8 @@ static void turns(const int *sorted, int n, int *order)
         order[i] = sorted[i % 2 ? n - 1 - i / 2 : i / 2];
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_combining(const struct espi_task *task, struct esp_plan *plan,
+                                struct esp_err *err)
 {
     struct espi_exchange x;
     esp_status st = espi_exchange_init(&x, task, err);
@@ -59,5 +59,5 @@ const struct espi_algo espi_algo_combining = {
     .summary = "all a host has collected, with partners ever farther away",
     .options = options,
     .uses = uses,
-    .run = run,
+    .run = run_combining,
 };

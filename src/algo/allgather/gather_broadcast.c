@@ -26,17 +26,18 @@ void espi_gather_broadcast_estimate(struct espi_agents *a, struct espi_stages *o
     *out = s;
 }
 
-static esp_status serve(const struct espi_agents *a, struct espi_exchange *x,
-                        struct esp_err *err)
+static esp_status serve_clients(const struct espi_agents *a, struct espi_exchange *x,
+                                struct esp_err *err)
 {
     esp_status st = espi_agents_exchange(a, ESPI_SHARE_ALL, 1, x, err);
     return st ? st : espi_agents_scatter(a, a->m, x, err);
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_gather_broadcast(const struct espi_task *task,
+                                       struct esp_plan *plan, struct esp_err *err)
 {
-    return espi_agents_plan(task, espi_gather_broadcast_estimate, serve, plan, err);
+    return espi_agents_plan(task, espi_gather_broadcast_estimate, serve_clients, plan,
+                            err);
 }
 
 static const struct espi_algo_use uses[] = {
@@ -54,5 +55,5 @@ const struct espi_algo espi_algo_gather_broadcast = {
     .summary = "fast hosts collect from slow ones, exchange, and serve them",
     .options = espi_agents_options,
     .uses = uses,
-    .run = run,
+    .run = run_gather_broadcast,
 };

@@ -26,8 +26,8 @@ static int peer_of(int host, int step, int n)
     return right ? (host + 1) % n : (host - 1 + n) % n;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_neighbor_exchange(const struct espi_task *task,
+                                        struct esp_plan *plan, struct esp_err *err)
 {
     struct espi_exchange x;
     esp_status st = espi_exchange_init(&x, task, err);
@@ -57,5 +57,5 @@ const struct espi_algo espi_algo_neighbor_exchange = {
     .paper = "Chen et al. 2005",
     .complexity = "O(n^2)",
     .summary = "pairs exchange what came last, now to the left, now to the right",
-    .run = run,
+    .run = run_neighbor_exchange,
 };

@@ -52,8 +52,8 @@ esp_status espi_double(struct espi_exchange *x, const int *order, struct esp_err
     return st;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_recursive_doubling(const struct espi_task *task,
+                                         struct esp_plan *plan, struct esp_err *err)
 {
     struct espi_exchange x;
     esp_status st = espi_exchange_init(&x, task, err);
@@ -81,5 +81,5 @@ const struct espi_algo espi_algo_recursive_doubling = {
     .paper = "Thakur, Rabenseifner, Gropp 2005",
     .complexity = "O(n log n)",
     .summary = "all a host has, exchanged with the host 1, 2, 4, ... away",
-    .run = run,
+    .run = run_recursive_doubling,
 };

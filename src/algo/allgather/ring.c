@@ -6,8 +6,8 @@
  * carries no more than it must. Complexity: O(n^2) messages of one part. */
 #include "algo/allgather/exchange.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_ring(const struct espi_task *task, struct esp_plan *plan,
+                           struct esp_err *err)
 {
     struct espi_exchange x;
     esp_status st = espi_exchange_init(&x, task, err);
@@ -27,5 +27,5 @@ const struct espi_algo espi_algo_ring = {
     .paper = "Thakur, Rabenseifner, Gropp 2005",
     .complexity = "O(n^2)",
     .summary = "each host passes on to the next what comes from the last",
-    .run = run,
+    .run = run_ring,
 };

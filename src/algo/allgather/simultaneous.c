@@ -6,8 +6,8 @@
  * Guarantee: none. Complexity: O(n^2) messages of one part. */
 #include "algo/allgather/exchange.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_simultaneous(const struct espi_task *task, struct esp_plan *plan,
+                                   struct esp_err *err)
 {
     struct espi_exchange x;
     esp_status st = espi_exchange_init(&x, task, err);
@@ -25,5 +25,5 @@ const struct espi_algo espi_algo_simultaneous = {
     .paper = "Jacunski, Sadayappan, Panda 1999",
     .complexity = "O(n^2)",
     .summary = "every host sends its part to every other",
-    .run = run,
+    .run = run_simultaneous,
 };

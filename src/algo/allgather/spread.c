@@ -32,7 +32,7 @@ struct spread {
     struct espi_congestion roads;
 };
 
-static int init(struct spread *s, const struct espi_task *task)
+static int spread_init(struct spread *s, const struct espi_task *task)
 {
     struct espi_arena *a = task->arena;
     size_t n = (size_t)task->view->g.n;
@@ -64,14 +64,14 @@ static esp_status find_tree(struct spread *s, int root, int again, struct esp_er
     return ESP_OK;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_spread(const struct espi_task *task, struct esp_plan *plan,
+                             struct esp_err *err)
 {
     struct spread s;
     double least_s = INFINITY;
     int n = task->view->g.n;
     esp_status st = ESP_OK;
-    if (init(&s, task))
+    if (spread_init(&s, task))
         return espi_err_nomem(err);
     for (int round = 0; round < (int)task->option[0] && !st; round++) {
         for (int root = 0; root < n && !st; root++)
@@ -109,5 +109,5 @@ const struct espi_algo espi_algo_spread = {
     .summary = "each part along a tree of its own, around the trees of the others",
     .options = options,
     .uses = uses,
-    .run = run,
+    .run = run_spread,
 };

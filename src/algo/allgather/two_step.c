@@ -40,8 +40,8 @@ void espi_two_step_estimate(struct espi_agents *a, struct espi_stages *out)
     *out = s;
 }
 
-static esp_status serve(const struct espi_agents *a, struct espi_exchange *x,
-                        struct esp_err *err)
+static esp_status serve_clients(const struct espi_agents *a, struct espi_exchange *x,
+                                struct esp_err *err)
 {
     esp_status st = espi_agents_exchange(a, ESPI_SHARE_OWN, 1, x, err);
     if (!st)
@@ -49,10 +49,10 @@ static esp_status serve(const struct espi_agents *a, struct espi_exchange *x,
     return st ? st : espi_agents_scatter(a, 2 * a->m - 1, x, err);
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_two_step(const struct espi_task *task, struct esp_plan *plan,
+                               struct esp_err *err)
 {
-    return espi_agents_plan(task, espi_two_step_estimate, serve, plan, err);
+    return espi_agents_plan(task, espi_two_step_estimate, serve_clients, plan, err);
 }
 
 static const struct espi_algo_use uses[] = {
@@ -70,5 +70,5 @@ const struct espi_algo espi_algo_two_step = {
     .summary = "as gather-broadcast, but the agents' own parts go first",
     .options = espi_agents_options,
     .uses = uses,
-    .run = run,
+    .run = run_two_step,
 };

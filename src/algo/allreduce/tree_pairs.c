@@ -40,8 +40,8 @@ static esp_status add_pair(const struct espi_task *task,
     return st ? st : esp_plan_set_tree_ends(plan, v->node[pair->root], 0, NULL, err);
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_tree_pairs(const struct espi_task *task, struct esp_plan *plan,
+                                 struct esp_err *err)
 {
     struct espi_allreduce best;
     struct espi_allreduce_options o = {
@@ -68,5 +68,5 @@ const struct espi_algo espi_algo_tree_pairs = {
     .paper = "column generation over pairs of arborescences",
     .complexity = "some hundred n cheapest trees and linear programs",
     .summary = "the best mix of trees to a host and back, for many hosts at once",
-    .run = run,
+    .run = run_tree_pairs,
 };

@@ -181,8 +181,8 @@ static int draw_arc(struct espi_annealer *a, int x)
 }
 
 /* One candidate; was it taken? */
-static int step(struct espi_annealer *a, struct espi_good *good, double temperature,
-                int *found)
+static int anneal_step(struct espi_annealer *a, struct espi_good *good,
+                       double temperature, int *found)
 {
     struct espi_anneal_tree *t = &a->tree;
     int x = espi_anneal_tree_critical(t, a->cooling.near, &a->rng),
@@ -219,7 +219,7 @@ int espi_anneal_basic(struct espi_annealer *a, struct espi_good *good)
          temperature *= c->factor) {
         int taken = 0, found = 0, over = 0;
         for (int i = 0; i < moves && !over; i++) {
-            taken += step(a, good, temperature, &found);
+            taken += anneal_step(a, good, temperature, &found);
             over = is_over(a->budget, i) || (c->accepts && taken == c->accepts);
         }
         if (isnan(t->value_s))

@@ -225,7 +225,7 @@ static double value_of(const struct job *job, int n, const int *set,
     return value_s;
 }
 
-static int solve(struct job *job, int n, const int *set, int *parent_arc, int *root);
+static int solve_set(struct job *job, int n, const int *set, int *parent_arc, int *root);
 
 /* One way to form pools: each its tree, and a tree of their roots above. */
 static int try_way(struct job *job, int n, const int *set, const int *pool, int pools,
@@ -243,11 +243,11 @@ static int try_way(struct job *job, int n, const int *set, const int *pool, int 
     *root = roots[0];
     if (bad || pools == 1)
         return bad;
-    return solve(job, pools, roots, parent_arc, root);
+    return solve_set(job, pools, roots, parent_arc, root);
 }
 
 /* The tree of a set, by pools if it is large. 1: there is none. */
-static int solve(struct job *job, int n, const int *set, int *parent_arc, int *root)
+static int solve_set(struct job *job, int n, const int *set, int *parent_arc, int *root)
 {
     struct espi_arena *arena = job->c->arena;
     struct espi_arena_mark mark = espi_arena_mark(arena);
@@ -286,7 +286,7 @@ int espi_anneal_clustered(const struct espi_clustered *c, int *parent_arc)
     double rest = c->budget->limit - espi_anneal_budget_used(c->budget);
     if (c->budget->limit > 0)
         job.share = fmax(rest / annealings, c->budget->timed ? 1e-6 : 1);
-    int bad = solve(&job, whole->n, whole->host, parent_arc, &root);
+    int bad = solve_set(&job, whole->n, whole->host, parent_arc, &root);
     if (!bad)
         parent_arc[root] = -1;
     return bad;

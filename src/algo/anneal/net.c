@@ -17,7 +17,7 @@ static int by_lag(const void *a, const void *b)
 }
 
 /* The arcs into one host from others of the net. */
-static int collect(const struct espi_anneal_net *net, int x, struct arc_in *list)
+static int collect_arcs(const struct espi_anneal_net *net, int x, struct arc_in *list)
 {
     const struct espi_digraph *g = &net->v->g;
     int n = 0, h = net->host[x];
@@ -34,7 +34,7 @@ static void fill_arcs(struct espi_anneal_net *net, struct arc_in *list)
 {
     int at = 0;
     for (int x = 0; x < net->n; x++) {
-        int n = collect(net, x, list);
+        int n = collect_arcs(net, x, list);
         net->start[x] = at;
         for (int i = 0; i < n; i++, at++) {
             net->tail[at] = list[i].tail;

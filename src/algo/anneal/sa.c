@@ -63,7 +63,7 @@ struct annealing {
 
 /* ---- the judge ---- */
 
-static double judge(void *arg, const int *parent_arc)
+static double judge_tree(void *arg, const int *parent_arc)
 {
     struct annealing *s = arg;
     const struct espi_task *task = s->task;
@@ -107,7 +107,7 @@ static esp_status make_net(struct annealing *s)
         return espi_err_nomem(s->err);
     s->net.objective = (enum espi_anneal_objective)task->option[OPTION_OBJECTIVE];
     s->net.count = task->slices.count;
-    s->net.judge = judge;
+    s->net.judge = judge_tree;
     s->net.judge_arg = s;
     if (s->net.objective == ESPI_ANNEAL_JUDGED && !task->request->judge)
         return espi_err(s->err, ESP_EUNSUPPORTED,

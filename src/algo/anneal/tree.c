@@ -89,7 +89,7 @@ static int goes_before(double key_s, int number, double than_s, int other)
     return key_s > than_s || (key_s == than_s && number < other);
 }
 
-static void serve(double *busy_s, double *most_s, double hold_s, double key_s)
+static void serve_kid(double *busy_s, double *most_s, double hold_s, double key_s)
 {
     *busy_s += hold_s;
     *most_s = fmax(*most_s, *busy_s + key_s);
@@ -106,11 +106,11 @@ static double label_with(const struct espi_anneal_tree *t, int u, const struct s
         for (; i < swap->n_in &&
                goes_before(swap->in[i].key_s, swap->in[i].number, t->key_s[c], c);
              i++)
-            serve(&busy_s, &most_s, swap->in[i].hold_s, swap->in[i].key_s);
-        serve(&busy_s, &most_s, t->hold_s[c], t->key_s[c]);
+            serve_kid(&busy_s, &most_s, swap->in[i].hold_s, swap->in[i].key_s);
+        serve_kid(&busy_s, &most_s, t->hold_s[c], t->key_s[c]);
     }
     for (; i < swap->n_in; i++)
-        serve(&busy_s, &most_s, swap->in[i].hold_s, swap->in[i].key_s);
+        serve_kid(&busy_s, &most_s, swap->in[i].hold_s, swap->in[i].key_s);
     return most_s;
 }
 

@@ -10,8 +10,8 @@
 #include "algo/atomic/ranks.h"
 #include "base/err.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_binomial(const struct espi_task *task, struct esp_plan *plan,
+                               struct esp_err *err)
 {
     struct espi_transfers t;
     const int *hosts = espi_ranks(task);
@@ -39,5 +39,5 @@ const struct espi_algo espi_algo_binomial = {
     .complexity = "O(n m log n)",
     .summary = "the binomial tree of MPI libraries, in the order of the hosts' numbers",
     .uses = uses,
-    .run = run,
+    .run = run_binomial,
 };

@@ -31,8 +31,8 @@ static esp_status add_sends(struct espi_transfers *t, const int *hosts, int r, i
     return st;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_binomial_sp(const struct espi_task *task, struct esp_plan *plan,
+                                  struct esp_err *err)
 {
     struct espi_transfers t;
     int n = task->view->g.n, half = 1;
@@ -55,5 +55,5 @@ const struct espi_algo espi_algo_binomial_sp = {
     .paper = "Beaumont, Marchal, Robert 2005",
     .complexity = "O(n m log n)",
     .summary = "a binomial tree, every transfer over a shortest path",
-    .run = run,
+    .run = run_binomial_sp,
 };

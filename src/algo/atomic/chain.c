@@ -8,8 +8,8 @@
 #include "algo/atomic/ranks.h"
 #include "base/err.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_chain(const struct espi_task *task, struct esp_plan *plan,
+                            struct esp_err *err)
 {
     struct espi_transfers t;
     const int *hosts = espi_ranks(task);
@@ -36,5 +36,5 @@ const struct espi_algo espi_algo_chain = {
     .complexity = "O(n m log n)",
     .summary = "each host sends to the next, in the order of their numbers",
     .uses = uses,
-    .run = run,
+    .run = run_chain,
 };

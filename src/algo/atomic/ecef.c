@@ -11,8 +11,8 @@
  * Guarantee: none. Complexity: O(m log n), where the paper has O(n^2 log n). */
 #include "algo/atomic/greedy.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_ecef(const struct espi_task *task, struct esp_plan *plan,
+                           struct esp_err *err)
 {
     return espi_greedy_plan(task, espi_offer_earliest, plan, err);
 }
@@ -32,5 +32,5 @@ const struct espi_algo espi_algo_ecef = {
     .complexity = "O(m log n)",
     .summary = "the transfer that would be over first is next",
     .uses = uses,
-    .run = run,
+    .run = run_ecef,
 };

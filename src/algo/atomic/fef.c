@@ -20,8 +20,8 @@ static int offer_fastest(void *self, struct espi_greedy *g, int sender,
     return 1;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_fef(const struct espi_task *task, struct esp_plan *plan,
+                          struct esp_err *err)
 {
     return espi_greedy_plan(task, offer_fastest, plan, err);
 }
@@ -35,5 +35,5 @@ const struct espi_algo espi_algo_fef = {
     .paper = "Bhat, Raghavendra, Prasanna 1999",
     .complexity = "O(m log n)",
     .summary = "the fastest link that reaches another host is next",
-    .run = run,
+    .run = run_fef,
 };

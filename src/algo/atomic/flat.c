@@ -7,8 +7,8 @@
 #include "algo/algo.h"
 #include "algo/transfers.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_flat(const struct espi_task *task, struct esp_plan *plan,
+                           struct esp_err *err)
 {
     struct espi_transfers t;
     esp_status st = espi_transfers_init(&t, task, ESPI_ROUTE_DIRECT, err);
@@ -33,5 +33,5 @@ const struct espi_algo espi_algo_flat = {
     .complexity = "O(m log n)",
     .summary = "the root sends to every host itself",
     .uses = uses,
-    .run = run,
+    .run = run_flat,
 };

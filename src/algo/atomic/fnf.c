@@ -35,7 +35,7 @@ static int fnf_init(struct fnf *f, const struct espi_task *task)
                : -1;
 }
 
-static void inform(struct fnf *f, int host)
+static void inform_host(struct fnf *f, int host)
 {
     const struct espi_digraph *g = &f->v->g;
     f->informed[host] = 1;
@@ -65,20 +65,20 @@ static int best_arc(const struct fnf *f, int host)
     return best;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_fnf(const struct espi_task *task, struct esp_plan *plan,
+                          struct esp_err *err)
 {
     struct fnf f;
     if (fnf_init(&f, task))
         return espi_err_nomem(err);
-    inform(&f, task->root);
+    inform_host(&f, task->root);
     while (f.open.size > 0) {
         int host = espi_heap_pop(&f.open), e = best_arc(&f, host);
         double *sender_s = &f.ready_s[f.v->g.tail[e]];
         f.ready_s[host] = *sender_s + f.v->lag_s[e];
         *sender_s += f.v->hold_s[e];
         f.chosen[f.n_chosen++] = e;
-        inform(&f, host);
+        inform_host(&f, host);
     }
     return espi_plan_add_arcs(plan, f.v, 1, f.chosen, f.n_chosen, task->arena, err);
 }
@@ -92,5 +92,5 @@ const struct espi_algo espi_algo_fnf = {
     .paper = "Banikazemi, Moorthy, Panda 1998",
     .complexity = "O(m + n log n)",
     .summary = "hosts that send fast hear first",
-    .run = run,
+    .run = run_fnf,
 };

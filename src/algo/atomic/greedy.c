@@ -56,7 +56,7 @@ const struct espi_ranked_arc *espi_fastest_open(struct espi_greedy *g, int host)
 
 /* ---- growing ---- */
 
-static void accept(struct espi_greedy *g, const struct espi_offer *offer)
+static void accept_offer(struct espi_greedy *g, const struct espi_offer *offer)
 {
     int to = g->v->g.head[offer->arc];
     g->ready_s[to] = offer->second;
@@ -65,7 +65,7 @@ static void accept(struct espi_greedy *g, const struct espi_offer *offer)
     g->chosen[g->n_chosen++] = offer->arc;
 }
 
-static void join(struct espi_greedy *g, espi_offer_fn offer, void *self, int host)
+static void join_host(struct espi_greedy *g, espi_offer_fn offer, void *self, int host)
 {
     struct espi_offer first;
     if (offer(self, g, host, &first))
@@ -75,7 +75,7 @@ static void join(struct espi_greedy *g, espi_offer_fn offer, void *self, int hos
 void espi_greedy_run(struct espi_greedy *g, espi_offer_fn offer, void *self)
 {
     g->informed[g->root] = 1;
-    join(g, offer, self, g->root);
+    join_host(g, offer, self, g->root);
     while (g->offers.n > 0 && g->n_chosen < g->v->g.n - 1) {
         struct espi_offer top = g->offers.heap[0], fresh;
         if (!offer(self, g, top.sender, &fresh)) {
@@ -83,8 +83,8 @@ void espi_greedy_run(struct espi_greedy *g, espi_offer_fn offer, void *self)
         } else if (espi_offer_before(&top, &fresh)) {
             espi_offers_replace_top(&g->offers, fresh);
         } else {
-            accept(g, &fresh);
-            join(g, offer, self, g->v->g.head[fresh.arc]);
+            accept_offer(g, &fresh);
+            join_host(g, offer, self, g->v->g.head[fresh.arc]);
         }
     }
 }

@@ -73,8 +73,8 @@ static esp_status add_wan(struct espi_transfers *t, const struct sites *s, int b
     return st;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_hierarchical(const struct espi_task *task, struct esp_plan *plan,
+                                   struct esp_err *err)
 {
     struct espi_transfers t;
     struct sites s;
@@ -109,5 +109,5 @@ const struct espi_algo espi_algo_hierarchical = {
     .summary = "one message to each other site, binomial trees inside",
     .options = options,
     .uses = uses,
-    .run = run,
+    .run = run_hierarchical,
 };

@@ -66,7 +66,7 @@ static double worth_s(const struct look_ahead *l, struct espi_greedy *g,
 }
 
 /* Rows are sorted by lag and then receiver, so that the address breaks ties. */
-static int before(const struct candidate *a, const struct candidate *b)
+static int is_before(const struct candidate *a, const struct candidate *b)
 {
     return a->value_s != b->value_s ? a->value_s < b->value_s : a->arc < b->arc;
 }
@@ -78,9 +78,9 @@ static void sink(struct candidate *heap, int size, int at)
         int kid = 2 * at + 1;
         if (kid >= size)
             break;
-        if (kid + 1 < size && before(&heap[kid + 1], &heap[kid]))
+        if (kid + 1 < size && is_before(&heap[kid + 1], &heap[kid]))
             kid++;
-        if (!before(&heap[kid], &moved))
+        if (!is_before(&heap[kid], &moved))
             break;
         heap[at] = heap[kid];
         at = kid;
@@ -144,8 +144,8 @@ static esp_status look_ahead_min(const struct espi_task *task, struct esp_plan *
     return espi_plan_add_arcs(plan, g.v, 1, g.chosen, g.n_chosen, task->arena, err);
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_look_ahead(const struct espi_task *task, struct esp_plan *plan,
+                                 struct esp_err *err)
 {
     int variant = (int)task->option[OPTION_VARIANT];
     if (variant == VARIANT_MIN)
@@ -163,5 +163,5 @@ const struct espi_algo espi_algo_look_ahead = {
     .complexity = "O(m log^2 n) as a rule",
     .summary = "as ecef, but also looks at how fast the receiver could go on",
     .options = options,
-    .run = run,
+    .run = run_look_ahead,
 };

@@ -52,7 +52,7 @@ static double finish_s(const struct mean *s, int arc)
 }
 
 /* Takes the arc as the best one to its head if it is. */
-static void consider(struct mean *s, int arc)
+static void consider_arc(struct mean *s, int arc)
 {
     const int *tail = s->v->g.tail;
     int *best = &s->best[s->v->g.head[arc]];
@@ -67,17 +67,17 @@ static void look_again(struct mean *s, int host)
     s->best[host] = -1;
     for (int k = g->in.start[host]; k < g->in.start[host + 1]; k++)
         if (s->informed[g->tail[g->in.item[k]]])
-            consider(s, g->in.item[k]);
+            consider_arc(s, g->in.item[k]);
 }
 
-static void inform(struct mean *s, int host)
+static void inform_host(struct mean *s, int host)
 {
     const struct espi_digraph *g = &s->v->g;
     s->informed[host] = 1;
     for (int k = g->out.start[host]; k < g->out.start[host + 1]; k++) {
         int e = g->out.item[k];
         s->near_s[g->head[e]] = fmin(s->near_s[g->head[e]], s->v->lag_s[e]);
-        consider(s, e);
+        consider_arc(s, e);
     }
 }
 
@@ -123,7 +123,7 @@ static double sum_set_s(const struct mean *s, int host, double near_s)
 }
 
 /* The place in `waiting` of the next receiver, or -1. */
-static int choose(const struct mean *s)
+static int choose_receiver(const struct mean *s)
 {
     int best = -1;
     double near_s = 0;
@@ -146,7 +146,7 @@ static int choose(const struct mean *s)
     return best;
 }
 
-static void send(struct mean *s, int place)
+static void send_to_place(struct mean *s, int place)
 {
     int host = s->waiting[place], e = s->best[host], sender = s->v->g.tail[e];
     for (s->n_waiting--; place < s->n_waiting; place++)
@@ -155,7 +155,7 @@ static void send(struct mean *s, int place)
     s->ready_s[host] = finish_s(s, e);
     s->ready_s[sender] += s->v->hold_s[e];
     review(s, sender); /* before the newcomer's arcs are compared with what is known */
-    inform(s, host);
+    inform_host(s, host);
 }
 
 esp_status espi_look_ahead_mean(const struct espi_task *task, int set,
@@ -164,8 +164,8 @@ esp_status espi_look_ahead_mean(const struct espi_task *task, int set,
     struct mean s;
     if (mean_init(&s, task, set))
         return espi_err_nomem(err);
-    inform(&s, task->root);
-    for (int place; s.n_waiting > 0 && (place = choose(&s)) >= 0;)
-        send(&s, place);
+    inform_host(&s, task->root);
+    for (int place; s.n_waiting > 0 && (place = choose_receiver(&s)) >= 0;)
+        send_to_place(&s, place);
     return espi_plan_add_arcs(plan, s.v, 1, s.chosen, s.n_chosen, task->arena, err);
 }

@@ -15,8 +15,8 @@
 #include "algo/atomic/greedy.h"
 #include "base/err.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_mateescu(const struct espi_task *task, struct esp_plan *plan,
+                               struct esp_err *err)
 {
     struct espi_greedy g;
     int *parent_arc = ESPI_ARENA_NEW(task->arena, int, task->view->g.n);
@@ -39,5 +39,5 @@ const struct espi_algo espi_algo_mateescu = {
     .paper = "Mateescu 2005; Gupta, Vadhiyar 2006",
     .complexity = "O(m log n)",
     .summary = "shortest paths with initiation costs, the longest rest served first",
-    .run = run,
+    .run = run_mateescu,
 };

@@ -16,8 +16,8 @@ struct part {
 
 /* Serves the part that chain[first] heads; the parts that others head go on the stack.
  * All sends of a host are added in a run, and after the one that brings it the data. */
-static esp_status serve(struct espi_transfers *t, const int *chain, struct part part,
-                        struct part *stack, int *size, struct esp_err *err)
+static esp_status serve_part(struct espi_transfers *t, const int *chain, struct part part,
+                             struct part *stack, int *size, struct esp_err *err)
 {
     while (part.last > part.first) {
         int middle = part.first + (part.last - part.first + 1) / 2;
@@ -30,8 +30,8 @@ static esp_status serve(struct espi_transfers *t, const int *chain, struct part 
     return ESP_OK;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_spoc(const struct espi_task *task, struct esp_plan *plan,
+                           struct esp_err *err)
 {
     struct espi_transfers t;
     int n = task->view->g.n, size = 0;
@@ -44,7 +44,7 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
     stack[size++] = (struct part){0, n - 1};
     while (size > 0 && !st) {
         size--;
-        st = serve(&t, chain, stack[size], stack, &size, err);
+        st = serve_part(&t, chain, stack[size], stack, &size, err);
     }
     return st ? st : espi_transfers_plan(&t, plan, err);
 }
@@ -58,5 +58,5 @@ const struct espi_algo espi_algo_spoc = {
     .paper = "Banikazemi, Moorthy, Panda 1998",
     .complexity = "O(n m log n)",
     .summary = "a binomial tree in which fast hosts send more",
-    .run = run,
+    .run = run_spoc,
 };

@@ -88,7 +88,7 @@ static void copy_set(const struct k_search *k, const struct set *from, struct se
     }
 }
 
-static esp_status share(struct k_search *k, struct set *s, struct esp_err *err)
+static esp_status share_weights(struct k_search *k, struct set *s, struct esp_err *err)
 {
     return espi_tree_mix_weights(s->n, k->task->view->links.n,
                                  (const double *const *)s->load_s, k->task->arena,
@@ -130,7 +130,7 @@ static esp_status search_tree(struct k_search *k, struct set *s, int i,
 }
 
 /* Trees and weights in turn, as long as it helps. */
-static esp_status descend(struct k_search *k, struct set *s, struct esp_err *err)
+static esp_status descend_in_turns(struct k_search *k, struct set *s, struct esp_err *err)
 {
     esp_status st = ESP_OK;
     for (int pass = 0; pass < MAX_PASSES && !st; pass++) {
@@ -139,7 +139,7 @@ static esp_status descend(struct k_search *k, struct set *s, struct esp_err *err
             if (s->weight[i] > 0)
                 st = search_tree(k, s, i, err);
             if (!st)
-                st = share(k, s, err);
+                st = share_weights(k, s, err);
         }
         if (!(s->period_s < before_s * (1 - 1e-6)))
             break;
@@ -161,12 +161,12 @@ static esp_status shake(struct k_search *k, struct set *s, struct esp_err *err)
     int first = (int)espi_rng_below(&k->rng, (uint32_t)s->n);
     for (int i = 0; i < s->n && !st; i++)
         st = search_tree(k, s, (first + i) % s->n, err);
-    return st ? st : share(k, s, err);
+    return st ? st : share_weights(k, s, err);
 }
 
-static esp_status improve(struct k_search *k, double goal_s, struct esp_err *err)
+static esp_status improve_trees(struct k_search *k, double goal_s, struct esp_err *err)
 {
-    esp_status st = descend(k, &k->best, err);
+    esp_status st = descend_in_turns(k, &k->best, err);
     int shakes = SHAKEN / k->task->view->g.n;
     shakes = shakes < 2 ? 2 : shakes;
     shakes = shakes < k->shakes ? shakes : k->shakes;
@@ -174,7 +174,7 @@ static esp_status improve(struct k_search *k, double goal_s, struct esp_err *err
         copy_set(k, &k->best, &k->trial);
         st = shake(k, &k->trial, err);
         if (!st)
-            st = descend(k, &k->trial, err);
+            st = descend_in_turns(k, &k->trial, err);
         if (!st && k->trial.period_s < k->best.period_s)
             copy_set(k, &k->trial, &k->best);
     }
@@ -194,7 +194,7 @@ static esp_status add_tree(struct k_search *k, struct esp_err *err)
     trial->n = s->n + 1;
     for (int c = 0; c < k->columns.n && !st; c++) {
         put_tree(k, trial, s->n, k->columns.tree[c]);
-        st = share(k, trial, err);
+        st = share_weights(k, trial, err);
         if (!st && trial->period_s < least_s) {
             least_s = trial->period_s;
             chosen = c;
@@ -203,7 +203,7 @@ static esp_status add_tree(struct k_search *k, struct esp_err *err)
     if (st)
         return st;
     put_tree(k, s, s->n++, k->columns.tree[chosen]);
-    return share(k, s, err);
+    return share_weights(k, s, err);
 }
 
 static int take_columns(struct k_search *k, const struct espi_packing *packing)
@@ -273,8 +273,8 @@ static void remember(const struct k_search *k)
     memo->few.n = s->n;
 }
 
-static esp_status init(struct k_search *k, int most, const struct espi_packing *packing,
-                       struct esp_err *err)
+static esp_status k_search_init(struct k_search *k, int most,
+                                const struct espi_packing *packing, struct esp_err *err)
 {
     const struct espi_view *v = k->task->view;
     struct espi_arena *a = k->task->arena;
@@ -293,7 +293,7 @@ static esp_status init(struct k_search *k, int most, const struct espi_packing *
     if (st)
         return st;
     put_tree(k, &k->best, k->best.n++, k->tree);
-    return share(k, &k->best, err);
+    return share_weights(k, &k->best, err);
 }
 
 /* Heaviest first, those without weight left out. */
@@ -325,12 +325,12 @@ esp_status espi_k_trees(const struct espi_task *task, int k, int shakes,
 {
     struct k_search search = {.task = task, .shakes = shakes};
     double goal_s = 1 / packing->bound * (1 + 1e-9);
-    esp_status st = init(&search, k, packing, err);
+    esp_status st = k_search_init(&search, k, packing, err);
     while (!st && search.best.n < k && search.columns.n > 0 &&
            search.best.period_s > goal_s) {
         st = add_tree(&search, err);
         if (!st)
-            st = improve(&search, goal_s, err);
+            st = improve_trees(&search, goal_s, err);
     }
     if (!st)
         remember(&search);

@@ -60,7 +60,7 @@ static int relief_init(struct relief *s, struct espi_arena *a)
 }
 
 /* Order and depths, breadth first. */
-static void walk(struct relief *s)
+static void walk_tree(struct relief *s)
 {
     int count = 1;
     for (int h = 0; h < s->n; h++)
@@ -119,7 +119,7 @@ static double strain(double in_use)
 }
 
 /* By how much the strain grows; *fits: no resource is beyond its time. */
-static double weigh(const struct relief *s, int *fits)
+static double weigh_move(const struct relief *s, int *fits)
 {
     double grows = 0;
     *fits = 1;
@@ -133,18 +133,18 @@ static double weigh(const struct relief *s, int *fits)
     return grows;
 }
 
-static void forget(struct relief *s)
+static void forget_move(struct relief *s)
 {
     for (int i = 0; i < s->n_changed; i++)
         s->change[s->changed[i]] = 0;
     s->n_changed = 0;
 }
 
-static void settle(struct relief *s)
+static void settle_loads(struct relief *s)
 {
     for (int i = 0; i < s->n_changed; i++)
         s->in_use[s->changed[i]] += s->change[s->changed[i]];
-    forget(s);
+    forget_move(s);
 }
 
 /* ---- moves ---- */
@@ -155,14 +155,14 @@ static struct way way_of_arc(const struct espi_view *v, int arc)
                         v->hop_start[arc + 1] - v->hop_start[arc], v->g.tail[arc]};
 }
 
-static void replace(struct relief *s, int host, const struct way *way)
+static void replace_way(struct relief *s, int host, const struct way *way)
 {
     add_way(s, &s->way[host], -s->rate);
     add_way(s, way, s->rate);
 }
 
 /* The host's best move, if there is one. */
-static int move(struct relief *s, int host)
+static int move_host(struct relief *s, int host)
 {
     const struct espi_digraph *g = &s->v->g;
     int followers = mark_below(s, host), best = -1;
@@ -172,9 +172,9 @@ static int move(struct relief *s, int host)
         int fits, deeper = s->depth[way.from] - s->depth[s->way[host].from];
         if (s->below[way.from] || way.from == s->way[host].from)
             continue;
-        replace(s, host, &way);
-        double grows = weigh(s, &fits) + DEEP * s->part * deeper * followers / s->n;
-        forget(s);
+        replace_way(s, host, &way);
+        double grows = weigh_move(s, &fits) + DEEP * s->part * deeper * followers / s->n;
+        forget_move(s);
         if (fits && grows < least) {
             least = grows;
             best = g->in.item[k];
@@ -183,20 +183,20 @@ static int move(struct relief *s, int host)
     if (best < 0)
         return 0;
     struct way way = way_of_arc(s->v, best);
-    replace(s, host, &way);
-    settle(s);
+    replace_way(s, host, &way);
+    settle_loads(s);
     s->way[host] = way;
-    walk(s);
+    walk_tree(s);
     return 1;
 }
 
 static int relieve_tree(struct relief *s)
 {
     int moves = 0;
-    walk(s);
+    walk_tree(s);
     for (int h = 0; h < s->n; h++)
         if (h != s->root)
-            moves += move(s, h);
+            moves += move_host(s, h);
     return moves;
 }
 
@@ -267,7 +267,7 @@ int espi_balance_loads(const struct espi_view *v, int root, struct espi_packing 
         for (int h = 0; h < s.n; h++)
             add_way(&s, &ways[t][h], packing->tree[t].rate);
     }
-    settle(&s);
+    settle_loads(&s);
     relieve_all(&s, packing, ways);
     for (int t = 0; t < packing->n_trees; t++)
         if (write_tree(&s, ways[t], &packing->tree[t], arena))

@@ -70,8 +70,8 @@ static esp_status add_mix(const struct espi_task *task,
 
 /* The best of the trees to go with those chosen, tree[0 .. chosen), comes to place
  * `chosen`; *best is what they reach together. */
-static int choose(const struct espi_task *task, struct espi_packing_tree *tree,
-                  int chosen, int count, double *best)
+static int choose_tree(const struct espi_task *task, struct espi_packing_tree *tree,
+                       int chosen, int count, double *best)
 {
     int at = -1;
     for (int i = chosen; i < count; i++) {
@@ -111,7 +111,7 @@ static esp_status few_trees(const struct espi_task *task, struct espi_packing *p
     if (count < most)
         count = packing->n_trees < most ? packing->n_trees : most;
     while (more > 0 && chosen < most && chosen < count) {
-        more = choose(task, packing->tree, chosen, count, &best);
+        more = choose_tree(task, packing->tree, chosen, count, &best);
         chosen += more > 0;
     }
     if (more < 0 ||
@@ -122,8 +122,8 @@ static esp_status few_trees(const struct espi_task *task, struct espi_packing *p
     return add_mix(task, packing->tree, chosen, plan, err);
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_mtp(const struct espi_task *task, struct esp_plan *plan,
+                          struct esp_err *err)
 {
     struct espi_packing packing;
     int most = (int)task->option[0];
@@ -170,5 +170,5 @@ const struct espi_algo espi_algo_mtp = {
     .summary = "the mix of trees that reaches the optimal throughput",
     .options = options,
     .uses = uses,
-    .run = run,
+    .run = run_mtp,
 };

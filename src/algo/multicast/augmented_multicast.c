@@ -25,7 +25,7 @@ struct augmenter {
 };
 
 /* Hosts that are no targets, those that pass on most in the scatter first. */
-static esp_status rank(struct augmenter *x, struct esp_err *err)
+static esp_status rank_hosts(struct augmenter *x, struct esp_err *err)
 {
     struct espi_flows flows;
     int n = x->net.g.n;
@@ -50,7 +50,7 @@ static esp_status rank(struct augmenter *x, struct esp_err *err)
 }
 
 /* How many active nodes can be reached. */
-static int reach(struct augmenter *x)
+static int count_reached(struct augmenter *x)
 {
     const struct espi_digraph *g = &x->net.g;
     int count = 0;
@@ -68,7 +68,7 @@ static int reach(struct augmenter *x)
     return count;
 }
 
-static void accept(struct augmenter *x, int i)
+static void accept_host(struct augmenter *x, int i)
 {
     espi_cover_set_active(&x->cover, x->order[i], 1);
     memmove(x->order + i, x->order + i + 1,
@@ -77,44 +77,44 @@ static void accept(struct augmenter *x, int i)
 }
 
 /* Adds the first host that helps; *done when there is none. */
-static esp_status step(struct augmenter *x, int *done, struct esp_err *err)
+static esp_status augment_step(struct augmenter *x, int *done, struct esp_err *err)
 {
-    int before = reach(x), lost = !isfinite(x->period_s);
+    int before = count_reached(x), lost = !isfinite(x->period_s);
     for (int i = 0; i < x->n_order; i++) {
         double period_s, limit_s = lost ? INFINITY : x->period_s * (1 - 1e-7);
         espi_cover_set_active(&x->cover, x->order[i], 1);
         esp_status st = espi_cover_solve(&x->cover, limit_s, &period_s, err);
         if (st)
             return st;
-        if (isfinite(period_s) || (lost && reach(x) > before)) {
+        if (isfinite(period_s) || (lost && count_reached(x) > before)) {
             x->period_s = period_s;
-            accept(x, i);
+            accept_host(x, i);
             return ESP_OK;
         }
         espi_cover_set_active(&x->cover, x->order[i], 0);
     }
     if (lost && x->n_order > 0)
-        accept(x, 0);
+        accept_host(x, 0);
     else
         *done = 1;
     return ESP_OK;
 }
 
-static esp_status augment(struct augmenter *x, struct esp_err *err)
+static esp_status augment_hosts(struct augmenter *x, struct esp_err *err)
 {
     int done = 0;
-    esp_status st = rank(x, err);
+    esp_status st = rank_hosts(x, err);
     if (!st)
         st = espi_cover_solve(&x->cover, INFINITY, &x->period_s, err);
     while (!st && !done)
-        st = step(x, &done, err);
+        st = augment_step(x, &done, err);
     if (!st && !isfinite(x->period_s))
         st = espi_err(err, ESP_EUNSUPPORTED, "some target cannot be reached");
     return st;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_augmented_multicast(const struct espi_task *task,
+                                          struct esp_plan *plan, struct esp_err *err)
 {
     struct augmenter x = {.task = task};
     esp_status st = espi_task_net(task, &x.net, err);
@@ -122,7 +122,7 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
         st = espi_cover_init(&x.cover, &x.net, ESPI_COVER_SPAN, task->arena, err);
     if (st)
         return st;
-    st = augment(&x, err);
+    st = augment_hosts(&x, err);
     if (!st)
         st = espi_add_broadcast(task, x.cover.active, plan, err);
     espi_cover_free(&x.cover);
@@ -138,5 +138,5 @@ const struct espi_algo espi_algo_augmented_multicast = {
     .paper = "Beaumont, Legrand, Marchal, Robert 2004, Augmented Multicast",
     .complexity = "O(n^2) linear programs",
     .summary = "the best broadcast among the targets and hosts added one by one",
-    .run = run,
+    .run = run_augmented_multicast,
 };

@@ -112,8 +112,8 @@ static esp_status add_tree(const struct part *x, const struct espi_view *v, int 
     return esp_plan_add_tree(plan, x->task->p, weight, e.n, e.start, e.hops, err);
 }
 
-static esp_status pack(struct part *x, const struct esp_platform *p,
-                       struct esp_plan *plan, struct esp_err *err)
+static esp_status pack_trees(struct part *x, const struct esp_platform *p,
+                             struct esp_plan *plan, struct esp_err *err)
 {
     struct espi_arena *a = x->task->arena;
     struct espi_view view;
@@ -141,7 +141,7 @@ esp_status espi_add_broadcast(const struct espi_task *task, const unsigned char 
     struct espi_arena_mark mark = espi_arena_mark(task->arena);
     esp_status st = make_part(&x, &p, err);
     if (!st)
-        st = pack(&x, p, plan, err);
+        st = pack_trees(&x, p, plan, err);
     esp_platform_free(p);
     espi_arena_release(task->arena, mark);
     return st;

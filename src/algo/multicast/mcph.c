@@ -37,7 +37,7 @@ static int less(const struct key *a, const struct key *b)
     return a->hops < b->hops;
 }
 
-static void relax(struct grower *x, int u)
+static void relax_arcs(struct grower *x, int u)
 {
     const struct espi_digraph *g = &x->v->g;
     for (int k = g->out.start[u]; k < g->out.start[u + 1]; k++) {
@@ -72,7 +72,7 @@ static int nearest_target(struct grower *x)
         if (u < 0 || (x->is_target[u] && !x->in_tree[u]))
             return u;
         x->settled[u] = 1;
-        relax(x, u);
+        relax_arcs(x, u);
     }
 }
 
@@ -109,8 +109,8 @@ static int grower_init(struct grower *x, const struct espi_task *task)
     return 0;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_mcph(const struct espi_task *task, struct esp_plan *plan,
+                           struct esp_err *err)
 {
     struct espi_flow_net net;
     struct grower x = {0};
@@ -142,5 +142,5 @@ const struct espi_algo espi_algo_mcph = {
     .paper = "Beaumont, Legrand, Marchal, Robert 2004, MCPH",
     .complexity = "O(targets n^2)",
     .summary = "one tree, grown towards the target of the least bottleneck",
-    .run = run,
+    .run = run_mcph,
 };

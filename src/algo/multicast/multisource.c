@@ -14,8 +14,8 @@
 #include "base/err.h"
 
 /* Adds the first node that helps; *done when there is none. */
-static esp_status step(const struct espi_task *task, struct espi_flows *f, int *done,
-                       struct esp_err *err)
+static esp_status add_source(const struct espi_task *task, struct espi_flows *f,
+                             int *done, struct esp_err *err)
 {
     const struct espi_flow_net *net = f->net;
     int n = net->g.n;
@@ -47,14 +47,14 @@ static esp_status add_sources(const struct espi_task *task, struct espi_flows *f
     esp_status st = ESP_OK;
     while (!st && !done && f->n_sources <= (int)task->option[0]) {
         struct espi_arena_mark mark = espi_arena_mark(task->arena);
-        st = step(task, f, &done, err);
+        st = add_source(task, f, &done, err);
         espi_arena_release(task->arena, mark);
     }
     return st;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_multisource(const struct espi_task *task, struct esp_plan *plan,
+                                  struct esp_err *err)
 {
     struct espi_flow_net net;
     struct espi_flows flows;
@@ -89,5 +89,5 @@ const struct espi_algo espi_algo_multisource = {
     .complexity = "O(sources n) linear programs",
     .summary = "some hosts get the whole message first and serve the targets as the root",
     .options = options,
-    .run = run,
+    .run = run_multisource,
 };

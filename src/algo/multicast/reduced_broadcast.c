@@ -40,7 +40,8 @@ static esp_status reducer_init(struct reducer *x, struct esp_err *err)
 }
 
 /* Leaves out the first host that can be; *done when there is none. */
-static esp_status step(struct reducer *x, int strict, int *done, struct esp_err *err)
+static esp_status leave_out_host(struct reducer *x, int strict, int *done,
+                                 struct esp_err *err)
 {
     if (espi_target_inflow(&x->net, x->cover.y, x->inflow, x->task->arena))
         return espi_err_nomem(err);
@@ -71,7 +72,7 @@ static esp_status reduce(struct reducer *x, int strict, struct esp_err *err)
     if (!st && !isfinite(x->period_s))
         st = espi_err(err, ESP_EUNSUPPORTED, "some host cannot be reached");
     while (!st && !done)
-        st = step(x, strict, &done, err);
+        st = leave_out_host(x, strict, &done, err);
     return st;
 }
 

@@ -57,7 +57,7 @@ static esp_status add_mix(const struct work *w, struct esp_plan *plan,
     return st;
 }
 
-static esp_status solve(struct work *w, struct esp_err *err)
+static esp_status solve_mix(struct work *w, struct esp_err *err)
 {
     w->options.seeds = (const struct esp_plan *const *)w->seeds;
     w->options.n_seeds = w->n_seeds;
@@ -81,10 +81,10 @@ static esp_status solve_all(struct work *w, struct esp_err *err)
     st = add_mix(w, found, err);
     for (int i = QUICK; i < STARTERS && !st; i++)
         st = add_heuristic(w, starters[i], err);
-    return st ? st : solve(w, err);
+    return st ? st : solve_mix(w, err);
 }
 
-static esp_status work(struct work *w, struct esp_err *err)
+static esp_status make_trees(struct work *w, struct esp_err *err)
 {
     int few = (int)w->task->option[0];
     esp_status st = espi_task_net(w->task, &w->net, err);
@@ -94,17 +94,17 @@ static esp_status work(struct work *w, struct esp_err *err)
         st = add_heuristic(w, starters[i], err);
     w->options.max_trees = few;
     if (!st)
-        st = solve(w, err);
+        st = solve_mix(w, err);
     if (!st && !is_closed(w))
         st = solve_all(w, err);
     return st;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_steiner_cg(const struct espi_task *task, struct esp_plan *plan,
+                                 struct esp_err *err)
 {
     struct work w = {.task = task};
-    esp_status st = work(&w, err);
+    esp_status st = make_trees(&w, err);
     for (int i = 0; i < w.n_seeds; i++)
         esp_plan_free(w.seeds[i]);
     if (!st)
@@ -134,5 +134,5 @@ const struct espi_algo espi_algo_steiner_cg = {
     .complexity = "some hundred shortest-path trees and linear programs",
     .summary = "a mix of trees by column generation, optimal where targets are few",
     .options = options,
-    .run = run,
+    .run = run_steiner_cg,
 };

@@ -31,8 +31,8 @@ static double add_cost_s(double time_s, double cost_s)
 const struct espi_grow_rule espi_grow_correct = {load_after_s, add_time_s};
 const struct espi_grow_rule espi_grow_printed = {load_after_s, add_cost_s};
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_grow(const struct espi_task *task, struct esp_plan *plan,
+                           struct esp_err *err)
 {
     int printed = task->option[0] != 0;
     return espi_grow_plan(task, printed ? &espi_grow_printed : &espi_grow_correct, plan,
@@ -63,5 +63,5 @@ const struct espi_algo espi_algo_grow = {
     .summary = "adds the arc that leaves its sender least loaded (Topo-Grow-Tree)",
     .options = options,
     .uses = uses,
-    .run = run,
+    .run = run_grow,
 };

@@ -39,7 +39,7 @@ static void renew_top(struct grower *g)
         espi_offers_drop_top(&g->offers);
 }
 
-static void join(struct grower *g, int host)
+static void join_host(struct grower *g, int host)
 {
     struct espi_offer first;
     g->inside[host] = 1;
@@ -47,7 +47,7 @@ static void join(struct grower *g, int host)
         espi_offers_push(&g->offers, &first);
 }
 
-static void take(struct grower *g, const struct espi_offer *top)
+static void take_arc(struct grower *g, const struct espi_offer *top)
 {
     struct espi_grown *t = &g->tree;
     t->load_s[top->sender] += g->rule->load_s(top->second, top->key);
@@ -82,19 +82,19 @@ esp_status espi_grow_tree(const struct espi_view *view, int root,
     if (grower_init(&g, arena))
         return espi_err_nomem(err);
     parent_arc[root] = -1;
-    join(&g, root);
+    join_host(&g, root);
     for (int missing = view->g.n - 1; missing > 0 && g.offers.n > 0;) {
         struct espi_offer top = g.offers.heap[0];
         int to = view->g.head[top.arc], fresh = !g.inside[to];
         if (fresh) {
-            take(&g, &top);
+            take_arc(&g, &top);
             g.inside[to] = 1;
             parent_arc[to] = top.arc;
             missing--;
         }
         renew_top(&g);
         if (fresh)
-            join(&g, to);
+            join_host(&g, to);
     }
     espi_arena_release(arena, mark);
     return ESP_OK;

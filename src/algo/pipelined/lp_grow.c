@@ -32,8 +32,8 @@ static void open_host(struct grower *w, int h)
     }
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_lp_grow(const struct espi_task *task, struct esp_plan *plan,
+                              struct esp_err *err)
 {
     esp_status st;
     const struct espi_view *v = task->view;
@@ -72,5 +72,5 @@ const struct espi_algo espi_algo_lp_grow = {
     .paper = "Beaumont, Marchal, Robert 2005, algorithm 7",
     .complexity = "linear programs and O(m log m)",
     .summary = "adds the arc that the optimum uses most (LP-Grow-Tree)",
-    .run = run,
+    .run = run_lp_grow,
 };

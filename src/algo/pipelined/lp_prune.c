@@ -29,8 +29,8 @@ static int by_share(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_lp_prune(const struct espi_task *task, struct esp_plan *plan,
+                               struct esp_err *err)
 {
     esp_status st;
     struct espi_pruner p;
@@ -62,5 +62,5 @@ const struct espi_algo espi_algo_lp_prune = {
     .paper = "Beaumont, Marchal, Robert 2005, algorithm 6",
     .complexity = "linear programs, O(m log m) and a local search an arc",
     .summary = "deletes the arcs that the optimum uses least (LP-Prune)",
-    .run = run,
+    .run = run_lp_prune,
 };

@@ -69,8 +69,8 @@ static long *recall(const struct espi_task *task, struct esp_plan *plan)
 }
 
 /* Keeps the shares for the next algorithm, if there is memory for them. */
-static void remember(const struct espi_task *task, const struct esp_plan *plan,
-                     const long *share)
+static void remember_shares(const struct espi_task *task, const struct esp_plan *plan,
+                            const long *share)
 {
     struct espi_algo_memo *memo = task->memo;
     int m = task->view->g.m;
@@ -120,6 +120,6 @@ long *espi_lp_shares(const struct espi_task *task, struct esp_plan *plan, esp_st
     *st = share ? find_shares(task, plan, share, err) : espi_err_nomem(err);
     if (*st)
         return NULL;
-    remember(task, plan, share);
+    remember_shares(task, plan, share);
     return share;
 }

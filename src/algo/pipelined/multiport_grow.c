@@ -26,8 +26,8 @@ static double add_nothing_s(double time_s, double cost_s)
 
 const struct espi_grow_rule espi_grow_multiport = {period_after_s, add_nothing_s};
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_multiport_grow(const struct espi_task *task, struct esp_plan *plan,
+                                     struct esp_err *err)
 {
     return espi_grow_plan(task, &espi_grow_multiport, plan, err);
 }
@@ -47,5 +47,5 @@ const struct espi_algo espi_algo_multiport_grow = {
     .complexity = "O(m log n)",
     .summary = "adds the arc that leaves its sender the shortest period",
     .uses = uses,
-    .run = run,
+    .run = run_multiport_grow,
 };

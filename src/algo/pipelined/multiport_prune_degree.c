@@ -9,8 +9,8 @@
  * Complexity: as prune-degree. */
 #include "algo/pipelined/pruner.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_multiport_prune_degree(const struct espi_task *task,
+                                             struct esp_plan *plan, struct esp_err *err)
 {
     return espi_prune_by_load_plan(task, espi_out_load_multiport_s, plan, err);
 }
@@ -30,5 +30,5 @@ const struct espi_algo espi_algo_multiport_prune_degree = {
     .complexity = "O(m log n) and a local search an arc",
     .summary = "takes arcs from the sender with the longest period",
     .uses = uses,
-    .run = run,
+    .run = run_multiport_prune_degree,
 };

@@ -11,8 +11,8 @@
  * would be left after its first arc whether that could go or not. */
 #include "algo/pipelined/pruner.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_prune_degree(const struct espi_task *task, struct esp_plan *plan,
+                                   struct esp_err *err)
 {
     return espi_prune_by_load_plan(task, espi_out_load_sum_s, plan, err);
 }
@@ -32,5 +32,5 @@ const struct espi_algo espi_algo_prune_degree = {
     .complexity = "O(m log n) and a local search an arc",
     .summary = "takes arcs from the most loaded sender (Topo-Prune-Degree)",
     .uses = uses,
-    .run = run,
+    .run = run_prune_degree,
 };

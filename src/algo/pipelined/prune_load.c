@@ -55,7 +55,7 @@ static int state_init(struct state *s, struct espi_arena *a)
 }
 
 /* Tries the next arc of the most loaded sender. */
-static void step(struct state *s)
+static void prune_step(struct state *s)
 {
     const struct espi_view *v = s->load.view;
     int u = espi_heap_top(&s->heap);
@@ -84,7 +84,7 @@ int espi_prune_by_load(struct espi_pruner *p, const struct espi_view *view,
     if (state_init(&s, arena))
         return -1;
     while (p->n_left > view->g.n - 1)
-        step(&s);
+        prune_step(&s);
     espi_arena_release(arena, mark);
     return 0;
 }

@@ -13,8 +13,8 @@
 #include "algo/pipelined/pruner.h"
 #include "base/err.h"
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_prune_simple(const struct espi_task *task, struct esp_plan *plan,
+                                   struct esp_err *err)
 {
     struct espi_pruner p;
     const int *arcs = espi_arcs_by_time(task->view, ESPI_SLOW_FIRST, task->arena);
@@ -34,5 +34,5 @@ const struct espi_algo espi_algo_prune_simple = {
     .paper = "Beaumont, Marchal, Robert 2005, algorithm 1",
     .complexity = "O(m log m) and a local search an arc",
     .summary = "deletes the slowest arcs until a tree is left (Topo-Prune-Simple)",
-    .run = run,
+    .run = run_prune_simple,
 };

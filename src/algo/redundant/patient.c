@@ -33,8 +33,8 @@ static const struct espi_algo_option options[] = {
     {0},
 };
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_patient(const struct espi_task *task, struct esp_plan *plan,
+                              struct esp_err *err)
 {
     struct espi_redundant o = {
         .base = (int)task->option[OPTION_BASE],
@@ -55,5 +55,5 @@ const struct espi_algo espi_algo_patient = {
     .complexity = "O(m log n) a tree",
     .summary = "more senders beside ecef's, called on when it is late",
     .options = options,
-    .run = run,
+    .run = run_patient,
 };

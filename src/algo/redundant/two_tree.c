@@ -37,8 +37,8 @@ static const struct espi_algo_option options[] = {
     {0},
 };
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_two_tree(const struct espi_task *task, struct esp_plan *plan,
+                               struct esp_err *err)
 {
     struct espi_redundant o = {
         .base = (int)task->option[OPTION_BASE],
@@ -59,5 +59,5 @@ const struct espi_algo espi_algo_two_tree = {
     .complexity = "O(m log n) a tree",
     .summary = "a second tree beside ecef's; receivers take the faster sender",
     .options = options,
-    .run = run,
+    .run = run_two_tree,
 };

@@ -38,7 +38,7 @@ struct spread {
     struct espi_congestion roads;
 };
 
-static int init(struct spread *s, const struct espi_task *task)
+static int spread_init(struct spread *s, const struct espi_task *task)
 {
     struct espi_arena *a = task->arena;
     size_t n = (size_t)task->view->g.n;
@@ -84,13 +84,13 @@ static void find_path(struct spread *s, int target)
     load_path(s, target, 1);
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_scatter_spread(const struct espi_task *task, struct esp_plan *plan,
+                                     struct esp_err *err)
 {
     struct spread s;
     double least_s = INFINITY;
     esp_status st = ESP_OK;
-    if (init(&s, task))
+    if (spread_init(&s, task))
         return espi_err_nomem(err);
     size_t bytes = (size_t)s.v->g.n * (size_t)s.v->g.n * sizeof *s.path;
     for (int round = 0; round < (int)task->option[0]; round++) {
@@ -122,5 +122,5 @@ const struct espi_algo espi_algo_scatter_spread = {
     .summary = "each part along a path of its own, around the paths of the others",
     .options = options,
     .uses = uses,
-    .run = run,
+    .run = run_scatter_spread,
 };

@@ -126,8 +126,8 @@ static void order_targets(const struct espi_task *task, struct branches *b)
     qsort_r(b->targets, (size_t)b->n_targets, sizeof *b->targets, by_distance, b->time_s);
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_scatter_tree(const struct espi_task *task, struct esp_plan *plan,
+                                   struct esp_err *err)
 {
     int n = task->view->g.n;
     struct branches b = {0};
@@ -165,5 +165,5 @@ const struct espi_algo espi_algo_scatter_tree = {
     .summary = "each part along the branches of one tree; takes little time",
     .options = options,
     .uses = uses,
-    .run = run,
+    .run = run_scatter_tree,
 };

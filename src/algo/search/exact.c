@@ -136,7 +136,7 @@ static double arc_bound_s(const struct exact *x, const struct outlook *o, int ar
 }
 
 /* u is the host that comes next along shortest paths: what can it be the sender of? */
-static void settle(const struct exact *x, struct outlook *o, int u)
+static void settle_host(const struct exact *x, struct outlook *o, int u)
 {
     const struct espi_digraph *g = &x->v->g;
     for (int k = g->out.start[u]; k < g->out.start[u + 1]; k++) {
@@ -151,7 +151,7 @@ static void settle(const struct exact *x, struct outlook *o, int u)
 }
 
 /* 0 when this branch cannot lead to a better tree. */
-static int look(const struct exact *x, struct outlook *o)
+static int look_ahead(const struct exact *x, struct outlook *o)
 {
     espi_hostset open = espi_hostset_below(x->n);
     for (int h = 0; h < x->n; h++) {
@@ -169,7 +169,7 @@ static int look(const struct exact *x, struct outlook *o)
         if (!(o->early_s[u] + o->tail_s[u] < x->limit_s))
             return 0;
         open &= ~espi_hostset_of(u);
-        settle(x, o, u);
+        settle_host(x, o, u);
     }
     return 1;
 }
@@ -181,7 +181,7 @@ static int head_of_part(const struct exact *x, int host)
     return host;
 }
 
-static void choose(struct exact *x, int arc)
+static void choose_arc(struct exact *x, int arc)
 {
     int u = x->v->g.tail[arc], to = x->v->g.head[arc];
     x->part[head_of_part(x, u)] |= x->part[to];
@@ -205,7 +205,7 @@ static double value_s(const struct exact *x, double tail)
 }
 
 /* Keeps the tree of which all is chosen. */
-static void keep(struct exact *x, double value)
+static void keep_tree(struct exact *x, double value)
 {
     /* Rounding must not make equal trees look better, one after the other. */
     x->limit_s = value * (1 - 1e-12);
@@ -266,7 +266,7 @@ static void unload_arc(struct exact *x, int arc)
         x->load[v->use_resource[k]] = *--x->saved;
 }
 
-static void search(struct exact *x)
+static void search_branch(struct exact *x)
 {
     struct outlook o;
     int next = -1, arcs[MAX_HOSTS];
@@ -274,21 +274,21 @@ static void search(struct exact *x)
         return;
     x->steps_left--;
     /* the limit may have fallen since the last arc was found good */
-    if (!look(x, &o) || !(value_s(x, 0) < x->limit_s))
+    if (!look_ahead(x, &o) || !(value_s(x, 0) < x->limit_s))
         return;
     for (int h = 0; h < x->n; h++)
         if (h != x->root && x->parent_arc[h] < 0 &&
             (next < 0 || o.options[h] < o.options[next]))
             next = h;
     if (next < 0) {
-        keep(x, value_s(x, o.tail_s[x->root]));
+        keep_tree(x, value_s(x, o.tail_s[x->root]));
         return;
     }
     int n_arcs = sort_options(x, &o, next, arcs);
     for (int i = 0; i < n_arcs; i++) {
         load_arc(x, arcs[i]);
-        choose(x, arcs[i]);
-        search(x);
+        choose_arc(x, arcs[i]);
+        search_branch(x);
         unchoose(x, arcs[i]);
         unload_arc(x, arcs[i]);
     }
@@ -312,7 +312,7 @@ static void set_tree(struct exact *x, const int *parent_arc)
     for (int h = 0; h < x->n; h++)
         if (h != x->root) {
             espi_load_arc(x->v, parent_arc[h], 1, x->load);
-            choose(x, parent_arc[h]);
+            choose_arc(x, parent_arc[h]);
         }
 }
 
@@ -322,7 +322,7 @@ static void offer(struct exact *x, const int *parent_arc)
     set_tree(x, parent_arc);
     double value = value_s(x, tail_s(x, x->root, 0));
     if (!x->found || value < x->limit_s)
-        keep(x, value);
+        keep_tree(x, value);
 }
 
 static esp_status offer_heuristics(struct exact *x, struct espi_arena *a,
@@ -387,8 +387,8 @@ static double affordable_steps(int n)
 
 enum { THROUGHPUT, FINISH };
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_exact(const struct espi_task *task, struct esp_plan *plan,
+                            struct esp_err *err)
 {
     struct exact x;
     int finish = (int)task->option[0] == FINISH;
@@ -406,7 +406,7 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
         return st;
     forget_all(&x);
     espi_find_twins(x.v, x.root, x.twins);
-    search(&x);
+    search_branch(&x);
     if (x.steps_left <= 0)
         return espi_err(err, ESP_EUNSUPPORTED,
                         "exact gave up after %.0f steps: too many trees of these %d "
@@ -442,5 +442,5 @@ const struct espi_algo espi_algo_exact = {
     .complexity = "exponential",
     .summary = "the best single tree, by branch and bound",
     .options = options,
-    .run = run,
+    .run = run_exact,
 };

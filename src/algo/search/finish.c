@@ -122,7 +122,7 @@ static void sort_kids(struct kid *kids, int n)
 
 /* Puts the kids of a host into the best order; gives what remains after the host has got
  * the first slice. */
-static double serve(struct climb *c, int host)
+static double order_kids(struct climb *c, int host)
 {
     const struct espi_view *v = c->s.v;
     const int *parent_arc = c->s.parent_arc;
@@ -152,7 +152,7 @@ static double evaluate(struct climb *c)
     int n = c->s.v->g.n;
     go_down(c);
     for (int i = n - 1; i >= 0; i--) {
-        double rest_s = serve(c, c->order[i]);
+        double rest_s = order_kids(c, c->order[i]);
         c->rest_s[c->order[i]] = rest_s;
     }
     c->work += 2 * n;
@@ -289,7 +289,7 @@ static int try_move(struct climb *c)
 
 /* Back to the best tree; the history forgets how good it was, each time by more, so that
  * the search can leave it by another way. */
-static void restart(struct climb *c)
+static void restart_from_best(struct climb *c)
 {
     espi_tree_state_set(&c->s, c->best);
     c->now_s = evaluate(c);
@@ -326,7 +326,7 @@ static void climb_from(struct climb *c, const int *parent_arc)
 {
     espi_rng_seed(&c->rng, c->search->seed);
     memcpy(c->best, parent_arc, (size_t)c->s.v->g.n * sizeof *c->best);
-    restart(c);
+    restart_from_best(c);
     c->best_s = c->now_s;
 }
 
@@ -353,7 +353,7 @@ int espi_search_finish(const struct espi_search *search, double count, double li
             if (c.now_s < c.best_s * (1 - 1e-12))
                 keep_best(&c);
         } else if (c.step - c.last_gain > patience) {
-            restart(&c);
+            restart_from_best(&c);
         }
     }
     memcpy(parent_arc, c.best, (size_t)search->v->g.n * sizeof *parent_arc);

@@ -163,8 +163,8 @@ static esp_status refinement_init(struct refinement *r, struct esp_err *err)
     return r->tree && r->start && r->arcs && r->load_s ? ESP_OK : espi_err_nomem(err);
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_refine(const struct espi_task *task, struct esp_plan *plan,
+                             struct esp_err *err)
 {
     struct refinement r = {.task = task};
     enum objective objective = (enum objective)task->option[OPTION_OBJECTIVE];
@@ -211,5 +211,5 @@ const struct espi_algo espi_algo_refine = {
     .summary = "the best heuristic's tree, improved by tabu search",
     .options = options,
     .uses = uses,
-    .run = run,
+    .run = run_refine,
 };

@@ -60,7 +60,7 @@ static double excess_of(const struct tabu *t, double load_s)
 
 /* ---- the set of overloaded resources ---- */
 
-static void touch(struct tabu *t, int r)
+static void touch_resource(struct tabu *t, int r)
 {
     int is_over = t->s.load[r] > t->target_s;
     if (is_over == (t->place[r] >= 0))
@@ -80,7 +80,7 @@ static void touch_arc(struct tabu *t, int arc)
 {
     const struct espi_view *v = t->s.v;
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
-        touch(t, v->use_resource[k]);
+        touch_resource(t, v->use_resource[k]);
 }
 
 static void set_target(struct tabu *t, double target_s)
@@ -88,7 +88,7 @@ static void set_target(struct tabu *t, double target_s)
     t->target_s = target_s;
     t->excess_s = 0;
     for (int r = 0; r < t->s.v->links.n; r++) {
-        touch(t, r);
+        touch_resource(t, r);
         t->excess_s += excess_of(t, t->s.load[r]);
     }
     t->least_excess_s = t->excess_s;
@@ -113,7 +113,7 @@ static double shift(struct tabu *t, int arc, double sign, int apply)
     return change_s;
 }
 
-static void consider(struct tabu *t, int x, int in, double excess_s, int forbidden)
+static void consider_move(struct tabu *t, int x, int in, double excess_s, int forbidden)
 {
     double slack_s = 1e-12 * t->target_s;
     struct move *best = &t->move;
@@ -142,7 +142,7 @@ static void explore(struct tabu *t, int x, int z, int old, double excess_s, int 
         if (in == old || espi_tree_state_marked(s, g->tail[in]))
             continue;
         double change_s = shift(t, in, 1, 0);
-        consider(t, x, in, excess_s + change_s, forbidden || t->until[in] > t->step);
+        consider_move(t, x, in, excess_s + change_s, forbidden || t->until[in] > t->step);
     }
     t->work += g->in.start[z + 1] - g->in.start[z];
     if (turns == MAX_TURNS)
@@ -174,7 +174,7 @@ static void weigh_moves(struct tabu *t, int resource)
 
 /* ---- moving ---- */
 
-static void leave(struct tabu *t, int arc)
+static void leave_arc(struct tabu *t, int arc)
 {
     t->until[arc] = t->step + 2 + espi_rng_below(&t->rng, 10) + t->n_over;
 }
@@ -183,9 +183,9 @@ static void do_move(struct tabu *t, int x, int in)
 {
     struct espi_tree_state *s = &t->s;
     int z = s->v->g.head[in], old = s->parent_arc[x];
-    leave(t, old);
+    leave_arc(t, old);
     for (int h = z; h != x; h = s->v->g.tail[s->parent_arc[h]])
-        leave(t, s->parent_arc[h]);
+        leave_arc(t, s->parent_arc[h]);
     espi_tree_state_rehang(s, x, in);
     touch_arc(t, old);
     touch_arc(t, in);
@@ -203,7 +203,7 @@ static void keep_best(struct tabu *t)
     memcpy(t->best, t->s.parent_arc, (size_t)n * sizeof *t->best);
 }
 
-static void step(struct tabu *t)
+static void tabu_step(struct tabu *t)
 {
     t->step++;
     t->work++;
@@ -236,7 +236,7 @@ static void kick(struct tabu *t)
 }
 
 /* Back to the best tree, and away from it by some moves at random. */
-static void restart(struct tabu *t)
+static void restart_from_best(struct tabu *t)
 {
     espi_tree_state_set(&t->s, t->best);
     int kicks = 2 + (int)espi_rng_below(&t->rng, 2 + (uint32_t)t->s.v->g.n / KICKS);
@@ -289,9 +289,9 @@ int espi_search_throughput(const struct espi_search *search, int *parent_arc)
             keep_best(&t);
             set_target(&t, t.best_s * JUST_BELOW);
         } else if (t.step - t.last_gain > patience) {
-            restart(&t);
+            restart_from_best(&t);
         } else {
-            step(&t);
+            tabu_step(&t);
         }
     }
     memcpy(parent_arc, t.best, (size_t)search->v->g.n * sizeof *parent_arc);

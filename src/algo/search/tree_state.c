@@ -52,7 +52,7 @@ static int allocate(struct espi_tree_state *s, struct espi_arena *a)
                : -1;
 }
 
-static void clear(struct espi_tree_state *s)
+static void clear_state(struct espi_tree_state *s)
 {
     size_t n = (size_t)s->v->g.n, resources = (size_t)s->v->links.n;
     memset(s->parent_arc, -1, n * sizeof *s->parent_arc);
@@ -74,7 +74,7 @@ int espi_tree_state_init(struct espi_tree_state *s, const struct espi_view *v, i
         for (int k = v->use_start[e]; k < v->use_start[e + 1]; k++)
             s->use_arc[k] = e;
     find_reverses(s, s->path);
-    clear(s);
+    clear_state(s);
     return 0;
 }
 
@@ -86,7 +86,7 @@ void espi_tree_state_share(struct espi_tree_state *s, const double *base_s, doub
 
 void espi_tree_state_set(struct espi_tree_state *s, const int *parent_arc)
 {
-    clear(s);
+    clear_state(s);
     for (int h = s->v->g.n - 1; h >= 0; h--)
         if (parent_arc[h] >= 0)
             espi_tree_state_add(s, parent_arc[h]);

@@ -45,7 +45,7 @@ struct service {
 
 static volatile sig_atomic_t stopped;
 
-static void stop(int signal)
+static void stop_serving(int signal)
 {
     (void)signal;
     stopped = 1;
@@ -174,7 +174,7 @@ static void renew(struct service *s)
 
 /* ---- plans ---- */
 
-static void tell(const struct service *s, const struct espi_advice *advice)
+static void tell_advice(const struct service *s, const struct espi_advice *advice)
 {
     struct espi_outlook o;
     char algo[64];
@@ -202,7 +202,7 @@ static void plan_one(struct service *s)
     if (espi_advisor_plan(s->advisor, now_s, &advice, NULL))
         return;
     if (advice.is_new && !espi_advice_write(s->folder, s->p, &advice, NULL)) {
-        tell(s, &advice);
+        tell_advice(s, &advice);
         if (s->live.log)
             espi_live_log_publish(s->live.log, &advice, espi_now_s());
     }
@@ -229,7 +229,7 @@ static void say_change(struct service *s)
             t.change_factor);
 }
 
-static void probe(struct service *s)
+static void send_probe(struct service *s)
 {
     struct espi_probe_order order;
     double now_s = espi_now_s(), until_s;
@@ -264,13 +264,13 @@ static void say_probes(const struct service *s)
             t.doubted);
 }
 
-static int serve(struct service *s)
+static int serve_job(struct service *s)
 {
     pid_t parent = getppid();
 
     while (!stopped && getppid() == parent) {
         listen_all(s, s->to_plan > 0 ? 0 : s->hub >= 0 ? PROBE_LOOK_MS : 200);
-        probe(s);
+        send_probe(s);
         renew(s);
         if (s->to_plan > 0 || espi_now_s() - s->planned_s > REVIEW_S)
             plan_one(s);
@@ -292,7 +292,7 @@ static void tick(void *service)
 
     while (s->hub >= 0 && espi_advice_receive(s->hub, &text) == ESPI_NEWS_PROBE)
         hear_probe(s, s->hub, &text.probe);
-    probe(s);
+    send_probe(s);
 }
 
 static int open_service(struct service *s, const struct cli_args *args)
@@ -359,7 +359,7 @@ static void toggle_stderr(int *kept)
 static int run_advise(const struct cli_args *args)
 {
     struct service s = {.to_plan = 0, .hub = -1};
-    struct sigaction action = {.sa_handler = stop};
+    struct sigaction action = {.sa_handler = stop_serving};
     int kept = -1;
 
     sigaction(SIGTERM, &action, NULL);
@@ -374,7 +374,7 @@ static int run_advise(const struct cli_args *args)
         toggle_stderr(&kept);
     if (code == CLI_OK) {
         cli_live_open(args, s.folder, s.p, &s.live);
-        code = serve(&s);
+        code = serve_job(&s);
     }
     if (code == CLI_OK)
         say_probes(&s);

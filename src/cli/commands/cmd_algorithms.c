@@ -108,7 +108,7 @@ static int print_one(const struct espi_algo *a)
     return bad ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
 
-static int wanted(const struct cli_args *args, const struct espi_algo *a)
+static int is_wanted(const struct cli_args *args, const struct espi_algo *a)
 {
     const char *op = cli_text(args, "op"), *family = cli_text(args, "family");
 
@@ -128,7 +128,7 @@ static int print_list(const struct cli_args *args)
 
     cli_table_init(&t, columns, 4);
     for (int i = 0; i < n; i++) {
-        if (!wanted(args, algos[i]))
+        if (!is_wanted(args, algos[i]))
             continue;
         cli_table_add(&t, "%s", algos[i]->name);
         cli_table_add(&t, "%s", esp_op_name(algos[i]->op));
@@ -154,7 +154,7 @@ static int print_list_json(const struct cli_args *args)
     const struct espi_algo *const *algos = espi_algos(&n);
 
     for (int i = 0; i < n; i++)
-        if (wanted(args, algos[i]))
+        if (is_wanted(args, algos[i]))
             json_array_append_new(all, algo_json(algos[i]));
     return cli_print_json(all);
 }

@@ -270,7 +270,7 @@ static int print_answer(const struct cli_question *q, const struct esp_bound *b)
     return json ? print_figure_json(q, b) : print_figure(q, b);
 }
 
-static int answer(struct cli_question *q)
+static int answer_bound(struct cli_question *q)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct esp_bound_options options;
@@ -296,7 +296,7 @@ static int answer(struct cli_question *q)
 
 static int run_bound(const struct cli_args *args)
 {
-    return cli_ask(args, answer);
+    return cli_ask(args, answer_bound);
 }
 
 const struct command cli_command_bound = {

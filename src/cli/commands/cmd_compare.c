@@ -106,7 +106,7 @@ static int check_entries(struct contest *c)
     return CLI_OK;
 }
 
-static int enter(struct contest *c)
+static int enter_algorithms(struct contest *c)
 {
     const char *list;
     int code = CLI_OK;
@@ -160,7 +160,7 @@ static int by_number(double a, double b)
 }
 
 /* What failed comes last; equals stay in the order in which they were entered. */
-static int compare(const struct entry *x, const struct entry *y, bool by_makespan)
+static int compare_entries(const struct entry *x, const struct entry *y, bool by_makespan)
 {
     bool failed = x->status != ESP_OK, other_failed = y->status != ESP_OK;
 
@@ -173,14 +173,14 @@ static int compare(const struct entry *x, const struct entry *y, bool by_makespa
     return throughput ? throughput : makespan;
 }
 
-static void rank(struct contest *c)
+static void rank_entries(struct contest *c)
 {
     bool by_makespan = strcmp(cli_text(c->args, "sort"), "makespan") == 0;
 
     for (size_t i = 1; i < c->n; i++) {
         struct entry e = c->entries[i];
         size_t k = i;
-        for (; k > 0 && compare(&e, &c->entries[k - 1], by_makespan) < 0; k--)
+        for (; k > 0 && compare_entries(&e, &c->entries[k - 1], by_makespan) < 0; k--)
             c->entries[k] = c->entries[k - 1];
         c->entries[k] = e;
     }
@@ -294,7 +294,7 @@ static int print_text(const struct contest *c)
 
 /* That an algorithm is not for such a platform is no failure, but any other reason is;
  * so is having nothing to show. */
-static int judge(const struct contest *c)
+static int judge_outcomes(const struct contest *c)
 {
     size_t planned = 0;
 
@@ -307,22 +307,22 @@ static int judge(const struct contest *c)
     return planned ? CLI_OK : cli_error(CLI_FAILED, "no algorithm could be used");
 }
 
-static int hold(struct contest *c)
+static int run_algorithms(struct contest *c)
 {
-    int code = enter(c);
+    int code = enter_algorithms(c);
 
     if (code != CLI_OK)
         return code;
     cli_parallel(c->n + 1, run_job, c, "planning");
-    rank(c);
+    rank_entries(c);
     code = cli_has(c->args, "json") ? print_ranking_json(c) : print_text(c);
-    return code == CLI_OK ? judge(c) : code;
+    return code == CLI_OK ? judge_outcomes(c) : code;
 }
 
-static int answer(struct cli_question *q)
+static int answer_compare(struct cli_question *q)
 {
     struct contest c = {.args = q->args, .p = q->p, .request = q->request};
-    int code = hold(&c);
+    int code = run_algorithms(&c);
 
     for (size_t i = 0; i < c.n; i++)
         espi_free(c.entries[i].text);
@@ -332,7 +332,7 @@ static int answer(struct cli_question *q)
 
 static int run_compare(const struct cli_args *args)
 {
-    return cli_ask(args, answer);
+    return cli_ask(args, answer_compare);
 }
 
 const struct command cli_command_compare = {

@@ -141,7 +141,7 @@ static int print_facts(const struct esp_platform *p, const struct summary *s)
     return bad;
 }
 
-static void heading(const char *title)
+static void print_heading(const char *title)
 {
     printf("\n%s%s%s\n", cli_bold(stdout), title, cli_plain(stdout));
 }
@@ -165,7 +165,7 @@ static int print_sites(const struct esp_platform *p, const struct summary *s)
 
     if (p->n_sites == 0)
         return 0;
-    heading("Sites");
+    print_heading("Sites");
     cli_table_init(&t, columns, s->switches ? 3 : 2);
     for (int i = 0; i < shown; i++) {
         cli_table_add(&t, "%s", espi_names_text(&p->sites, i));
@@ -191,7 +191,7 @@ static int print_cables(const struct esp_platform *p)
 
     if (p->n_shared == 0)
         return 0;
-    heading("Shared cables");
+    print_heading("Shared cables");
     cli_table_init(&t, columns, 3);
     for (int i = 0; i < shown; i++) {
         espi_format_bandwidth(bandwidth, sizeof bandwidth, p->shared_Bps[i]);
@@ -237,7 +237,7 @@ static int print_histogram(const char *title, const struct distribution *d,
 
     if (d->n_bins < 2)
         return 0;
-    heading(title);
+    print_heading(title);
     for (int i = 0; i < d->n_bins; i++)
         largest = d->bins[i].count > largest ? d->bins[i].count : largest;
     bool ranges = d->bins[1].from != d->bins[1].to;
@@ -375,7 +375,7 @@ static int print_info_json(const struct esp_platform *p, const struct summary *s
 
 /* ---- the command ---- */
 
-static int inform(const struct cli_args *args, const struct esp_platform *p)
+static int print_info(const struct cli_args *args, const struct esp_platform *p)
 {
     struct espi_arena arena;
     struct summary s;
@@ -402,7 +402,7 @@ static int run_info(const struct cli_args *args)
     int code = cli_read_platform(args, args->words[0], NULL, &p);
 
     if (code == CLI_OK)
-        code = inform(args, p);
+        code = print_info(args, p);
     esp_platform_free(p);
     return code;
 }

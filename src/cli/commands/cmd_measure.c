@@ -60,7 +60,7 @@ static const char **command_line(const struct cli_args *args, const char *probe,
     return words;
 }
 
-static int start(struct probe *p, const char *const *words)
+static int start_probe(struct probe *p, const char *const *words)
 {
     posix_spawn_file_actions_t actions;
     int ends[2];
@@ -86,7 +86,7 @@ static int start(struct probe *p, const char *const *words)
 }
 
 /* "progress PART SECONDS WHAT": a bar on terminals, a line a stage elsewhere. */
-static void show(struct probe *p, const char *line)
+static void show_progress(struct probe *p, const char *line)
 {
     double part, left_s;
     char what[64], shown[80];
@@ -104,7 +104,7 @@ static void show(struct probe *p, const char *line)
 }
 
 /* Lines of the probe begin with '@'; what else the launcher says is passed on. */
-static int take(struct probe *p, char *line, size_t length)
+static int take_line(struct probe *p, char *line, size_t length)
 {
     char quoted[200];
 
@@ -116,7 +116,7 @@ static int take(struct probe *p, char *line, size_t length)
     line++;
     length--;
     if (strncmp(line, "progress ", 9) == 0) {
-        show(p, line);
+        show_progress(p, line);
     } else if (strcmp(line, "end\n") == 0) {
         p->ended = 1;
     } else if (strncmp(line, "hosts ", 6) != 0) {
@@ -130,7 +130,7 @@ static int take(struct probe *p, char *line, size_t length)
 
 /* Some MPIs hang when ranks leave: once the samples are there, that is not ours to wait
  * for. */
-static int leave(struct probe *p)
+static int leave_probe(struct probe *p)
 {
     double deadline_s = espi_now_s() + LEAVE_S;
     int how = 0;
@@ -159,7 +159,7 @@ static int listen_to(struct probe *p)
     int code = CLI_OK;
 
     while (code == CLI_OK && !p->ended && (length = getline(&line, &room, p->lines)) > 0)
-        code = take(p, line, (size_t)length);
+        code = take_line(p, line, (size_t)length);
     free(line);
     if (p->progress)
         cli_progress_end();
@@ -183,12 +183,12 @@ static int run_probe(const struct cli_args *args, struct espi_samples *samples)
     const char **words = command_line(args, path, cli_text(args, "budget"));
     if (!words)
         return cli_error(CLI_FAILED, "out of memory");
-    code = start(&p, words);
+    code = start_probe(&p, words);
     espi_free(words);
     if (code == CLI_OK)
         code = listen_to(&p);
     if (p.pid > 0) {
-        int left = leave(&p);
+        int left = leave_probe(&p);
         code = code ? code : left;
     }
     if (p.lines)
@@ -343,8 +343,8 @@ static esp_status write_platform(const void *platform, FILE *out, struct esp_err
     return esp_platform_write_stream(platform, out, err);
 }
 
-static int digest(const struct cli_args *args, const struct espi_samples *samples,
-                  struct espi_arena *arena, double took_s)
+static int digest_samples(const struct cli_args *args, const struct espi_samples *samples,
+                          struct espi_arena *arena, double took_s)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct espi_measured net;
@@ -398,7 +398,7 @@ static int run_measure(const struct cli_args *args)
 
     espi_arena_init(&arena);
     if (code == CLI_OK)
-        code = digest(args, &samples, &arena, took_s);
+        code = digest_samples(args, &samples, &arena, took_s);
     espi_arena_done(&arena);
     espi_samples_done(&samples);
     return code;

@@ -149,7 +149,7 @@ static int find_bottleneck(struct answer *a)
     return cli_fail(status, &err);
 }
 
-static int answer(const struct answer *a)
+static int answer_plan(const struct answer *a)
 {
     const char *path = cli_text(a->args, "output");
     bool to_stdout = path && strcmp(path, "-") == 0;
@@ -160,7 +160,7 @@ static int answer(const struct answer *a)
     return cli_has(a->args, "json") ? cli_write(NULL, write_plan, a) : print_text(a);
 }
 
-static int make(struct cli_question *q)
+static int make_plan(struct cli_question *q)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct answer a = {.args = q->args, .p = q->p};
@@ -181,14 +181,14 @@ static int make(struct cli_question *q)
     a.algo = espi_algo_find(plan->algo, strcspn(plan->algo, ":"));
     int code = find_bottleneck(&a);
     if (code == CLI_OK)
-        code = answer(&a);
+        code = answer_plan(&a);
     esp_plan_free(plan);
     return code;
 }
 
 static int run_plan(const struct cli_args *args)
 {
-    return cli_ask(args, make);
+    return cli_ask(args, make_plan);
 }
 
 const struct command cli_command_plan = {

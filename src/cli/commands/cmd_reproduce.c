@@ -52,7 +52,7 @@ static int no_such(const char *word)
                      espi_quote(quoted, sizeof quoted, word));
 }
 
-static int choose(struct run *r)
+static int choose_studies(struct run *r)
 {
     int n;
     const struct espi_study *const *all = espi_studies(&n);
@@ -83,7 +83,7 @@ static int choose(struct run *r)
 /* ---- running ---- */
 
 /* The number of jobs is known once the first is done; the bar goes by thousandths. */
-static void tell(void *arg, size_t done, size_t total)
+static void tell_progress(void *arg, size_t done, size_t total)
 {
     (void)arg;
     cli_progress_update((long long)(done * 1000 / total));
@@ -95,7 +95,7 @@ static int run_one(struct run *r, int i)
     const struct espi_study *study = r->studies[i];
     struct espi_study_run run = {.quick = cli_has(r->args, "quick"),
                                  .findings = &r->findings[i],
-                                 .progress = tell};
+                                 .progress = tell_progress};
 
     r->findings[i].arena = &r->arena;
     cli_progress_start(1000, study->name);
@@ -253,7 +253,7 @@ static int run_reproduce(const struct cli_args *args)
     if (cli_has(args, "quick") && cli_has(args, "full"))
         return cli_error(CLI_BAD_USAGE, "--quick and --full exclude each other");
     espi_arena_init(&r.arena);
-    int code = choose(&r);
+    int code = choose_studies(&r);
     if (code == CLI_OK && cli_has(args, "list")) {
         code = list(&r);
     } else {

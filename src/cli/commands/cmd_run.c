@@ -22,7 +22,7 @@
 
 /* ---- settings ---- */
 
-static int set(const char *name, const char *value)
+static int set_variable(const char *name, const char *value)
 {
     return setenv(name, value, 1) ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
@@ -35,7 +35,7 @@ static int set_file(const char *name, const char *path)
     if (!realpath(path, whole))
         return cli_error(CLI_BAD_INPUT, "%s: %s", espi_quote(quoted, sizeof quoted, path),
                          strerror(errno));
-    return set(name, whole);
+    return set_variable(name, whole);
 }
 
 /* What is wrong with the files is better said before the ranks start. */
@@ -73,10 +73,10 @@ static int set_all(const struct cli_args *args)
     if (code == CLI_OK && plan)
         code = set_file("ESPALIER_PLAN", plan);
     if (code == CLI_OK && cli_has(args, "stats"))
-        code = set("ESPALIER_STATS", "-");
+        code = set_variable("ESPALIER_STATS", "-");
     for (size_t i = 0; i < sizeof texts / sizeof *texts && code == CLI_OK; i++)
         if (cli_text(args, texts[i].option))
-            code = set(texts[i].name, cli_text(args, texts[i].option));
+            code = set_variable(texts[i].name, cli_text(args, texts[i].option));
     return code ? code : cli_fail(espi_settings_read(&settings, getenv, &err), &err);
 }
 
@@ -89,7 +89,7 @@ struct advice {
     struct cli_companion advisor; /* its command line is words, if there is one */
 };
 
-static void add(struct advice *a, const char *word)
+static void add_word(struct advice *a, const char *word)
 {
     a->words[a->advisor.n++] = word;
 }
@@ -103,9 +103,9 @@ static int set_prober(struct advice *a)
               (!settings.prober[0] && espi_find_part(ESPI_PART_PROBER, NULL, path));
 
     snprintf(a->share, sizeof a->share, "%g", bad ? 0 : settings.probe);
-    add(a, "--probe");
-    add(a, a->share);
-    return bad || settings.prober[0] ? CLI_OK : set("ESPALIER_PROBER", path);
+    add_word(a, "--probe");
+    add_word(a, a->share);
+    return bad || settings.prober[0] ? CLI_OK : set_variable("ESPALIER_PROBER", path);
 }
 
 /* Nobody else's, and gone when we are. */
@@ -132,23 +132,23 @@ static int set_advisor(const struct cli_args *args, struct advice *a)
     static const char *const passed[] = {"--http", "--http-token", "--http-open"};
 
     a->advisor = (struct cli_companion){a->words, 0, "the advisor", "--again"};
-    add(a, a->self);
-    add(a, "advise");
-    add(a, "-p");
-    add(a, getenv("ESPALIER_PLATFORM"));
-    add(a, "--folder");
-    add(a, a->folder);
+    add_word(a, a->self);
+    add_word(a, "advise");
+    add_word(a, "-p");
+    add_word(a, getenv("ESPALIER_PLATFORM"));
+    add_word(a, "--folder");
+    add_word(a, a->folder);
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
         if (!cli_has(args, passed[i] + 2))
             continue;
-        add(a, passed[i]);
+        add_word(a, passed[i]);
         if (cli_text(args, passed[i] + 2))
-            add(a, cli_text(args, passed[i] + 2));
+            add_word(a, cli_text(args, passed[i] + 2));
     }
     if (cli_text(args, "log") && strcmp(cli_text(args, "log"), "debug") == 0)
-        add(a, "-v");
+        add_word(a, "-v");
     if (cli_has(args, "stats"))
-        add(a, "--stats");
+        add_word(a, "--stats");
     return set_prober(a);
 }
 
@@ -163,11 +163,11 @@ static int set_advice(const struct cli_args *args, struct advice *a)
     int code = make_folder(a);
     if (code == CLI_OK)
         code = set_advisor(args, a);
-    return code == CLI_OK ? set("ESPALIER_ADVICE", a->folder) : code;
+    return code == CLI_OK ? set_variable("ESPALIER_ADVICE", a->folder) : code;
 }
 
-static int start(const char *const *line, const struct cli_run_plan *plan,
-                 struct advice *advice)
+static int start_program(const char *const *line, const struct cli_run_plan *plan,
+                         struct advice *advice)
 {
     char quoted[80];
 
@@ -194,7 +194,7 @@ static int run_all(const struct cli_args *args, int mpi, const char *shim)
         code = set_advice(args, &advice);
     if (code == CLI_OK) {
         const char **line = cli_run_line(args, mpi, shim, &arena);
-        code = line ? start(line, &kept->plan, &advice) : CLI_FAILED;
+        code = line ? start_program(line, &kept->plan, &advice) : CLI_FAILED;
     }
     cli_kept_clean(kept);
     cli_guard_end();

@@ -133,7 +133,7 @@ static const char *title_of(struct cli_show *s)
     return title;
 }
 
-static int say(const struct cli_show *s, const char *path)
+static int say_written(const struct cli_show *s, const char *path)
 {
     char quoted[256];
 
@@ -165,7 +165,7 @@ static int write_page(struct cli_show *s, const char *path)
     return code == CLI_OK ? cli_write(path, espi_page_write, &s->page) : code;
 }
 
-static int draw(struct cli_show *s, const char *path)
+static int draw_file(struct cli_show *s, const char *path)
 {
     int code = gather_plans(s);
 
@@ -180,10 +180,10 @@ static int draw(struct cli_show *s, const char *path)
     s->page.net.root = root_of(s);
     s->page.title = title_of(s);
     code = ends_with(path, ".svg") ? write_picture(s, path) : write_page(s, path);
-    return code == CLI_OK ? say(s, path) : code;
+    return code == CLI_OK ? say_written(s, path) : code;
 }
 
-static int answer(struct cli_question *q)
+static int answer_show(struct cli_question *q)
 {
     struct cli_show s = {.q = q};
     const char *path = cli_text(q->args, "output");
@@ -199,7 +199,7 @@ static int answer(struct cli_question *q)
                         "run tools/setup and build again, or ask for a picture "
                         "(-o FILE.svg)");
     espi_arena_init(&s.arena);
-    int code = draw(&s, path);
+    int code = draw_file(&s, path);
     for (size_t i = 0; i < s.n_plans; i++)
         esp_plan_free(s.plans[i]);
     espi_free(s.plans);
@@ -210,7 +210,7 @@ static int answer(struct cli_question *q)
 
 static int run_show(const struct cli_args *args)
 {
-    return cli_ask(args, answer);
+    return cli_ask(args, answer_show);
 }
 
 const struct command cli_command_show = {

@@ -231,7 +231,7 @@ static esp_status write_transfers(const void *run, FILE *out, struct esp_err *er
 
 /* ---- the command ---- */
 
-static int answer(struct cli_sim *r)
+static int answer_simulation(struct cli_sim *r)
 {
     const char *path = cli_text(r->args, "transfers");
     int code = CLI_OK;
@@ -252,7 +252,7 @@ static int run_simulate(const struct cli_args *args)
     if (code == CLI_OK)
         code = simulate_first(&r);
     if (code == CLI_OK)
-        code = answer(&r);
+        code = answer_simulation(&r);
     esp_sim_result_free(r.result);
     espi_trace_done(&r.trace);
     esp_plan_free(r.plan);

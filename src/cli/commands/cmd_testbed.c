@@ -35,7 +35,7 @@ int cli_open_testbed(const struct cli_args *args, struct espi_testbed *testbed)
 
 /* ---- up ---- */
 
-static void step(int done, int total)
+static void show_step(int done, int total)
 {
     (void)total;
     cli_progress_update(done);
@@ -104,7 +104,7 @@ static int run_up(const struct cli_args *args)
     int delay_bad = espi_find_part(ESPI_PART_DELAY, NULL, delay);
     struct espi_testbed_tools tools = {.program = self_bad ? "espalier" : self,
                                        .delay_line = delay_bad ? NULL : delay,
-                                       .step = step};
+                                       .step = show_step};
     cli_progress_start(2 * esp_platform_node_count(p), "making namespaces");
     status = espi_testbed_up(cli_text(args, "name"), p, &tools, &err);
     cli_progress_end();
@@ -324,7 +324,7 @@ static int run_list(const struct cli_args *args)
     return CLI_OK;
 }
 
-static const struct command *const *children(void)
+static const struct command *const *testbed_commands(void)
 {
     static const struct command *const list[] = {&up,
                                                  &down,
@@ -360,6 +360,6 @@ const struct command cli_command_testbed = {
             {0}},
     .see = (const char *const[]){"generate", "run", NULL},
     .run = run_list,
-    .children = children,
+    .children = testbed_commands,
     .children_title = "Actions",
 };

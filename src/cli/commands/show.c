@@ -159,7 +159,7 @@ static void find_bounds(const struct contest *c, double *bound_s)
         bound_s[k] = bound ? c->sizes_bytes[k] / bound->throughput_Bps : NAN;
 }
 
-static int enter(struct contest *c, char *list)
+static int enter_algorithms(struct contest *c, char *list)
 {
     char *rest = NULL;
 
@@ -211,7 +211,7 @@ int cli_show_comparison(struct cli_show *s)
         sizes[k] = 1024 * espi_power(8, k);
     for (int i = 0; i < ALGOS_MAX * SIZES; i++)
         c.makespan_s[i] = NAN;
-    int code = enter(&c, list);
+    int code = enter_algorithms(&c, list);
     if (code != CLI_OK)
         return code;
     cli_parallel((size_t)c.n, run_job, &c, "comparing algorithms");

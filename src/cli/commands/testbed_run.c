@@ -147,7 +147,7 @@ static int set_environment(const struct espi_testbed *testbed, int mpi,
 /* ---- the waiting library ---- */
 
 /* "old:library". */
-static char *join(const char *old, const char *library)
+static char *join_libraries(const char *old, const char *library)
 {
     size_t size = strlen(old) + strlen(library) + 2;
     char *text = espi_malloc(size);
@@ -171,9 +171,9 @@ static int preload(char **words, int n, const char *library)
         int given = strcmp(words[i - 1], "LD_PRELOAD") == 0 && i >= 2 &&
                     strstr(words[i - 2], "env");
         if (assigned || given)
-            bad = !(words[i] = join(words[i], library));
+            bad = !(words[i] = join_libraries(words[i], library));
     }
-    char *own = join(old ? old : "", library);
+    char *own = join_libraries(old ? old : "", library);
     bad |= !own || setenv("LD_PRELOAD", own, 1);
     espi_free(own);
     return bad ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
@@ -194,8 +194,8 @@ static int load_waiting(char **words, int n, int mpi)
 
 /* ---- run ---- */
 
-static int start(const struct cli_args *args, struct espi_testbed *testbed, int mpi,
-                 const struct crew *crew)
+static int start_launcher(const struct cli_args *args, struct espi_testbed *testbed,
+                          int mpi, const struct crew *crew)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     char ranks[16], hostfile[40];
@@ -275,7 +275,7 @@ static int run_run(const struct cli_args *given)
     if (code == CLI_OK)
         code = take_ranks(&args, &crew);
     if (code == CLI_OK)
-        code = start(&args, &testbed, mpi, &crew);
+        code = start_launcher(&args, &testbed, mpi, &crew);
     espi_free(crew.host);
     espi_testbed_done(&testbed);
     return code;

@@ -37,7 +37,7 @@ static void let_go(int life)
 
 /* Signals are blocked; what ends a terminal's or a batch system's group of processes is
  * just what it is there for. */
-static void watch(int life, struct cli_kept *kept)
+static void watch_life(int life, struct cli_kept *kept)
 {
     char nothing;
 
@@ -49,7 +49,7 @@ static void watch(int life, struct cli_kept *kept)
     _exit(0);
 }
 
-static void start(struct cli_kept *kept)
+static void start_guard(struct cli_kept *kept)
 {
     int ends[2];
     sigset_t all, before;
@@ -61,7 +61,7 @@ static void start(struct cli_kept *kept)
     guard.pid = fork();
     if (guard.pid == 0) {
         close(ends[1]);
-        watch(ends[0], kept);
+        watch_life(ends[0], kept);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[0]);
@@ -79,7 +79,7 @@ struct cli_kept *cli_guard_begin(bool wanted)
 
     if (page == MAP_FAILED)
         return &alone;
-    start(page);
+    start_guard(page);
     return page;
 }
 

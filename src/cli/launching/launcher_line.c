@@ -14,14 +14,14 @@ struct line {
     bool failed;
 };
 
-static void add(struct line *line, const char *word)
+static void add_word(struct line *line, const char *word)
 {
     line->words[line->n++] = word;
 }
 
 /* The first bytes of a text behind two others, in the arena. */
-static const char *join(struct line *line, const char *a, const char *b, const char *c,
-                        size_t length)
+static const char *join_texts(struct line *line, const char *a, const char *b,
+                              const char *c, size_t length)
 {
     size_t first = strlen(a), second = strlen(b);
     char *out = espi_arena_alloc(line->arena, first + second + length + 1, 1);
@@ -39,7 +39,7 @@ static const char *join(struct line *line, const char *a, const char *b, const c
 
 static const char *text(struct line *line, const char *a, const char *b, const char *c)
 {
-    return join(line, a, b, c, strlen(c));
+    return join_texts(line, a, b, c, strlen(c));
 }
 
 /* The end of the program whose words begin there: a colon, or that of the line. */
@@ -75,11 +75,11 @@ static const char *named(struct line *line, const struct cli_variable *v)
 
 static void add_x(struct line *line)
 {
-    add(line, "-x");
-    add(line, text(line, "LD_PRELOAD=", line->h->preload, ""));
+    add_word(line, "-x");
+    add_word(line, text(line, "LD_PRELOAD=", line->h->preload, ""));
     for (int i = 0; i < line->h->n; i++) {
-        add(line, "-x");
-        add(line, named(line, &line->h->variables[i]));
+        add_word(line, "-x");
+        add_word(line, named(line, &line->h->variables[i]));
     }
 }
 
@@ -91,11 +91,11 @@ static void copy_x(struct line *line, int at, int end)
         const char *theirs = value_in(words[at], "LD_PRELOAD");
         bool is_x = cli_is_option(words[at - 1], "x");
         if (is_x && theirs)
-            add(line, text(line, "LD_PRELOAD=", behind_ours(line, theirs), ""));
+            add_word(line, text(line, "LD_PRELOAD=", behind_ours(line, theirs), ""));
         else if (is_x && strcmp(words[at], "LD_PRELOAD") == 0)
-            add(line, text(line, "LD_PRELOAD=", line->h->preload, ""));
+            add_word(line, text(line, "LD_PRELOAD=", line->h->preload, ""));
         else
-            add(line, words[at]);
+            add_word(line, words[at]);
     }
 }
 
@@ -119,25 +119,26 @@ static void add_list(struct line *line)
     for (int i = l->at + 1; i < l->n; i++)
         found |= cli_is_env_list(l, i);
     if (!found) {
-        add(line, "-mca");
-        add(line, "mca_base_env_list");
-        add(line, list_with(line, set ? set : ""));
+        add_word(line, "-mca");
+        add_word(line, "mca_base_env_list");
+        add_word(line, list_with(line, set ? set : ""));
     }
     for (int i = l->at + 1; i < l->n; i++)
-        add(line, cli_is_env_list(l, i) ? list_with(line, l->words[i]) : l->words[i]);
+        add_word(line,
+                 cli_is_env_list(l, i) ? list_with(line, l->words[i]) : l->words[i]);
 }
 
 /* ---- MPICH ---- */
 
 static void add_genv(struct line *line)
 {
-    add(line, "-genv");
-    add(line, "LD_PRELOAD");
-    add(line, line->h->preload);
+    add_word(line, "-genv");
+    add_word(line, "LD_PRELOAD");
+    add_word(line, line->h->preload);
     for (int i = 0; i < line->h->n; i++) {
-        add(line, "-genv");
-        add(line, line->h->variables[i].name);
-        add(line, line->h->variables[i].value);
+        add_word(line, "-genv");
+        add_word(line, line->h->variables[i].name);
+        add_word(line, line->h->variables[i].value);
     }
 }
 
@@ -153,11 +154,11 @@ static void copy_genv(struct line *line, int at, int end)
     for (; at < end; at++) {
         const char *theirs = value_in(words[at], "LD_PRELOAD");
         if (theirs && sets(words[at - 1]))
-            add(line, text(line, "LD_PRELOAD=", behind_ours(line, theirs), ""));
+            add_word(line, text(line, "LD_PRELOAD=", behind_ours(line, theirs), ""));
         else if (strcmp(words[at - 1], "LD_PRELOAD") == 0 && sets(words[at - 2]))
-            add(line, behind_ours(line, words[at]));
+            add_word(line, behind_ours(line, words[at]));
         else
-            add(line, words[at]);
+            add_word(line, words[at]);
     }
 }
 
@@ -180,9 +181,9 @@ static const char *export_with(struct line *line, const char *theirs)
         all |= is_word(theirs, length, "ALL");
         if (own)
             preload = behind_ours(
-                line, join(line, "", "", own, (size_t)(theirs + length - own)));
+                line, join_texts(line, "", "", own, (size_t)(theirs + length - own)));
         else if (!is_word(theirs, length, "NONE") && !is_word(theirs, length, "NIL"))
-            out = text(line, join(line, out, "", theirs, length), ",", "");
+            out = text(line, join_texts(line, out, "", theirs, length), ",", "");
         theirs += length + (theirs[length] == ',');
     }
     out = text(line, out, "LD_PRELOAD=", preload);
@@ -198,11 +199,11 @@ static void copy_export(struct line *line, int at, int end)
     for (; at < end; at++) {
         const char *theirs = value_in(words[at], "--export");
         if (theirs)
-            add(line, text(line, "--export=", export_with(line, theirs), ""));
+            add_word(line, text(line, "--export=", export_with(line, theirs), ""));
         else if (strcmp(words[at - 1], "--export") == 0)
-            add(line, export_with(line, words[at]));
+            add_word(line, export_with(line, words[at]));
         else
-            add(line, words[at]);
+            add_word(line, words[at]);
     }
 }
 
@@ -214,7 +215,8 @@ static void add_export(struct line *line, int at, int end)
         if (value_in(line->l->words[at], "--export") ||
             (strcmp(line->l->words[at], "--export") == 0 && at + 1 < end))
             return;
-    add(line, text(line, "--export=", export_with(line, set && *set ? set : "ALL"), ""));
+    add_word(line,
+             text(line, "--export=", export_with(line, set && *set ? set : "ALL"), ""));
 }
 
 /* ---- the line ---- */
@@ -236,7 +238,7 @@ static void add_program(struct line *line, int at, int end)
     else
         copy_genv(line, at, options);
     for (int i = options; i < end; i++)
-        add(line, line->l->words[i]);
+        add_word(line, line->l->words[i]);
 }
 
 static void add_programs(struct line *line)
@@ -249,7 +251,7 @@ static void add_programs(struct line *line)
         int end = program_end(l, at);
         add_program(line, at, end);
         if (end < l->n)
-            add(line, ":");
+            add_word(line, ":");
         at = end + 1;
     }
 }
@@ -268,11 +270,11 @@ const char **cli_launch_line(const struct cli_launch *l, const struct cli_handov
         return NULL;
     int first = l->way == CLI_WAY_INHERIT ? l->n : l->at + 1;
     for (int i = 0; i < first; i++)
-        add(&line, l->words[i]);
+        add_word(&line, l->words[i]);
     if (l->way == CLI_WAY_LIST)
         add_list(&line);
     else if (l->way != CLI_WAY_INHERIT)
         add_programs(&line);
-    add(&line, NULL);
+    add_word(&line, NULL);
     return line.failed ? NULL : line.words;
 }

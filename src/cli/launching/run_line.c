@@ -38,8 +38,8 @@ static const char *preload_of(const struct cli_launch *l, const char *shim,
     return text;
 }
 
-static void add(const struct cli_launch *l, struct cli_handover *h,
-                struct cli_variable *list, const char *name)
+static void add_variable(const struct cli_launch *l, struct cli_handover *h,
+                         struct cli_variable *list, const char *name)
 {
     const char *value = cli_launch_value(l, name, getenv);
 
@@ -48,8 +48,8 @@ static void add(const struct cli_launch *l, struct cli_handover *h,
 }
 
 /* The settings that have a value, and a plan that travels with them. */
-static int gather(const struct cli_launch *l, struct cli_handover *h,
-                  struct espi_arena *arena)
+static int gather_settings(const struct cli_launch *l, struct cli_handover *h,
+                           struct espi_arena *arena)
 {
     int n;
     const struct espi_knob *knobs = espi_knobs(&n);
@@ -61,11 +61,11 @@ static int gather(const struct cli_launch *l, struct cli_handover *h,
         return -1;
     h->variables = list;
     for (int i = 0; i < n; i++)
-        add(l, h, list, knobs[i].name);
+        add_variable(l, h, list, knobs[i].name);
     for (int i = 0; i < ESPI_PLAN_PIECES; i++) {
         char *name = names + (size_t)i * ESPI_PLAN_NAME_MAX;
         espi_plan_piece_name(i + 1, name);
-        add(l, h, list, name);
+        add_variable(l, h, list, name);
     }
     return 0;
 }
@@ -92,7 +92,7 @@ const char **cli_run_line(const struct cli_args *args, int mpi, const char *shim
 
     cli_launch_read(&launch, args->n_words, args->words, mpi, getenv);
     h.preload = preload_of(&launch, shim, arena);
-    const char **line = h.preload && !gather(&launch, &h, arena)
+    const char **line = h.preload && !gather_settings(&launch, &h, arena)
                             ? cli_launch_line(&launch, &h, getenv, arena)
                             : NULL;
     if (line && launch.way == CLI_WAY_INHERIT && setenv("LD_PRELOAD", h.preload, 1))

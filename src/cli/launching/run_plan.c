@@ -73,8 +73,8 @@ static struct early find_early(const struct cli_args *args)
     return e;
 }
 
-static int make(const struct cli_args *args, struct early *e,
-                const struct esp_platform *p, struct esp_plan **out)
+static int make_plan(const struct cli_args *args, struct early *e,
+                     const struct esp_platform *p, struct esp_plan **out)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     int code = root_of(args, p, cli_text(args, "platform"), &e->request.root);
@@ -87,7 +87,7 @@ static int make(const struct cli_args *args, struct early *e,
 
 /* ---- handing it over ---- */
 
-static int set(const char *name, const char *value)
+static int set_variable(const char *name, const char *value)
 {
     return setenv(name, value, 1) ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
@@ -104,10 +104,10 @@ static int put_into_environment(char *text, size_t length, bool *fits)
          i--) { /* the last first: it is cut off */
         char *piece = text + (size_t)(i - 1) * ESPI_PLAN_PIECE_BYTES;
         espi_plan_piece_name(i, name);
-        code = set(name, piece);
+        code = set_variable(name, piece);
         *piece = '\0';
     }
-    return pieces && code == CLI_OK ? set("ESPALIER_PLAN", value) : code;
+    return pieces && code == CLI_OK ? set_variable("ESPALIER_PLAN", value) : code;
 }
 
 /* The folder for a file: the user's, that of the platform, which the ranks have to read,
@@ -174,7 +174,7 @@ static int put_into_file(const struct cli_args *args, const struct esp_plan *pla
     if (fclose(out) && code == CLI_OK)
         code = cli_error(CLI_FAILED, "%s: %s", espi_quote(quoted, sizeof quoted, path),
                          strerror(errno));
-    return code == CLI_OK ? set("ESPALIER_PLAN", path) : code;
+    return code == CLI_OK ? set_variable("ESPALIER_PLAN", path) : code;
 }
 
 static int hand_over(const struct cli_args *args, const struct esp_plan *plan,
@@ -218,12 +218,13 @@ int cli_run_plan(const struct cli_args *args, struct cli_run_plan *out)
         return CLI_OK;
     int code = cli_read_platform(args, cli_text(args, "platform"), NULL, &p);
     if (code == CLI_OK)
-        code = make(args, &e, p, &plan);
+        code = make_plan(args, &e, p, &plan);
     if (code == CLI_OK && plan)
         code = hand_over(args, plan, p, out->path);
     if (code == CLI_OK) /* what the plan is not for is planned by the others */
-        code = set("ESPALIER_ALGO",
-                   plan && e.algo->flags & ESPI_ALGO_CHOOSES ? e.algo->name : "");
+        code =
+            set_variable("ESPALIER_ALGO",
+                         plan && e.algo->flags & ESPI_ALGO_CHOOSES ? e.algo->name : "");
     if (code != CLI_OK && out->path[0])
         unlink(out->path);
     esp_plan_free(plan);

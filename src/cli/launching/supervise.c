@@ -183,7 +183,7 @@ static void pass_on_held(pid_t pid)
 }
 
 /* How the command ended. */
-static int run(pid_t pid, struct beside *b)
+static int run_command(pid_t pid, struct beside *b)
 {
     int status = 0;
 
@@ -206,7 +206,7 @@ int cli_supervise(const char *const *words, struct cli_companion *companion)
     if (b.who)
         start_beside(&b);
     pid_t pid = start_process(words, SIGTERM); /* launchers end their ranks then */
-    int why = errno, status = pid > 0 ? run(pid, &b) : 0;
+    int why = errno, status = pid > 0 ? run_command(pid, &b) : 0;
     if (b.who)
         end_beside(&b);
     if (pid < 0)

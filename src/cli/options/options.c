@@ -95,10 +95,10 @@ static int bad_value(const struct command *c, const struct cli_option *o, const 
 /* ---- values ---- */
 
 /* Fills out with "'text' reason" and returns -1. */
-static int refuse(char *out, size_t size, const char *text, const char *fmt, ...)
+static int refuse_value(char *out, size_t size, const char *text, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-static int refuse(char *out, size_t size, const char *text, const char *fmt, ...)
+static int refuse_value(char *out, size_t size, const char *text, const char *fmt, ...)
 {
     char quoted[80], reason[256];
     va_list ap;
@@ -125,7 +125,7 @@ static int parse_choice(const char *const *choices, const char *text, char *why,
         const char *between = i == 0 ? "" : i == n - 1 ? " or " : ", ";
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", between, choices[i]);
     }
-    return refuse(why, size, text, "must be %s", list);
+    return refuse_value(why, size, text, "must be %s", list);
 }
 
 static int check_limits(const struct cli_option *o, const struct cli_given *g, char *why,
@@ -134,8 +134,9 @@ static int check_limits(const struct cli_option *o, const struct cli_given *g, c
     if (!o->limited || (g->number >= o->min && g->number <= o->max))
         return 0;
     if (isinf(o->max))
-        return refuse(why, size, g->text, "must be at least %.15g", o->min);
-    return refuse(why, size, g->text, "must lie between %.15g and %.15g", o->min, o->max);
+        return refuse_value(why, size, g->text, "must be at least %.15g", o->min);
+    return refuse_value(why, size, g->text, "must lie between %.15g and %.15g", o->min,
+                        o->max);
 }
 
 static int parse_int(struct cli_given *g, char *why, size_t size)
@@ -146,8 +147,8 @@ static int parse_int(struct cli_given *g, char *why, size_t size)
     g->integer = strtoll(g->text, &end, 10);
     g->number = (double)g->integer;
     if (end == g->text || *end != '\0')
-        return refuse(why, size, g->text, "is not a whole number");
-    return errno ? refuse(why, size, g->text, "is too large a number") : 0;
+        return refuse_value(why, size, g->text, "is not a whole number");
+    return errno ? refuse_value(why, size, g->text, "is too large a number") : 0;
 }
 
 static int parse_seed(struct cli_given *g, char *why, size_t size)
@@ -157,8 +158,8 @@ static int parse_seed(struct cli_given *g, char *why, size_t size)
     errno = 0;
     g->integer = (long long)strtoull(g->text, &end, 10);
     if (strchr(g->text, '-') || end == g->text || *end != '\0')
-        return refuse(why, size, g->text, "is not a whole number from 0 up");
-    return errno ? refuse(why, size, g->text, "is too large a number") : 0;
+        return refuse_value(why, size, g->text, "is not a whole number from 0 up");
+    return errno ? refuse_value(why, size, g->text, "is too large a number") : 0;
 }
 
 static int parse_double(struct cli_given *g, char *why, size_t size)
@@ -167,7 +168,7 @@ static int parse_double(struct cli_given *g, char *why, size_t size)
 
     g->number = strtod(g->text, &end);
     if (end == g->text || *end != '\0' || !isfinite(g->number))
-        return refuse(why, size, g->text, "is not a number");
+        return refuse_value(why, size, g->text, "is not a number");
     return 0;
 }
 

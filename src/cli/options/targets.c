@@ -17,7 +17,7 @@ struct list {
     size_t n, capacity;
 };
 
-static int add(struct list *list, int node)
+static int add_target(struct list *list, int node)
 {
     if (espi_grow((void **)&list->node, &list->capacity, list->n + 1, sizeof *list->node))
         return cli_error(CLI_FAILED, "out of memory");
@@ -42,7 +42,7 @@ static int add_names(struct list *list, const char *text, const char *separators
         if (node < 0)
             return cli_error(bad, "%s: no node is named '%s', nor has it as number",
                              where, espi_quote(quoted, sizeof quoted, name));
-        code = add(list, node);
+        code = add_target(list, node);
         text += length;
         text += strspn(text, separators);
     }
@@ -79,7 +79,7 @@ static int add_share(struct list *list, double percent, int root, uint64_t seed)
 
     for (int v = 0; v < list->p->n_nodes && code == CLI_OK; v++)
         if (v != root && !espi_is_switch(list->p, v))
-            code = add(list, v);
+            code = add_target(list, v);
     if (code != CLI_OK || list->n == 0)
         return code;
     size_t wanted = (size_t)floor((double)list->n * percent / 100 + 0.5);

@@ -83,7 +83,7 @@ int cli_gantt_init(struct cli_gantt *g, const struct esp_platform *p, int root,
 /* ---- what they do ---- */
 
 /* from and to in columns */
-static void mark(double *cells, int n, double from, double to)
+static void mark_cells(double *cells, int n, double from, double to)
 {
     to = to < n ? to : n;
     for (int c = (int)from; c < n && c < to; c++) {
@@ -102,9 +102,11 @@ void cli_gantt_add(void *gantt, const struct esp_sim_transfer *transfer)
     if (!(from < g->n_columns))
         return;
     if (sender >= 0)
-        mark(g->send + (size_t)sender * (size_t)g->n_columns, g->n_columns, from, to);
+        mark_cells(g->send + (size_t)sender * (size_t)g->n_columns, g->n_columns, from,
+                   to);
     if (receiver >= 0 && !transfer->lost)
-        mark(g->recv + (size_t)receiver * (size_t)g->n_columns, g->n_columns, from, to);
+        mark_cells(g->recv + (size_t)receiver * (size_t)g->n_columns, g->n_columns, from,
+                   to);
 }
 
 /* ---- the picture ---- */

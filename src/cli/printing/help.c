@@ -54,13 +54,13 @@ void cli_synopsis(const struct command *c, char *out, size_t size)
                                p->name, p->optional ? "]" : "", p->repeated ? "..." : "");
 }
 
-static void heading(const char *title)
+static void print_heading(const char *title)
 {
     printf("\n%s%s%s\n", cli_bold(stdout), title, cli_plain(stdout));
 }
 
 /* A term at column 2 and its text at column indent. */
-static void entry(const char *term, const char *text, int indent)
+static void print_entry(const char *term, const char *text, int indent)
 {
     int column = 2 + cli_text_width(term);
 
@@ -89,9 +89,9 @@ static void print_positionals(const struct command *c, int indent)
 
     if (!p || !p->name)
         return;
-    heading("Arguments");
+    print_heading("Arguments");
     for (; p->name; p++)
-        entry(p->name, p->help, indent);
+        print_entry(p->name, p->help, indent);
 }
 
 void cli_option_text(const struct cli_option *o, char *out, size_t size)
@@ -141,11 +141,11 @@ static void print_options(const struct command *c, int indent)
     const struct cli_option *o;
     char term[80], text[1024];
 
-    heading("Options");
+    print_heading("Options");
     for (int i = 0; (o = cli_option_at(c, i)); i++) {
         option_term(o, term, sizeof term);
         cli_option_text(o, text, sizeof text);
-        entry(term, text, indent);
+        print_entry(term, text, indent);
     }
 }
 
@@ -153,16 +153,16 @@ static void print_children(const struct command *c)
 {
     if (!c->children)
         return;
-    heading(c->children_title);
+    print_heading(c->children_title);
     for (const struct command *const *child = c->children(); *child; child++)
-        entry((*child)->name, (*child)->summary, 14);
+        print_entry((*child)->name, (*child)->summary, 14);
 }
 
 static void print_examples(const struct command *c)
 {
     if (!c->examples)
         return;
-    heading("Examples");
+    print_heading("Examples");
     for (const struct cli_example *e = c->examples; e->line; e++) {
         printf("  ");
         cli_wrap(stdout, e->what, 2, 2, cli_term_width());
@@ -209,13 +209,13 @@ void cli_each_group(FILE *out, void (*title)(FILE *, const char *),
 static void overview_title(FILE *out, const char *title)
 {
     (void)out;
-    heading(title);
+    print_heading(title);
 }
 
 static void overview_entry(FILE *out, const struct command *c)
 {
     (void)out;
-    entry(c->name, c->summary, 14);
+    print_entry(c->name, c->summary, 14);
 }
 
 void cli_print_overview(void)

@@ -118,7 +118,7 @@ static void exit_status(FILE *out)
     }
 }
 
-static void children(FILE *out, const struct command *c)
+static void write_children(FILE *out, const struct command *c)
 {
     for (const struct command *const *k = c->children(); *k; k++) {
         fputs(".SS ", out);
@@ -147,7 +147,7 @@ static void command_page(FILE *out, const struct command *c)
         fputs(".SH ", out);
         upper(out, c->children_title);
         fputc('\n', out);
-        children(out, c);
+        write_children(out, c);
     }
     if (c->examples) {
         fputs(".SH EXAMPLES\n", out);

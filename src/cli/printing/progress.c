@@ -39,7 +39,7 @@ static struct timespec after_start(long long ms)
     return t;
 }
 
-static void draw(double elapsed_s)
+static void draw_bar(double elapsed_s)
 {
     long long done = atomic_load(&bar.done);
     char filled[BAR_WIDTH + 1];
@@ -70,7 +70,7 @@ static void *keep_drawing(void *unused)
         while (!bar.stop && pthread_cond_timedwait(&bar.wake, &bar.lock, &next) == 0)
             continue;
         if (!bar.stop) {
-            draw((double)ms / 1e3);
+            draw_bar((double)ms / 1e3);
             bar.drawn = true;
         }
     }

@@ -161,8 +161,8 @@ static void count_sites(const struct esp_platform *p, struct summary *s)
 
 /* Marks the nodes that the walk along rows finds; ends[link] is where a link leads.
  * Returns how many. */
-static int walk(const struct espi_rows *rows, const int *ends, int start,
-                unsigned char *seen, int *queue)
+static int walk_rows(const struct espi_rows *rows, const int *ends, int start,
+                     unsigned char *seen, int *queue)
 {
     int n = 1;
 
@@ -190,9 +190,9 @@ static int look_around(const struct esp_platform *p, struct espi_arena *arena,
         return -1;
     /* Any node will do for strong connection; the root serves for both. */
     int start = s->root < 0 ? 0 : s->root;
-    int forth = walk(&p->out, p->head, start, s->seen, queue);
-    s->strongly_connected =
-        forth == p->n_nodes && walk(&p->in, p->tail, start, back, queue) == p->n_nodes;
+    int forth = walk_rows(&p->out, p->head, start, s->seen, queue);
+    s->strongly_connected = forth == p->n_nodes &&
+                            walk_rows(&p->in, p->tail, start, back, queue) == p->n_nodes;
     for (int u = 0; u < p->n_nodes; u++)
         s->unreached_hosts += !s->seen[u] && !espi_is_switch(p, u);
     return 0;

@@ -83,7 +83,7 @@ static int take_acks(struct out_flow *f)
     }
 }
 
-static int push(struct trial *t, struct out_flow *f)
+static int push_chunk(struct trial *t, struct out_flow *f)
 {
     int any = take_acks(f), done;
     double spent_s = espi_now_s() - t->start_s;
@@ -147,7 +147,7 @@ static int pull(struct trial *t, struct in_flow *f)
     return any;
 }
 
-static int compare(const void *x, const void *y)
+static int compare_flows(const void *x, const void *y)
 {
     double a = *(const double *)x, b = *(const double *)y;
     return (a > b) - (a < b);
@@ -165,7 +165,7 @@ static double middle_rate(const struct arrival *at, size_t n)
     for (size_t i = 0; i < slopes; i++)
         rates[i] = (at[i + apart].bytes - at[i].bytes) /
                    fmax(1e-7, at[i + apart].at_s - at[i].at_s);
-    qsort(rates, slopes, sizeof *rates, compare);
+    qsort(rates, slopes, sizeof *rates, compare_flows);
     double middle = rates[slopes / 2];
     espi_free(rates);
     return middle;
@@ -258,7 +258,7 @@ void run_flows(const struct command *c, int rank, struct results *out,
         int any = 0;
         left = 0;
         for (int i = 0; i < t.n_out; i++)
-            any |= t.out[i].ended ? 0 : push(&t, &t.out[i]);
+            any |= t.out[i].ended ? 0 : push_chunk(&t, &t.out[i]);
         for (int i = 0; i < t.n_in; i++)
             any |= t.in[i].ended ? 0 : pull(&t, &t.in[i]);
         for (int i = 0; i < t.n_out; i++)

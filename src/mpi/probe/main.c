@@ -71,7 +71,7 @@ static void obey(const struct command *c, int rank, struct results *out,
     }
 }
 
-static void serve(int rank)
+static void serve_rounds(int rank)
 {
     for (int order = ORDER_MEET; order != ORDER_QUIT;) {
         struct results out = {0};
@@ -92,7 +92,8 @@ static void serve(int rank)
 
 /* ---- commanding ---- */
 
-static void keep(const struct result *r, size_t n, int round, struct espi_samples *s)
+static void keep_results(const struct result *r, size_t n, int round,
+                         struct espi_samples *s)
 {
     for (size_t i = 0; i < n; i++) {
         struct espi_sample sample = {(enum espi_sample_kind)r[i].kind, round, r[i].from,
@@ -119,7 +120,7 @@ static void command_rank(struct commander *c, int rank, const struct task *all, 
     c->asked[rank] = rank != 0 && c->command->n;
 }
 
-static void collect(struct commander *c, int round, struct espi_samples *s)
+static void collect_results(struct commander *c, int round, struct espi_samples *s)
 {
     for (int rank = 1; rank < c->n_ranks; rank++) {
         if (!c->asked[rank])
@@ -129,7 +130,7 @@ static void collect(struct commander *c, int round, struct espi_samples *s)
         if (!r)
             give_up("out of memory");
         MPI_Recv(r, size, MPI_BYTE, rank, TAG_RESULT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        keep(r, (size_t)size / sizeof *r, round, s);
+        keep_results(r, (size_t)size / sizeof *r, round, s);
         espi_free(r);
     }
 }
@@ -152,9 +153,9 @@ static void carry_out(struct commander *c, const struct task *tasks, int n,
         obey(c->command, 0, &own, c);
     else if (order == ORDER_FLOWS)
         start_all(c);
-    keep(own.at, own.n, round, s);
+    keep_results(own.at, own.n, round, s);
     espi_free(own.at);
-    collect(c, round, s);
+    collect_results(c, round, s);
 }
 
 static esp_status run_trial(void *context, const struct espi_trial *trial,
@@ -304,7 +305,7 @@ int main(int argc, char **argv)
     if (rank == 0)
         command_all(size, names, budget_s);
     else
-        serve(rank);
+        serve_rounds(rank);
     espi_free(names);
     MPI_Finalize();
     return 0;

@@ -19,7 +19,7 @@ struct meeting {
 };
 
 /* What was to be said and how long saying it took. */
-static double say(int peer, enum next next)
+static double say_to_peer(int peer, enum next next)
 {
     char message = (char)next;
     double start_s = espi_now_s();
@@ -28,7 +28,7 @@ static double say(int peer, enum next next)
 }
 
 /* Takes the message, once it is there, and how long that took. */
-static enum next hear(int peer, double *took_s)
+static enum next hear_peer(int peer, double *took_s)
 {
     char message;
     wait_message(peer, TAG_PING, ESPI_SPIN_S, ESPI_REST_S);
@@ -38,7 +38,7 @@ static enum next hear(int peer, double *took_s)
     return (enum next)message;
 }
 
-static int compare(const void *x, const void *y)
+static int by_double(const void *x, const void *y)
 {
     double a = *(const double *)x, b = *(const double *)y;
     return (a > b) - (a < b);
@@ -46,7 +46,7 @@ static int compare(const void *x, const void *y)
 
 static double middle(double *values, int n)
 {
-    qsort(values, (size_t)n, sizeof *values, compare);
+    qsort(values, (size_t)n, sizeof *values, by_double);
     return values[n / 2];
 }
 
@@ -78,12 +78,12 @@ static void lead(struct meeting *m)
 {
     int pings = ESPI_PINGS;
     double took_s;
-    say(m->peer, ANSWER); /* connections are made at the first message */
-    hear(m->peer, &took_s);
+    say_to_peer(m->peer, ANSWER); /* connections are made at the first message */
+    hear_peer(m->peer, &took_s);
     for (m->n = 0; m->n < pings; m->n++) {
         double start_s = espi_now_s();
-        m->send_s[m->n] = say(m->peer, ANSWER);
-        hear(m->peer, &m->recv_s[m->n]);
+        m->send_s[m->n] = say_to_peer(m->peer, ANSWER);
+        hear_peer(m->peer, &m->recv_s[m->n]);
         m->round_trip_s = fmin(m->round_trip_s, espi_now_s() - start_s);
         pings = m->round_trip_s > ESPI_PING_LONG_S ? ESPI_FAR_PINGS : ESPI_PINGS;
     }
@@ -93,7 +93,7 @@ static void run_leader(struct meeting *m, const struct task *t, struct results *
 {
     lead(m);
     int near = m->round_trip_s / 2 < ESPI_FAR_S;
-    say(m->peer, near ? TRAIN : END);
+    say_to_peer(m->peer, near ? TRAIN : END);
     if (near)
         send_train(m);
     results_add(out, ESPI_SAMPLE_LATENCY, t->from_host, t->to_host, m->round_trip_s / 2);
@@ -107,8 +107,8 @@ static void run_follower(struct meeting *m, const struct task *t, struct results
 {
     double took_s;
     enum next next;
-    while ((next = hear(m->peer, &took_s)) == ANSWER)
-        say(m->peer, ANSWER);
+    while ((next = hear_peer(m->peer, &took_s)) == ANSWER)
+        say_to_peer(m->peer, ANSWER);
     if (next == END)
         return;
     results_add(out, ESPI_SAMPLE_QUICK, t->from_host, t->to_host, receive_train(m));
