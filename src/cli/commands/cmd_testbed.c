@@ -346,7 +346,7 @@ const struct command cli_command_testbed = {
     .about =
         (const char *const[]){
             "Builds a network on this machine out of network namespaces, with shaped "
-            "rates, shared links and delays, and runs MPI programs on it over TCP as if "
+            "rates, shared cables and delays, and runs MPI programs on it over TCP as if "
             "on as many machines. Needs root, ip(8) and tc(8).",
             "Without a further word, lists the testbeds that are up.", NULL},
     .examples =
