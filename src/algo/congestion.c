@@ -1,6 +1,6 @@
 #include "algo/congestion.h"
 
-#include "solve/softmax_price.h"
+#include "base/softmax_price.h"
 
 int espi_congestion_init(struct espi_congestion *c, const struct espi_view *v,
                          struct espi_arena *arena)

@@ -1,4 +1,4 @@
-#include "solve/softmax_price.h"
+#include "base/softmax_price.h"
 
 #include <math.h>
 

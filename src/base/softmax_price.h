@@ -1,7 +1,7 @@
 /* The soft maximum of loads: prices that are its gradient, and how far to go towards
  * other loads. Loads and prices are of n resources. */
-#ifndef ESPI_SOLVE_SOFTMAX_PRICE_H
-#define ESPI_SOLVE_SOFTMAX_PRICE_H
+#ifndef ESPI_BASE_SOFTMAX_PRICE_H
+#define ESPI_BASE_SOFTMAX_PRICE_H
 
 /* The largest load. */
 double espi_softmax_largest(const double *load, int n);

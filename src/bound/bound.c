@@ -83,8 +83,8 @@ static esp_status by_cuts(const struct espi_bound_task *t, struct espi_bound_fou
                           struct esp_err *err)
 {
     struct espi_arcs arcs;
-    struct espi_patience patience = espi_patience_of(t->options->time_limit_s, 0);
-    struct espi_arcs_task task = {.v = t->v, .root = t->root, .patience = &patience};
+    struct espi_solve_budget budget = espi_solve_budget_of(t->options->time_limit_s, 0);
+    struct espi_arcs_task task = {.v = t->v, .root = t->root, .budget = &budget};
     if (t->v->g.n < t->p->n_nodes)
         return espi_err(err, ESP_EUNSUPPORTED,
                         "the method 'cuts' cannot choose paths through switches; "

@@ -49,8 +49,8 @@ enum { ESPI_CLOSER_LOOKS = 3 };
  * chosen on: not measured */
 enum { ESPI_CONTEST_FEW_HOSTS = 200 };
 
-/* On more hosts so much work goes into a packing (solve/patience.h), and the best so far
- * has to do.
+/* On more hosts so much work goes into a packing (solve/solve_budget.h), and the best so
+ * far has to do.
  * unit: steps
  * trades: larger, time; smaller, the best plans
  * shown by: bench_speed

@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/portable_math.h"
+#include "base/softmax_price.h"
 #include "solve/packing_impl.h"
-#include "solve/softmax_price.h"
 #include "solve/tree_mix_lp.h"
 
 enum {

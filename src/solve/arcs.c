@@ -219,7 +219,7 @@ static int separate_between(struct program *g)
     const struct espi_digraph *d = &g->v->g;
     int root = g->task->root, found = 0;
     g->cuts.n = 0;
-    espi_patience_look(g->task->patience, (double)d->n * d->m / 4);
+    espi_solve_budget_look(g->task->budget, (double)d->n * d->m / 4);
     if (g->has_inner) {
         for (int e = 0; e < d->m; e++)
             g->mixed[e] = g->y[e] + INWARD * (g->inner[e] - g->y[e]);
@@ -238,10 +238,10 @@ static int separate_between(struct program *g)
 static esp_status pass(struct program *g, espi_lp_method method, int *done, int *complete,
                        struct esp_err *err)
 {
-    espi_lp_result res = espi_patience_solve(g->task->patience, g->lp, method);
+    espi_lp_result res = espi_solve_budget_solve(g->task->budget, g->lp, method);
     g->passes++;
     if (res != ESPI_LP_OPTIMAL && res != ESPI_LP_STOPPED)
-        res = espi_patience_solve(g->task->patience, g->lp, ESPI_LP_PRIMAL);
+        res = espi_solve_budget_solve(g->task->budget, g->lp, ESPI_LP_PRIMAL);
     *done = res == ESPI_LP_STOPPED;
     if (*done)
         return ESP_OK;

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "platform/view.h"
-#include "solve/patience.h"
+#include "solve/solve_budget.h"
 
 /* ---- cuts ---- */
 
@@ -38,7 +38,7 @@ struct espi_arcs_task {
     const double *load;  /* of resources at some good mix, or NULL */
     const double *inner; /* y of some mix of trees, or NULL */
     int max_passes;      /* 0: no limit */
-    struct espi_patience *patience;
+    struct espi_solve_budget *budget;
     /* Of all best y the one of least sum of time * y. With `inner`, that one has to be a
      * best mix of period unit_s, and prices are not computed. */
     int least_time;

@@ -33,13 +33,13 @@ int espi_pk_out_of_time(struct espi_pk *k)
         k->next_progress_s = elapsed_s + 0.1;
         k->options->progress(k->options->progress_arg, gap_of(k), elapsed_s);
     }
-    return espi_patience_is_over(&k->patience);
+    return espi_solve_budget_is_over(&k->budget);
 }
 
 double espi_pk_price(struct espi_pk *k, const double *price)
 {
     double cost = espi_pricer_run(&k->pr, price);
-    espi_pricer_note(&k->pr, 1, &k->patience);
+    espi_pricer_note(&k->pr, 1, &k->budget);
     k->pricings++;
     if (cost > k->lower_s) {
         k->lower_s = cost;
@@ -177,7 +177,7 @@ esp_status espi_pk_by_arcs(struct espi_pk *k, struct espi_arena *arena,
                                   .load = load,
                                   .inner = inner,
                                   .max_passes = MAX_PASSES,
-                                  .patience = &k->patience,
+                                  .budget = &k->budget,
                                   .look = look_at_prices,
                                   .arg = k};
     struct espi_arcs arcs;
@@ -221,7 +221,7 @@ static esp_status deliver_packing(struct espi_pk *k, struct espi_arena *a,
     r.rounds = k->rounds;
     r.pricings = k->pricings;
     r.lp_solves = k->lp_solves;
-    r.work = k->patience.work;
+    r.work = k->budget.work;
     r.solve_s = espi_now_s() - k->start_s;
     *out = r;
     return ESP_OK;
@@ -295,7 +295,7 @@ esp_status espi_packing_solve(const struct espi_view *v, int root,
     static const struct espi_packing_options standard = {0};
     struct espi_pk k = {.options = options ? options : &standard, .arena = arena};
     k.start_s = espi_now_s();
-    k.patience = espi_patience_of(k.options->time_limit_s, k.options->work_limit);
+    k.budget = espi_solve_budget_of(k.options->time_limit_s, k.options->work_limit);
     k.gap = k.options->gap > 0 ? k.options->gap : ESPI_PACKING_GAP;
     if (v->g.n == 1)
         return deliver_alone(v, arena, out, err);

@@ -16,7 +16,8 @@
 struct espi_packing_options {
     double gap;          /* stop at bound / rate - 1 <= gap; 0: ESPI_PACKING_GAP */
     double time_limit_s; /* then the best so far, with its proven gap; 0: none */
-    double work_limit; /* the same by work instead of time (solve/patience.h); 0: none */
+    double
+        work_limit; /* the same by work instead of time (solve/solve_budget.h); 0: none */
     /* Called now and then on solves that last; may be NULL. */
     void (*progress)(void *arg, double gap, double elapsed_s);
     void *progress_arg;

@@ -55,7 +55,7 @@ struct all {
     double *load, *asked, *sum;
     struct espi_tree_mix_lp mx;
     int pricings, solves;
-    struct espi_patience patience;
+    struct espi_solve_budget budget;
 };
 
 static void tell_progress(const struct all *x)
@@ -125,7 +125,7 @@ static int ask_all_roots(struct all *x, const double *price, const double *worth
         }
     }
     x->pricings += x->n;
-    espi_pricer_note(&x->pr, x->n, &x->patience);
+    espi_pricer_note(&x->pr, x->n, &x->budget);
     if (sum_s / x->n > x->lower_s) {
         x->lower_s = sum_s / x->n;
         memcpy(x->price, price, (size_t)x->pr.n_res * sizeof *price);
@@ -168,7 +168,7 @@ static int is_closed(const struct all *x)
 
 static int is_over(const struct all *x)
 {
-    return is_closed(x) || espi_patience_is_over(&x->patience);
+    return is_closed(x) || espi_solve_budget_is_over(&x->budget);
 }
 
 /* ---- one broadcast from all ---- */
@@ -220,10 +220,10 @@ static esp_status attempt_period(struct all *x, double guess_s, double gap,
     struct espi_view view;
     struct espi_packing packing;
     struct espi_packing_options o = {.gap = gap};
-    if (isfinite(x->patience.stop_s))
-        o.time_limit_s = fmax(espi_patience_left_s(&x->patience), 1e-3);
-    if (isfinite(x->patience.work_limit))
-        o.work_limit = fmax(x->patience.work_limit - x->patience.work, 1);
+    if (isfinite(x->budget.stop_s))
+        o.time_limit_s = fmax(espi_solve_budget_left_s(&x->budget), 1e-3);
+    if (isfinite(x->budget.work_limit))
+        o.work_limit = fmax(x->budget.work_limit - x->budget.work, 1);
     if (espi_view_add_source(x->v, guess_s * x->n, x->arena, &view))
         return espi_err_nomem(err);
     esp_status st = espi_packing_solve(&view, x->n, &o, x->arena, &packing, err);
@@ -231,7 +231,7 @@ static esp_status attempt_period(struct all *x, double guess_s, double gap,
         return st;
     x->pricings += packing.pricings;
     x->solves += packing.lp_solves;
-    x->patience.work += packing.work;
+    x->budget.work += packing.work;
     for (size_t i = 0; i < x->n_columns; i++)
         x->columns[i].weight = 0;
     for (int i = 0; i < packing.n_trees && !st; i++)
@@ -271,7 +271,7 @@ static esp_status find_period(struct all *x, struct esp_err *err)
     unsigned char *side = ESPI_ARENA_NEW(x->arena, unsigned char, x->v->p->n_nodes);
     if (!side || espi_all_cut_s(x->v, x->arena, &cut_s, side))
         return espi_err_nomem(err);
-    espi_patience_look(&x->patience, (double)x->n * x->v->p->n_links);
+    espi_solve_budget_look(&x->budget, (double)x->n * x->v->p->n_links);
     for (int r = 0; r < x->pr.n_res; r++)
         x->asked[r] = 1.0 / x->pr.n_res;
     if (ask_all_roots(x, x->asked, NULL) < 0)
@@ -327,9 +327,9 @@ static esp_status generate_columns(struct all *x, struct esp_err *err)
         for (; in_program < x->n_columns; in_program++)
             add_column(x, &x->columns[in_program]);
         st = espi_tree_mix_lp_solve(&x->mx, pass ? ESPI_LP_PRIMAL : ESPI_LP_DUAL,
-                                    &x->patience, err);
+                                    &x->budget, err);
         x->solves++;
-        if (st && espi_patience_is_over(&x->patience))
+        if (st && espi_solve_budget_is_over(&x->budget))
             return ESP_OK; /* with the best mix so far */
         if (st)
             break;
@@ -379,7 +379,7 @@ static esp_status deliver_all(struct all *x, struct espi_packing *out,
     r.gap = r.bound / r.rate - 1;
     r.pricings = x->pricings;
     r.lp_solves = x->solves;
-    r.work = x->patience.work;
+    r.work = x->budget.work;
     r.solve_s = espi_now_s() - x->start_s;
     *out = r;
     return ESP_OK;
@@ -436,7 +436,7 @@ esp_status espi_packing_solve_all(const struct espi_view *v,
     struct all x = {.v = v, .arena = arena, .n = v->g.n, .upper_s = INFINITY};
     x.options = options ? options : &standard;
     x.start_s = espi_now_s();
-    x.patience = espi_patience_of(x.options->time_limit_s, x.options->work_limit);
+    x.budget = espi_solve_budget_of(x.options->time_limit_s, x.options->work_limit);
     x.gap = x.options->gap > 0 ? x.options->gap : ESPI_PACKING_ALL_GAP;
     if (x.n == 1)
         return espi_packing_solve(v, 0, options, arena, out, err);

@@ -184,7 +184,7 @@ static void read_prices(struct master *ma)
 static espi_lp_result solve_master(struct master *ma, espi_lp_method method)
 {
     ma->k->lp_solves++;
-    return espi_patience_solve(&ma->k->patience, ma->lp, method);
+    return espi_solve_budget_solve(&ma->k->budget, ma->lp, method);
 }
 
 /* Solves, adding the rows of over-used resources, until none is; -1 when out of memory.

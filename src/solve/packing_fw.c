@@ -13,8 +13,8 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/portable_math.h"
+#include "base/softmax_price.h"
 #include "solve/packing_impl.h"
-#include "solve/softmax_price.h"
 
 enum { KEEP = 600 };
 

@@ -9,7 +9,7 @@
 #include "graph/arborescence.h"
 #include "graph/dijkstra.h"
 #include "solve/packing.h"
-#include "solve/patience.h"
+#include "solve/solve_budget.h"
 
 /* Finds cheapest trees. Resources here are only those that some link takes time of,
  * numbered 0..n_res-1. */
@@ -66,7 +66,8 @@ double espi_pricer_tree(struct espi_pricer *pr, int root, int inward);
 void espi_pricer_loads(const struct espi_pricer *pr, double *load);
 
 /* Notes the work of new prices and of so many trees. */
-void espi_pricer_note(const struct espi_pricer *pr, int trees, struct espi_patience *p);
+void espi_pricer_note(const struct espi_pricer *pr, int trees,
+                      struct espi_solve_budget *p);
 
 /* How many links the last tree has, counting those that several paths share each time;
  * and a copy of it, for which t has room. */
@@ -88,7 +89,7 @@ struct espi_pk {
     double *work, *work2; /* n_res doubles each */
     double next_progress_s;
     int rounds, pricings, lp_solves, splits;
-    struct espi_patience patience;
+    struct espi_solve_budget budget;
 };
 
 int espi_pk_out_of_time(struct espi_pk *k); /* or of work; also tells of progress */

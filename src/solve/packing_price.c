@@ -116,11 +116,12 @@ double espi_pricer_tree(struct espi_pricer *pr, int root, int inward)
     return total;
 }
 
-void espi_pricer_note(const struct espi_pricer *pr, int trees, struct espi_patience *p)
+void espi_pricer_note(const struct espi_pricer *pr, int trees,
+                      struct espi_solve_budget *p)
 {
     const struct espi_view *v = pr->v;
     double paths = pr->switched ? (double)v->p->n_hosts * v->p->n_links : 0;
-    espi_patience_look(p, v->p->n_links + paths + (double)trees * v->g.m);
+    espi_solve_budget_look(p, v->p->n_links + paths + (double)trees * v->g.m);
 }
 
 double espi_pricer_run(struct espi_pricer *pr, const double *price)

@@ -294,7 +294,7 @@ esp_status espi_pk_split(struct espi_pk *k, const double *y, double close_enough
         if (s.k == 1)
             s.w[0] = 1;
         settle_weights(&s);
-        espi_patience_look(&k->patience, (double)s.k * (s.k + s.n_open) / 16 + s.m);
+        espi_solve_budget_look(&k->budget, (double)s.k * (s.k + s.n_open) / 16 + s.m);
         k->splits++;
         if (residual(&s) < close_enough)
             break;

@@ -1,4 +1,4 @@
-#include "solve/patience.h"
+#include "solve/solve_budget.h"
 
 #include <math.h>
 
@@ -12,32 +12,32 @@ static const double PER_THING = 0.03, PER_ROW = 0.3;
  * machine, and so it must be rare. */
 static const double ASTRAY = 20;
 
-struct espi_patience espi_patience_of(double time_limit_s, double work_limit)
+struct espi_solve_budget espi_solve_budget_of(double time_limit_s, double work_limit)
 {
-    return (struct espi_patience){.stop_s = time_limit_s > 0 ? espi_now_s() + time_limit_s
-                                                             : INFINITY,
-                                  .work_limit = work_limit > 0 ? work_limit : INFINITY};
+    return (struct espi_solve_budget){
+        .stop_s = time_limit_s > 0 ? espi_now_s() + time_limit_s : INFINITY,
+        .work_limit = work_limit > 0 ? work_limit : INFINITY};
 }
 
-double espi_patience_left_s(const struct espi_patience *p)
+double espi_solve_budget_left_s(const struct espi_solve_budget *p)
 {
     return isfinite(p->stop_s) ? p->stop_s - espi_now_s() : INFINITY;
 }
 
-int espi_patience_is_over(const struct espi_patience *p)
+int espi_solve_budget_is_over(const struct espi_solve_budget *p)
 {
-    return p->stopped || p->work > p->work_limit || espi_patience_left_s(p) < 0;
+    return p->stopped || p->work > p->work_limit || espi_solve_budget_left_s(p) < 0;
 }
 
-void espi_patience_look(struct espi_patience *p, double things)
+void espi_solve_budget_look(struct espi_solve_budget *p, double things)
 {
     p->work += PER_THING * things;
 }
 
-espi_lp_result espi_patience_solve(struct espi_patience *p, struct espi_lp *lp,
-                                   espi_lp_method method)
+espi_lp_result espi_solve_budget_solve(struct espi_solve_budget *p, struct espi_lp *lp,
+                                       espi_lp_method method)
 {
-    double left_s = espi_patience_left_s(p);
+    double left_s = espi_solve_budget_left_s(p);
     double per_iteration = PER_ROW * (espi_lp_rows(lp) + 1);
     if (isfinite(left_s))
         espi_lp_time_limit(lp, fmax(left_s, 1e-3));

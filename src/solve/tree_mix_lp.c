@@ -106,14 +106,14 @@ void espi_tree_mix_lp_allow(struct espi_tree_mix_lp *mx, int column, int allowed
 }
 
 esp_status espi_tree_mix_lp_solve(struct espi_tree_mix_lp *mx, espi_lp_method method,
-                                  struct espi_patience *patience, struct esp_err *err)
+                                  struct espi_solve_budget *budget, struct esp_err *err)
 {
     espi_lp_method other = method == ESPI_LP_DUAL ? ESPI_LP_PRIMAL : ESPI_LP_DUAL;
-    struct espi_patience endless = espi_patience_of(0, 0);
-    struct espi_patience *p = patience ? patience : &endless;
-    espi_lp_result result = espi_patience_solve(p, mx->lp, method);
+    struct espi_solve_budget endless = espi_solve_budget_of(0, 0);
+    struct espi_solve_budget *p = budget ? budget : &endless;
+    espi_lp_result result = espi_solve_budget_solve(p, mx->lp, method);
     if (result != ESPI_LP_OPTIMAL && result != ESPI_LP_STOPPED)
-        result = espi_patience_solve(p, mx->lp, other);
+        result = espi_solve_budget_solve(p, mx->lp, other);
     if (result != ESPI_LP_OPTIMAL)
         return espi_lp_error(result, "the program of the shares was not solved", err);
     const double *dual = espi_lp_duals(mx->lp);

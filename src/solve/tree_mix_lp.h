@@ -10,7 +10,7 @@
 
 #include "lp/lp.h"
 #include "solve/packing.h"
-#include "solve/patience.h"
+#include "solve/solve_budget.h"
 
 struct espi_tree_mix_lp {
     int n_resources, n_columns;
@@ -49,9 +49,9 @@ void espi_tree_mix_lp_add(struct espi_tree_mix_lp *mx, const double *load_s);
 /* Whether a column may have a share. */
 void espi_tree_mix_lp_allow(struct espi_tree_mix_lp *mx, int column, int allowed);
 
-/* Some column must be allowed. Fails, too, when patience (NULL: endless) is over. */
+/* Some column must be allowed. Fails, too, when budget (NULL: endless) is over. */
 esp_status espi_tree_mix_lp_solve(struct espi_tree_mix_lp *mx, espi_lp_method method,
-                                  struct espi_patience *patience, struct esp_err *err);
+                                  struct espi_solve_budget *budget, struct esp_err *err);
 
 /* The cost of loads at the prices. */
 double espi_tree_mix_lp_cost_s(const struct espi_tree_mix_lp *mx, const double *load_s);

@@ -135,11 +135,11 @@ static void least_shares_of_the_paper(void **state)
     struct espi_arena arena;
     struct espi_view v;
     struct espi_arcs arcs;
-    struct espi_patience endless = espi_patience_of(0, 0);
+    struct espi_solve_budget endless = espi_solve_budget_of(0, 0);
     espi_arena_init(&arena);
     assert_int_equal(espi_view_init(&v, p, 1, &arena, NULL), ESP_OK);
     struct espi_arcs_task task = {
-        .v = &v, .unit_s = 1, .patience = &endless, .least_time = 1};
+        .v = &v, .unit_s = 1, .budget = &endless, .least_time = 1};
     assert_int_equal(espi_arcs_solve(&task, &arena, &arcs, NULL), ESP_OK);
     assert_true(arcs.complete);
     assert_near(arcs.period_s, 15.0 / 7, 1e-9);
@@ -380,9 +380,9 @@ static void cuts_agree_with_trees(void **state)
         struct esp_platform *p = random_platform(&rng, &r);
         struct solved s;
         struct espi_arcs arcs;
-        struct espi_patience endless = espi_patience_of(0, 0);
+        struct espi_solve_budget endless = espi_solve_budget_of(0, 0);
         solve(&s, p);
-        struct espi_arcs_task task = {.v = &s.v, .unit_s = 10, .patience = &endless};
+        struct espi_arcs_task task = {.v = &s.v, .unit_s = 10, .budget = &endless};
         assert_int_equal(espi_arcs_solve(&task, &s.arena, &arcs, NULL), ESP_OK);
         assert_true(arcs.complete);
         assert_near(1 / arcs.period_s, s.packing.rate, 1e-7);

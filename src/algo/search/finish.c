@@ -345,14 +345,14 @@ int espi_search_finish(const struct espi_search *search, double count, double li
     if (climb_init(&c))
         return -1;
     climb_from(&c, parent_arc);
-    int patience = 200 + 20 * search->v->g.n; /* steps without gain */
+    int most_idle_steps = 200 + 20 * search->v->g.n; /* steps without gain */
     while (!is_over(&c)) {
         c.step++;
         if (try_move(&c)) {
             find_critical(&c);
             if (c.now_s < c.best_s * (1 - 1e-12))
                 keep_best(&c);
-        } else if (c.step - c.last_gain > patience) {
+        } else if (c.step - c.last_gain > most_idle_steps) {
             restart_from_best(&c);
         }
     }

@@ -283,12 +283,12 @@ int espi_search_throughput(const struct espi_search *search, int *parent_arc)
     if (tabu_init(&t, parent_arc))
         return -1;
     set_target(&t, t.best_s * JUST_BELOW);
-    int patience = 10 + 2 * (search->v->g.n < 50 ? search->v->g.n : 50);
+    int most_idle_steps = 10 + 2 * (search->v->g.n < 50 ? search->v->g.n : 50);
     while (!is_over(&t)) {
         if (t.n_over == 0) {
             keep_best(&t);
             set_target(&t, t.best_s * JUST_BELOW);
-        } else if (t.step - t.last_gain > patience) {
+        } else if (t.step - t.last_gain > most_idle_steps) {
             restart_from_best(&t);
         } else {
             tabu_step(&t);
