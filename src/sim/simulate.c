@@ -184,9 +184,11 @@ static esp_status take_options(struct esp_sim_options *ours,
                              "esp_sim_options", err);
 }
 
-static esp_status simulate(const struct esp_platform *p, const struct esp_plan *plan,
-                           const struct esp_sim_options *options, report_fn report,
-                           struct esp_sim_result **out, struct esp_err *err)
+static esp_status simulate_and_report(const struct esp_platform *p,
+                                      const struct esp_plan *plan,
+                                      const struct esp_sim_options *options,
+                                      report_fn report, struct esp_sim_result **out,
+                                      struct esp_err *err)
 {
     struct esp_sim_options ours;
     struct esp_plan scheduled;
@@ -211,14 +213,14 @@ esp_status esp_simulate(const struct esp_platform *p, const struct esp_plan *pla
                         const struct esp_sim_options *options,
                         struct esp_sim_result **out, struct esp_err *err)
 {
-    return simulate(p, plan, options, espi_sim_report, out, err);
+    return simulate_and_report(p, plan, options, espi_sim_report, out, err);
 }
 
 double esp_judge_by_simulation(void *arg, const struct esp_platform *p,
                                const struct esp_plan *plan)
 {
     struct esp_sim_result *result;
-    if (simulate(p, plan, arg, report_to_judge, &result, NULL))
+    if (simulate_and_report(p, plan, arg, report_to_judge, &result, NULL))
         return NAN;
     double makespan_s = result->lost ? INFINITY : result->makespan_s;
     esp_sim_result_free(result);

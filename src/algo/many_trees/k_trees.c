@@ -233,7 +233,7 @@ static int is_kept(const struct k_search *k, int most)
            memo->few.work_limit == k->task->work_limit && memo->few.shakes == k->shakes;
 }
 
-static void recall(struct k_search *k)
+static void recall_trees(struct k_search *k)
 {
     const struct espi_algo_memo *memo = k->task->memo;
     k->best.n = memo->few.n;
@@ -246,7 +246,7 @@ static void recall(struct k_search *k)
 }
 
 /* Keeps the set for a search for more trees, if there is memory for it. */
-static void remember(const struct k_search *k)
+static void remember_trees(const struct k_search *k)
 {
     struct espi_algo_memo *memo = k->task->memo;
     const struct set *s = &k->best;
@@ -286,7 +286,7 @@ static esp_status k_search_init(struct k_search *k, int most,
     espi_rng_seed(&k->rng, k->task->request->seed);
     take_columns(k, packing);
     if (is_kept(k, most)) {
-        recall(k);
+        recall_trees(k);
         return ESP_OK;
     }
     esp_status st = espi_start_tree(k->task, "refine", strlen("refine"), k->tree, err);
@@ -333,7 +333,7 @@ esp_status espi_k_trees(const struct espi_task *task, int k, int shakes,
             st = improve_trees(&search, goal_s, err);
     }
     if (!st)
-        remember(&search);
+        remember_trees(&search);
     return st ? st : hand_over(&search, out, err);
 }
 

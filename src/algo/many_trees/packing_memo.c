@@ -34,7 +34,8 @@ static int copy_packing(const struct espi_packing *from, int n_resources,
 }
 
 /* Keeps the packing for the next algorithm, if there is memory for it. */
-static void remember(const struct espi_task *task, const struct espi_packing *packing)
+static void remember_packing(const struct espi_task *task,
+                             const struct espi_packing *packing)
 {
     struct espi_algo_memo *memo = task->memo;
     espi_arena_done(&memo->packed.arena);
@@ -65,7 +66,7 @@ esp_status espi_task_packing(const struct espi_task *task, double time_limit_s,
     if (st)
         return st;
     if (memo)
-        remember(task, &packing);
+        remember_packing(task, &packing);
     *out = packing;
     return ESP_OK;
 }

@@ -58,7 +58,7 @@ static int passes_for(const struct espi_task *task)
 enum { CONTEST_ARCS = 1 << 17 };
 
 /* What was found for the same view before; NULL: nothing. */
-static long *recall(const struct espi_task *task, struct esp_plan *plan)
+static long *recall_shares(const struct espi_task *task, struct esp_plan *plan)
 {
     const struct espi_algo_memo *memo = task->memo;
     if (!memo || memo->shares.n != task->view->g.m ||
@@ -107,7 +107,7 @@ static esp_status find_shares(const struct espi_task *task, struct esp_plan *pla
 long *espi_lp_shares(const struct espi_task *task, struct esp_plan *plan, esp_status *st,
                      struct esp_err *err)
 {
-    long *share = recall(task, plan);
+    long *share = recall_shares(task, plan);
     *st = ESP_OK;
     if (share)
         return share;

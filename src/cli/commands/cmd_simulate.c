@@ -125,9 +125,10 @@ static long long expected_transfers(const struct cli_sim *r)
     return all < 1e18 ? (long long)all : 0;
 }
 
-static esp_status simulate(struct cli_sim *r,
-                           void (*on_transfer)(void *, const struct esp_sim_transfer *),
-                           void *arg, struct esp_sim_result **out, struct esp_err *err)
+static esp_status
+simulate_plan(struct cli_sim *r,
+              void (*on_transfer)(void *, const struct esp_sim_transfer *), void *arg,
+              struct esp_sim_result **out, struct esp_err *err)
 {
     struct esp_sim_options options = r->options;
     char where[160];
@@ -157,7 +158,7 @@ static int simulate_first(struct cli_sim *r)
     struct esp_err err = {.status = ESP_OK, .text = ""};
 
     cli_progress_start(expected_transfers(r), "simulating");
-    esp_status status = simulate(r, count_transfer, r, &r->result, &err);
+    esp_status status = simulate_plan(r, count_transfer, r, &r->result, &err);
     cli_progress_end();
     return cli_fail(status, &err);
 }
@@ -168,7 +169,7 @@ esp_status cli_simulate_again(struct cli_sim *r,
                               void *arg, struct esp_err *err)
 {
     struct esp_sim_result *same = NULL;
-    esp_status status = simulate(r, on_transfer, arg, &same, err);
+    esp_status status = simulate_plan(r, on_transfer, arg, &same, err);
 
     esp_sim_result_free(same);
     return status;
