@@ -326,6 +326,10 @@ int espi_order_settle(struct espi_order *out, const struct espi_legs *legs,
         r.message.rounds = MANY_SENDS / out->n;
         return espi_replay_settle(&r, arena);
     }
+    /* The pace is that of a message without end, however short the one that the order was
+     * made for. */
+    int64_t rounds = 2 * (MANY_SENDS / out->n) + espi_order_max_lag(out) + 8;
+    r.message.rounds = r.message.rounds > rounds ? r.message.rounds : rounds;
     r.sends = MANY_SENDS;
     return espi_replay(&r, 0, arena);
 }

@@ -28,7 +28,7 @@ struct send {
 /* A pace that differs by so little from that of half as many rounds has settled. */
 static const double SETTLED = 1e-3;
 
-static int max_lag_of(const struct espi_order *o)
+int espi_order_max_lag(const struct espi_order *o)
 {
     int most = 0;
     for (int k = 0; k < o->n; k++)
@@ -128,7 +128,7 @@ int espi_replay(const struct espi_replay *whole, int fair, struct espi_arena *ar
     struct espi_arena_mark mark = espi_arena_mark(arena);
     struct espi_replay r = *whole;
     struct espi_order *o = r.order;
-    struct span span = {.max_lag = max_lag_of(o)};
+    struct span span = {.max_lag = espi_order_max_lag(o)};
     int measured = rounds_measured(whole);
     span.from = span.max_lag + measured - 1;
     span.to = span.from + measured;
@@ -170,7 +170,7 @@ static double finish_s(const struct espi_replay *whole, int64_t rounds, int max_
 int espi_replay_settle(const struct espi_replay *r, struct espi_arena *arena)
 {
     struct espi_order *o = r->order;
-    int max_lag = max_lag_of(o);
+    int max_lag = espi_order_max_lag(o);
     int64_t rounds = r->sends / o->n;
     rounds = rounds > max_lag + 3 ? rounds : max_lag + 3;
     double before_s = finish_s(r, rounds, max_lag, arena), pace_s = 0, old_s;

@@ -20,6 +20,9 @@ struct espi_replay {
     int64_t sends; /* the pace is that of about so many, after as many others */
 };
 
+/* So many rounds are under way at once, beside the first. */
+int espi_order_max_lag(const struct espi_order *o);
+
 /* Does a send of the order happen in round j, and for a slice of which round? -1: not. */
 static inline int64_t espi_replay_round(const struct espi_replay *r,
                                         const struct espi_op *op, int64_t j)
