@@ -78,7 +78,7 @@ struct esp_plan {
     int *targets; /* nodes; NULL: all hosts but the root */
     char *algo;
     double size_bytes, slice_bytes;
-    double throughput_Bps; /* of the steady state; 0: not computed */
+    double throughput_Bps; /* of the steady state of long messages; 0: not computed */
     double makespan_s;     /* of size_bytes in slices of slice_bytes; 0: not computed */
     double bound_Bps;      /* no plan does better; 0: not computed */
     double plan_s;         /* time that planning took; 0: not measured */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plan/ops.h"
+#include "plan/slices.h"
 
 /* Rounds of up to so many sends are looked at, and of so many in all; the first has so
  * many, and each is longer or shorter than the one before by that factor. */
@@ -426,6 +427,13 @@ static int find_order(struct search *s, const struct esp_platform *p,
     return plain ? needs_playing(s, p, o->n_slices) : 1;
 }
 
+/* Is the plan's schedule that of a message in the midst of which nothing changes? */
+static int is_made_for_long(const struct esp_plan *plan)
+{
+    return plan->schedule && plan->size_bytes > 0 &&
+           espi_slices(plan->size_bytes, plan->slice_bytes).count >= ESPI_LONG_MESSAGE;
+}
+
 int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
                    double slice_bytes, espi_timing timing, struct espi_arena *arena,
                    double *pace_s)
@@ -434,10 +442,13 @@ int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
     struct search s = {.a = &a, .arena = arena, .quick = timing == ESPI_TIME_RANK};
     struct espi_round_options o = {ESPI_LONG_MESSAGE, ESPI_MAX_SLOTS, slice_bytes,
                                    ESPI_ROUND_TOLERANCE};
+    struct esp_plan any = *plan;
+    if (!is_made_for_long(plan)) /* the trees are what is asked about */
+        any.schedule = NULL;
     *pace_s = 0;
     if (loads_tell_pace(p, plan, timing != ESPI_TIME_CLAIM))
         return 0;
-    int timed = find_order(&s, p, plan, &o);
+    int timed = find_order(&s, p, &any, &o);
     if (timed <= 0)
         return timed;
     if (!is_large(plan)) /* judged by its pace */
