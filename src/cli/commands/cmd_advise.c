@@ -1,5 +1,5 @@
 /* espalier advise: the advisor of a job. Listens to its ranks, keeps a belief of the
- * network and plans ahead. All that it thinks with is in src/advisor/advisor.c. */
+ * network and plans ahead. All that it thinks with is in src/advisor. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
