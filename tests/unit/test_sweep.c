@@ -140,6 +140,7 @@ static void try_all(const struct esp_platform *p, const char *what)
         if (esp_platform_check_root(p, root, NULL))
             root = 0;
         esp_request_init(&job.request, root);
+        job.request.judge = NULL; /* simulating hundreds of trees a plan takes minutes */
         job.request.size_bytes = round ? 1e6 : 1;
         job.request.slice_bytes = round ? 3e4 : 0;
         sweep_algos(try_one, &job);
@@ -198,6 +199,8 @@ static void allocations_may_fail(void **state)
                 ESP_OK);
             struct job job = {.p = p, .what = sweep_places()->what[k]};
             esp_request_init(&job.request, 0);
+            job.request.judge =
+                NULL; /* simulating hundreds of trees a plan takes minutes */
             job.request.slice_bytes = 1e6; /* left open, auto would try many */
             sweep_algos(starve, &job);
             esp_platform_free(p);
