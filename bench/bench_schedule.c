@@ -75,7 +75,7 @@ static int measure(const struct shape *s, uint64_t seed, struct figures *f)
     if (!failed) {
         f->slots += (double)plan->schedule->slots / SEEDS;
         f->sends += (double)plan->schedule->n_sends / SEEDS;
-        f->excess += (bound / plan->throughput_Bps - 1) / SEEDS;
+        f->excess += (bound * SLICE / plan->throughput_Bps - 1) / SEEDS;
     }
     esp_plan_free(plan);
     esp_platform_free(p);
