@@ -65,8 +65,10 @@ static double finish_s(struct choice *c, const struct esp_plan *plan)
 {
     const struct esp_request *r = c->task->request;
     struct espi_cost cost;
-    if (r->judge)
-        return r->judge(r->judge_arg, c->task->p, plan) + messages_s(c, plan);
+    if (r->judge) {
+        double judged_s = r->judge(r->judge_arg, c->task->p, plan);
+        return judged_s + messages_s(c, plan);
+    }
     esp_status st = espi_plan_cost(c->task->p, plan, plan->size_bytes, plan->slice_bytes,
                                    c->task->arena, &cost, NULL);
     if (st == ESP_ENOMEM)
@@ -163,7 +165,7 @@ static void look_on(struct choice *c, struct esp_plan *plan, struct cut before,
     for (; next < c->n_slices; next++) {
         plan->slice_bytes = c->slice_bytes[next];
         rest_s *= fmax(shrinks, ESPI_ALLGATHER_REST);
-        double next_s = load_s(c, plan) + messages_s(c, plan) + rest_s;
+        double busy_s = load_s(c, plan), next_s = busy_s + messages_s(c, plan) + rest_s;
         if (!(next_s < s))
             break;
         s = next_s;
@@ -188,7 +190,8 @@ static void consider_slices(struct choice *c, struct esp_plan *plan)
     struct cut before = {part, INFINITY, INFINITY}, best = before;
     for (int i = 0; i < c->n_slices; i++) {
         plan->slice_bytes = c->slice_bytes[i];
-        double load = load_s(c, plan) + messages_s(c, plan);
+        double load = load_s(c, plan);
+        load += messages_s(c, plan);
         double rest_s = i > 0 ? best.rest_s : 0;
         if ((i > 0 && plan->slice_bytes < least) ||
             !can_be_before(plan, load, rest_s, fmin(c->best_s, best.finish_s)))

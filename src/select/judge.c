@@ -23,7 +23,7 @@ static esp_status list_sizes(const struct espi_judge *j, const struct esp_plan *
 {
     double messages = 0;
     if (espi_plan_has_steps(plan)) {
-        s->n = !(j->steps_max_bytes > 0) || j->size_bytes <= j->steps_max_bytes;
+        s->n = !(j->steps_max_bytes > 0) || j->size_bytes <= j->steps_max_bytes ? 1 : 0;
         s->bytes[0] = j->size_bytes; /* its messages are as long as they are */
     } else if (j->only_bytes > 0) {
         s->n = 1;

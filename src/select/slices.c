@@ -25,10 +25,13 @@ int espi_slice_sizes(double size_bytes, double parts,
 {
     double part = size_bytes / parts, bytes = ESPI_SLICE_LEAST;
     int n = add_size(part, part, out_bytes, 0);
-    while (bytes * 2 * ESPI_SLICE_BELOW < part)
+    int doublings = 0;
+    for (; bytes * 2 * ESPI_SLICE_BELOW < part; doublings++)
         bytes *= 2;
-    for (; bytes >= ESPI_SLICE_LEAST; bytes /= 2)
+    for (; doublings >= 0; doublings--) {
         n = add_size(part, bytes * ESPI_SLICE_BELOW, out_bytes, n);
+        bytes /= 2;
+    }
     return n;
 }
 
