@@ -113,36 +113,39 @@ static esp_status take_settled(struct side *s, struct esp_plan *plan)
     return ESP_OK;
 }
 
-/* The plan from outside; *done: nothing else is tried. */
-static esp_status enter_given(struct side *s, const struct espi_choice_options *options,
-                              int *done)
+/* The plan from outside. */
+static esp_status enter_given(struct side *s, const struct esp_plan *given, int settled)
 {
     struct esp_plan *copy;
-    double size_bytes = s->request.size_bytes;
-    int settled = is_settled(options->given, size_bytes, options);
-    esp_status st =
-        espi_plan_copy(options->given, s->contest.task.p, &s->arena, &copy, s->err);
-    if (st)
-        return st;
-    *done = settled || !is_auto(options->algo);
-    return settled ? take_settled(s, copy)
-                   : espi_contest_offer(&s->contest, copy, s->err);
+    esp_status st = espi_plan_copy(given, s->contest.task.p, &s->arena, &copy, s->err);
+    if (!st)
+        st = settled ? take_settled(s, copy)
+                     : espi_contest_offer(&s->contest, copy, s->err);
+    return st == ESP_ENOMEM ? st : ESP_OK;
 }
 
 /* Trees for the usual slice first, then for the slice that turned out best. */
-static esp_status find_ours(struct side *s, const struct espi_choice_options *options)
+static esp_status enter_own(struct side *s, const char *algo)
 {
     struct espi_contest *c = &s->contest;
     double first_bytes = espi_contest_first_slices(c);
-    int done = 0;
-    esp_status st = options->given ? enter_given(s, options, &done) : ESP_OK;
-    if (st || done)
-        return st == ESP_ENOMEM ? st : ESP_OK;
-    st = enter_ours(s, options->algo, first_bytes);
+    esp_status st = enter_ours(s, algo, first_bytes);
     if (st || !c->best || c->verdict.slice_bytes == first_bytes ||
         espi_plan_has_steps(c->best))
         return st;
-    return enter_ours(s, options->algo, c->verdict.slice_bytes);
+    return enter_ours(s, algo, c->verdict.slice_bytes);
+}
+
+/* The plan from outside comes last: its slices must not decide for which slices trees of
+ * our own are made, or these could be worse beside it than without. */
+static esp_status find_ours(struct side *s, const struct espi_choice_options *options)
+{
+    const struct esp_plan *given = options->given;
+    int settled = given && is_settled(given, s->request.size_bytes, options);
+    esp_status st = ESP_OK;
+    if (!given || (!settled && is_auto(options->algo)))
+        st = enter_own(s, options->algo);
+    return st || !given ? st : enter_given(s, given, settled);
 }
 
 /* ---- the library's ---- */

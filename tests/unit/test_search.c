@@ -335,7 +335,7 @@ static void no_later_than_all(const struct esp_platform *p, double size_bytes)
     double whole_s = finish_s(p, "auto", size_bytes, 0);
     /* where slices are left open, what messages cost counts too */
     double usual_s = espi_message_s(p) * ceil(size_bytes / 65536);
-    assert_true(any_s <= (kept_s + usual_s) * (1 + 1e-2));
+    assert_true(any_s <= (kept_s + usual_s) * (1 + 1e-9));
     assert_true(any_s <= (whole_s + espi_message_s(p)) * (1 + 1e-9));
     for (int i = 0; i < count; i++) {
         if (is_apart(algos[i]))
@@ -344,7 +344,7 @@ static void no_later_than_all(const struct esp_platform *p, double size_bytes)
         assert_true(kept_s <= finish_s(p, name, size_bytes, 65536) * (1 + 1e-9));
         assert_true(whole_s <= finish_s(p, name, size_bytes, 0) * (1 + 1e-9));
         assert_true(any_s <= (finish_s(p, name, size_bytes, ESP_SLICE_AUTO) + usual_s) *
-                                 (1 + 1e-2));
+                                 (1 + 1e-9));
     }
 }
 
