@@ -35,15 +35,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "exec/tuning.h"
 
 enum place { NOWHERE, IN_MESSAGE, IN_COPY };
-
-/* How far patience doubles: by then a broadcast is over before anybody asks. */
-static const double PATIENCE_MAX = 64;
-
-/* A child is passed over when it has taken nothing for this part of the time after which
- * its siblings would ask for help. */
-static const double PASS_OVER_PART = 0.5;
 
 struct espi_backup_child {
     int peer;
@@ -304,7 +298,7 @@ static int no_use(struct espi_backup *b)
     b->count.wasted++;
     if (--b->balance >= 0 || b->stopped)
         return 0;
-    b->session->patience = fmin(2 * b->session->patience, PATIENCE_MAX);
+    b->session->patience = fmin(2 * b->session->patience, ESPI_PATIENCE_MAX);
     return call_off(b);
 }
 
@@ -351,7 +345,7 @@ static int tell_backup(struct espi_backup *b, int64_t slice)
 static int is_stuck(const struct espi_backup *b, const struct espi_backup_child *child)
 {
     double late_s = b->options.patience * b->options.period_s + b->options.grace_s;
-    return espi_now_s() - child->since_s > PASS_OVER_PART * late_s;
+    return espi_now_s() - child->since_s > ESPI_PASS_OVER_PART * late_s;
 }
 
 static enum espi_turn turn_of_send(void *self, const struct espi_run *run, int stream,

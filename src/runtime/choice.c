@@ -23,19 +23,13 @@
 #include "plan/plan.h"
 #include "plan/turn.h"
 #include "schedule/arrange.h"
+#include "runtime/tuning.h"
 #include "select/contest.h"
 #include "select/slices.h"
 
-/* Predictions of the library's short broadcasts are too pessimistic: on the testbed it
- * was up to 2.6 times as fast (16 cells of 8 to 64 KB, both libraries), ours up to 1.6.
- * So ours must be predicted to win by far. */
-#define SHORT_BYTES  65536
-#define SHORT_MARGIN 0.5
 /* From where on MPICH scatters, then gathers. */
-#define SCATTERED_BYTES 12288
-#define SCATTERED_RANKS 8
-/* What travels together is packed, in several copies: so much at most. */
-static const double steps_max_bytes = 1 << 24;
+#define SCATTERED_BYTES 12288 /* derived: MPIR_CVAR_BCAST_SHORT_MSG_SIZE */
+#define SCATTERED_RANKS 8     /* derived: MPIR_CVAR_BCAST_MIN_PROCS */
 
 /* One side of the choice: ours, or the library's. */
 struct side {
@@ -55,7 +49,7 @@ static void side_init(struct side *s, const struct esp_platform *p, esp_op op, i
     s->err = err;
     espi_arena_init(&s->arena);
     espi_contest_init(&s->contest, p, &s->request, &s->arena);
-    s->contest.judge.steps_max_bytes = steps_max_bytes;
+    s->contest.judge.steps_max_bytes = ESPI_STEPS_MAX_BYTES;
 }
 
 static void side_done(struct side *s)
@@ -267,8 +261,8 @@ static esp_status choose(const struct esp_platform *team, esp_op op, int root,
         st = predict_native(&s, options->unknown, &choice.native_s);
     if (!st && s.contest.best) {
         double margin = options->margin;
-        if (op == ESP_OP_BCAST && size_bytes <= SHORT_BYTES)
-            margin *= SHORT_MARGIN;
+        if (op == ESP_OP_BCAST && size_bytes <= ESPI_SHORT_BYTES)
+            margin *= ESPI_SHORT_MARGIN;
         choice.ours_s = s.contest.verdict.judged_s;
         if (options->force || choice.ours_s < margin * choice.native_s) {
             choice.plan = s.contest.best;

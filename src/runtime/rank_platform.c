@@ -9,6 +9,7 @@
 #include "plan/ops.h"
 #include "plan/schedule.h"
 #include "platform/platform.h"
+#include "runtime/tuning.h"
 
 /* ---- which node is which rank's ---- */
 
@@ -254,13 +255,10 @@ esp_status espi_rank_platform_create(struct espi_rank_platform *out,
     return st;
 }
 
-/* Up to this many machines each has a link to each other; beyond, a switch joins them. */
-enum { EQUAL_COMPLETE_MAX = 64 };
-
 static esp_status add_equal(struct esp_builder *b, int n, struct esp_err *err)
 {
     const double latency_s = 20e-6, Bps = 125e6;
-    int hub = n > EQUAL_COMPLETE_MAX ? n : -1;
+    int hub = n > ESPI_EQUAL_COMPLETE_MAX ? n : -1;
     esp_status st = ESP_OK;
     for (int r = 0; r < n + (hub >= 0) && !st; r++) {
         char name[16];

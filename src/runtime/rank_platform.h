@@ -9,10 +9,6 @@
 #include <espalier/plan.h>
 #include <espalier/platform.h>
 
-/* Links inside a machine, when several ranks run there. */
-#define ESPI_INSIDE_LATENCY_S 1e-6
-#define ESPI_INSIDE_BPS       5e9
-
 struct espi_rank_platform {
     int n; /* ranks */
     struct esp_platform *p;

@@ -14,6 +14,7 @@
 #include "runtime/choice.h"
 #include "runtime/knobs.h"
 #include "runtime/rank_platform.h"
+#include "runtime/tuning.h"
 #include "support/alloc_fail.h"
 #include "support/seed.h"
 

@@ -1,0 +1,23 @@
+/* The tuned constants of this room; docs/tuning.md is written from here (tools/tuning).
+ */
+#ifndef ESPI_EXEC_TUNING_H
+#define ESPI_EXEC_TUNING_H
+
+/* How far patience doubles: by then a broadcast is over before anybody asks for help.
+ * unit: 1
+ * trades: larger, a rank whose calls for help were of no use asks later and later;
+ * smaller, it goes on asking
+ * shown by: build/release/tests/test_backup; tests/mpi, the runs "late"
+ * chosen on: not measured */
+#define ESPI_PATIENCE_MAX 64.0
+
+/* A child is passed over when it has taken nothing for this part of the time after
+ * which its siblings would ask for help.
+ * unit: 1
+ * trades: larger, siblings of a slow child ask for help in vain; smaller, the order
+ * of the program is left for a short delay
+ * shown by: build/release/tests/test_backup
+ * chosen on: not measured; half leaves its siblings as much time again */
+#define ESPI_PASS_OVER_PART 0.5
+
+#endif

@@ -1,0 +1,56 @@
+/* The tuned constants of this room; docs/tuning.md is written from here (tools/tuning).
+ */
+#ifndef ESPI_RUNTIME_TUNING_H
+#define ESPI_RUNTIME_TUNING_H
+
+/* Up to here broadcasts are short, and ESPI_SHORT_MARGIN holds.
+ * unit: bytes
+ * trades: larger, good plans of middle sizes are not taken; smaller, short broadcasts
+ * run by plans that are slower than the library
+ * shown by: bench/grid
+ * chosen on: the preset testbed, 16 cells of 8 to 64 KB, both MPI libraries */
+#define ESPI_SHORT_BYTES 65536
+
+/* A plan for a short broadcast must be predicted to take less than this part of what
+ * is allowed otherwise: predictions of the library are too pessimistic there.
+ * unit: 1
+ * trades: larger, plans run that are slower than the library; smaller, faster ones do
+ * not
+ * shown by: bench/grid
+ * chosen on: the preset testbed, where the library was up to 2.6 times as fast as
+ * predicted and plans up to 1.6 times; not judged on other networks */
+#define ESPI_SHORT_MARGIN 0.5
+
+/* What travels together in an allgather is packed, in several copies: so much at
+ * most.
+ * unit: bytes
+ * trades: larger, memory of the application; smaller, long allgathers by combining
+ * are not taken
+ * shown by: bench_choice
+ * chosen on: not measured */
+#define ESPI_STEPS_MAX_BYTES (1 << 24)
+
+/* The latency of links inside a machine, when several ranks run there.
+ * unit: s
+ * trades: larger, ranks of one machine seem apart; smaller, messages between them
+ * seem free
+ * shown by: bench_choice
+ * chosen on: not measured; shared memory by its order */
+#define ESPI_INSIDE_LATENCY_S 1e-6
+
+/* And their bandwidth.
+ * unit: B/s
+ * trades: as ESPI_INSIDE_LATENCY_S
+ * shown by: bench_choice
+ * chosen on: not measured; shared memory by its order */
+#define ESPI_INSIDE_BPS 5e9
+
+/* Where nothing is known of the network: up to so many machines each has a link to
+ * each other; beyond, a switch joins them.
+ * unit: machines
+ * trades: larger, planning takes longer; smaller, plans see one shared switch
+ * shown by: bench_choice
+ * chosen on: not measured */
+enum { ESPI_EQUAL_COMPLETE_MAX = 64 };
+
+#endif
