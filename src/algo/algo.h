@@ -7,6 +7,7 @@
 #include <espalier/algo.h>
 
 #include "algo/memo.h"
+#include "algo/tuning.h"
 #include "base/arena.h"
 #include "cost/cost.h"
 #include "platform/view.h"
@@ -40,7 +41,7 @@ struct espi_task {
 #define ESPI_MODEL_BIT(model) (1u << (model))
 #define ESPI_ALL_MODELS       (ESPI_MODEL_BIT(ESP_MODEL_COUNT) - 1)
 
-/* What an algorithm is. */
+/* What an algorithm is. code: bits. */
 enum {
     ESPI_ALGO_NEEDS_LP = 1 << 0,   /* solves linear programs: not inside MPI programs */
     ESPI_ALGO_SEARCHES = 1 << 1,   /* goes on for as long as it may */
@@ -50,7 +51,7 @@ enum {
     ESPI_ALGO_REDUNDANT = 1 << 5,  /* sends things twice */
 };
 
-/* Where an algorithm is tried among others. */
+/* Where an algorithm is tried among others. code: bits. */
 enum {
     ESPI_USE_WEIGHED = 1 << 0,        /* by `auto`, where not with standard options */
     ESPI_USE_IMPROVE = 1 << 1,        /* by `auto`: improves what others begin with */
@@ -68,9 +69,6 @@ enum {
     ESPI_USE_ADVISOR_PLAIN = 1 << 10,  /* first, and kept: it has no risks of its own */
     ESPI_USE_ADVISOR_SEARCH = 1 << 11, /* last */
 };
-
-/* Up to so many hosts allgathers are planned quickly. */
-enum { ESPI_QUICK_ALLGATHER_HOSTS = 96 };
 
 /* The options with which an algorithm is tried somewhere. */
 struct espi_algo_use {

@@ -8,7 +8,7 @@
 #include "platform/view.h"
 #include "solve/packing.h"
 
-/* Views of the slice and of the whole message are asked for in turn. */
+/* derived: views of the slice and of the whole message are asked for in turn. */
 enum { ESPI_MEMO_VIEWS = 2 };
 
 struct espi_algo_memo {

@@ -1,5 +1,6 @@
 /* Requests: their defaults, and those of other versions. */
 #include "algo/algo.h"
+#include "algo/tuning.h"
 #include "base/options.h"
 
 void espi_request_init(struct esp_request *request, int root)
@@ -9,7 +10,7 @@ void espi_request_init(struct esp_request *request, int root)
         .op = ESP_OP_BCAST,
         .root = root,
         .algo = "auto",
-        .size_bytes = 64e6,
+        .size_bytes = ESPI_SIZE_STANDARD,
         .slice_bytes = ESP_SLICE_AUTO,
         .seed = 1,
     };

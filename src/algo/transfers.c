@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/tuning.h"
 #include "base/err.h"
 
 esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task *task,
@@ -56,9 +57,6 @@ static int add_arc(struct espi_transfers *t, int arc)
     return 0;
 }
 
-/* All distances of a sender pay off when it has many receivers. */
-enum { FEW_PATHS = 4 };
-
 /* Puts a shortest path into t->path and gives its length; -1: there is none. */
 static int find_path(struct espi_transfers *t, int from, int to)
 {
@@ -66,9 +64,9 @@ static int find_path(struct espi_transfers *t, int from, int to)
     struct espi_dijkstra_query q = {v->time_s, &from, 1, NULL};
     t->asked = t->source == from ? t->asked + 1 : 1;
     t->source = from;
-    if (t->asked <= FEW_PATHS)
+    if (t->asked <= ESPI_PATHS_FEW)
         return espi_route_between(&t->router, from, to, t->path);
-    if (t->asked == FEW_PATHS + 1)
+    if (t->asked == ESPI_PATHS_FEW + 1)
         espi_dijkstra_start(&t->work, &v->g, &q, t->distance, t->last_arc);
     espi_dijkstra_reach(&t->work, &v->g, &q, to, t->distance, t->last_arc);
     if (!isfinite(t->distance[to]))

@@ -10,10 +10,11 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/number.h"
+#include "bound/tuning.h"
 #include "solve/arcs.h"
 #include "solve/full_lp.h"
 
-static const double BINDS = 1e-6; /* a price below is rounding */
+static const double BINDS = 1e-6; /* rounding: a price below is none */
 
 static const char *const methods[] = {"trees", "cuts", "full"};
 static const char *const kinds[] = {"send-port", "receive-port", "link", "cable"};
@@ -184,7 +185,7 @@ static int list_cut(const struct espi_bound_task *t, const double *price,
 /* "limited by the receive port of n17", or by several with their parts. */
 static int describe_limit(const struct esp_bound *bound, char *out, size_t size)
 {
-    enum { NAMED = 3 };
+    enum { NAMED = 3 }; /* looks: resources in one line */
     int n = bound->n_bottlenecks, named = n < NAMED ? n : NAMED, at = 0;
     if (n == 0)
         return snprintf(out, size, "there is nobody to send to");
@@ -209,7 +210,8 @@ static int describe_bound(struct esp_bound *bound)
     while (i < bound->n_what_if && bound->what_if[i]->kind != ESP_RESOURCE_LINK &&
            bound->what_if[i]->kind != ESP_RESOURCE_CABLE)
         i++;
-    if (i < bound->n_what_if && bound->what_if[i]->gain > 1e-4 && at < (int)sizeof text)
+    if (i < bound->n_what_if && bound->what_if[i]->gain > ESPI_WHAT_IF_TOLD &&
+        at < (int)sizeof text)
         snprintf(text + at, sizeof text - (size_t)at, "; %s", bound->what_if[i]->text);
     bound->text = espi_strdup(text);
     return bound->text ? 0 : -1;

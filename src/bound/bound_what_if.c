@@ -10,8 +10,7 @@
 #include "base/err.h"
 #include "base/number.h"
 #include "bound/bound.h"
-
-static const double MORE = 1.1, WORTH_A_LOOK = 1e-6;
+#include "bound/tuning.h"
 
 struct candidate {
     esp_resource_kind kind;
@@ -43,7 +42,7 @@ static double time_saved_s(const struct finder *f, int link, int use)
         return 0; /* an overhead of the host */
     moving_s = v->slice_bytes / p->bandwidth_Bps[link];
     double part = p->model == ESP_MODEL_CAPACITY ? 1 : moving_s / all_s;
-    return v->links.time_s[use] * part * (1 - 1 / MORE);
+    return v->links.time_s[use] * part * (1 - 1 / ESPI_WHAT_IF_MORE);
 }
 
 /* Goes through the links of all trees; cables get their worth at once. */
@@ -65,7 +64,7 @@ static int value_links(struct finder *f, const struct espi_packing *packing,
             f->worth[e] += price * time_saved_s(f, e, k);
             if (r->resource[k] >= r->first_cable)
                 cable_worth[r->resource[k] - r->first_cable] +=
-                    price * r->time_s[k] * (1 - 1 / MORE);
+                    price * r->time_s[k] * (1 - 1 / ESPI_WHAT_IF_MORE);
         }
     return 0;
 }
@@ -105,7 +104,7 @@ static int add_best(struct finder *f, esp_resource_kind kind, const double *wort
     if (!all)
         return -1;
     for (int i = 0; i < count; i++)
-        if (worth[i] > WORTH_A_LOOK)
+        if (worth[i] > ESPI_WHAT_IF_LEAST)
             all[n++] = (struct candidate){kind, i, worth[i], 0};
     qsort(all, (size_t)n, sizeof *all, by_estimate);
     for (int i = 0; i < n && i < most; i++)
@@ -161,7 +160,7 @@ static esp_status try_out(const struct espi_bound_task *task, struct candidate *
     struct espi_view v;
     struct espi_packing packing;
     struct esp_platform q = *task->p;
-    struct espi_packing_options o = {.gap = 1e-7,
+    struct espi_packing_options o = {.gap = ESPI_WHAT_IF_GAP,
                                      .time_limit_s = task->options->time_limit_s};
     esp_status st = ESP_OK;
     espi_arena_init(&arena);
@@ -170,10 +169,12 @@ static esp_status try_out(const struct espi_bound_task *task, struct candidate *
     if (!q.bandwidth_Bps || !q.shared_Bps)
         st = espi_err_nomem(err);
     for (int e = 0; e < q.n_links && !st; e++)
-        q.bandwidth_Bps[e] = task->p->bandwidth_Bps[e] * (concerns(&q, c, e) ? MORE : 1);
+        q.bandwidth_Bps[e] =
+            task->p->bandwidth_Bps[e] * (concerns(&q, c, e) ? ESPI_WHAT_IF_MORE : 1);
     for (int i = 0; i < q.n_shared && !st; i++)
-        q.shared_Bps[i] = task->p->shared_Bps[i] *
-                          (c->kind == ESP_RESOURCE_CABLE && i == c->owner ? MORE : 1);
+        q.shared_Bps[i] =
+            task->p->shared_Bps[i] *
+            (c->kind == ESP_RESOURCE_CABLE && i == c->owner ? ESPI_WHAT_IF_MORE : 1);
     if (!st)
         st = espi_view_init(&v, &q, task->v->slice_bytes, &arena, err);
     if (!st)

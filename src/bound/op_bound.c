@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "bound/own_bound.h"
+#include "bound/tuning.h"
 #include "plan/ops.h"
 #include "platform/platform.h"
 #include "solve/allreduce.h"
@@ -12,14 +13,12 @@
 #include "solve/multicast.h"
 #include "solve/packing.h"
 
-static const double TIGHT = 1e-5;   /* a plan so near to the bound reaches it */
-static const double MAX_WORK = 1e9; /* of an allreduce: links of the trees looked at */
-
 static esp_status bound_bcast(const struct espi_op_bound_task *t,
                               struct espi_arena *arena, struct espi_op_bound *out,
                               struct esp_err *err)
 {
-    struct espi_packing_options options = {.gap = 1e-6, .time_limit_s = t->time_limit_s};
+    struct espi_packing_options options = {.gap = ESPI_OP_BOUND_GAP,
+                                           .time_limit_s = t->time_limit_s};
     struct espi_packing packing;
     struct espi_view view;
     esp_status st = espi_view_init(&view, t->p, t->slice_bytes, arena, err);
@@ -29,7 +28,7 @@ static esp_status bound_bcast(const struct espi_op_bound_task *t,
     if (st || !isfinite(packing.bound))
         return st;
     out->throughput_Bps = packing.bound * t->slice_bytes;
-    out->exact = packing.rate >= packing.bound * (1 - TIGHT);
+    out->exact = packing.rate >= packing.bound * (1 - ESPI_BOUND_TIGHT);
     return ESP_OK;
 }
 
@@ -53,7 +52,7 @@ static esp_status bound_all(const struct espi_op_bound_task *t, struct espi_aren
     if (st || !isfinite(packing.bound))
         return st;
     out->throughput_Bps = packing.bound * t->slice_bytes;
-    out->exact = packing.rate >= packing.bound * (1 - TIGHT);
+    out->exact = packing.rate >= packing.bound * (1 - ESPI_BOUND_TIGHT);
     return ESP_OK;
 }
 
@@ -84,7 +83,7 @@ static esp_status bound_multicast(const struct espi_flow_net *net,
         return st;
     period_s = fmax(period_s, best.bound_s);
     out->throughput_Bps = net->slice_bytes / period_s;
-    out->exact = best.exact && best.period_s <= period_s * (1 + TIGHT);
+    out->exact = best.exact && best.period_s <= period_s * (1 + ESPI_BOUND_TIGHT);
     return ESP_OK;
 }
 
@@ -141,12 +140,12 @@ static esp_status bound_pairs(const struct espi_op_bound_task *t,
     struct espi_arena arena;
     espi_arena_init(&arena);
     esp_status st = espi_view_init(&view, t->p, t->slice_bytes, &arena, err);
-    o.max_trees = MAX_WORK / (view.g.m + 1);
+    o.max_trees = ESPI_BOUND_WORK / (view.g.m + 1);
     if (!st && view.g.n > 1) {
         st = espi_allreduce_solve(&view, &o, &arena, &best, err);
         if (!st) {
             out->throughput_Bps = t->slice_bytes / best.bound_s;
-            out->exact = best.period_s <= best.bound_s * (1 + TIGHT) &&
+            out->exact = best.period_s <= best.bound_s * (1 + ESPI_BOUND_TIGHT) &&
                          t->p->model != ESP_MODEL_HALF_DUPLEX;
         }
     }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "cost/cost.h"
 #include "cost/post_cost.h"
+#include "cost/tuning.h"
 #include "plan/messages.h"
 #include "plan/ops.h"
 #include "plan/plan.h"
@@ -263,21 +264,14 @@ esp_status espi_plan_load_s(const struct esp_platform *p, const struct esp_plan 
     return ESP_OK;
 }
 
-/* Whole slices cannot be packed without any gaps, but longer rounds have fewer; a pace
- * this close to the load is the load's. */
-static const double REACHED = 9e-3;
-
-/* Messages of fewer slices, or of fewer in each of their parts, have no steady state to
- * be timed. */
-static const double MANY_SLICES = 100, MANY_OF_PART = 8;
-
 /* Messages of up to so many sends are played to their end, along trees of up to so many
  * edges: to put more into order takes longer than to find them. */
 struct patience {
     double sends, edges;
 };
 
-static const struct patience TO_WEIGH = {1 << 15, 1 << 16}, TO_CLAIM = {1e15, 1 << 18};
+static const struct patience TO_WEIGH = {ESPI_WEIGH_SENDS, ESPI_WEIGH_EDGES},
+                             TO_CLAIM = {1e15, ESPI_CLAIM_EDGES}; /* what 64 bits count */
 
 static int is_played(const struct esp_platform *p, const struct esp_plan *plan,
                      double slices, const struct patience *most)
@@ -304,7 +298,7 @@ static int time_pace(const struct esp_platform *p, const struct esp_plan *plan,
                      struct espi_arena *arena, struct espi_played *t)
 {
     double parts = fmax(1, espi_plan_parts(plan, p->n_hosts));
-    return slices.count >= fmax(MANY_SLICES, MANY_OF_PART * parts)
+    return slices.count >= fmax(ESPI_STEADY_SLICES, ESPI_STEADY_SLICES_OF_PART * parts)
                ? espi_long_pace(p, plan, slices.bytes, timing, arena, &t->pace_s)
                : 0;
 }
@@ -323,7 +317,7 @@ static int time_finish(const struct esp_platform *p, const struct esp_plan *plan
 static void correct(struct espi_cost *cost, const struct espi_played *t,
                     struct espi_slices slices)
 {
-    if (t->pace_s > cost->load_s * (1 + REACHED)) {
+    if (t->pace_s > cost->load_s * (1 + ESPI_PACE_REACHED)) {
         cost->makespan_s += (slices.count - 1) * (t->pace_s - cost->load_s);
         cost->period_s = t->pace_s;
         cost->throughput_Bps = slices.bytes / t->pace_s;

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row that is scanned more often than this is sorted. */
-enum { SCANS_MAX = 24 };
+#include "graph/tuning.h"
 
 int espi_earliest_init(struct espi_earliest *w, const struct espi_digraph *g,
                        struct espi_arena *arena)
@@ -77,7 +76,7 @@ static int scan_arcs(struct espi_earliest *w, int node)
 static int next_best(struct espi_earliest *w, int node)
 {
     int *row = w->row + w->g->out.start[node], *size = &w->size[node];
-    if (w->scans[node] >= 0 && ++w->scans[node] <= SCANS_MAX)
+    if (w->scans[node] >= 0 && ++w->scans[node] <= ESPI_SCANS_MAX)
         return scan_arcs(w, node);
     if (w->scans[node] >= 0) {
         scan_arcs(w, node);

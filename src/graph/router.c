@@ -16,7 +16,7 @@
 
 enum { FORWARD, BACKWARD };
 
-/* Sums of the same arcs in another order differ by rounding. */
+/* rounding: sums of the same arcs in another order differ. */
 static const double slack = 1 + 1e-9;
 
 static int side_init(struct espi_router_side *s, int n, struct espi_arena *arena)

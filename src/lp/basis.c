@@ -12,11 +12,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lp/tuning.h"
 
-enum { BASIC = 1 }; /* as CLP counts */
-
-/* A basis of more columns is not solved once more: that would take too long. */
-enum { KERNEL_MAX = 400 };
+enum { BASIC = 1 }; /* published: as CLP counts */
 
 struct kernel {
     int n;            /* basic columns, and rows whose bounds hold them */
@@ -33,7 +31,7 @@ static int kernel_init(struct kernel *k, Clp_Simplex *model)
     *k = (struct kernel){.n = 0};
     for (int j = 0; j < Clp_numberColumns(model); j++)
         n += Clp_getColumnStatus(model, j) == BASIC;
-    if (n == 0 || n > KERNEL_MAX)
+    if (n == 0 || n > ESPI_KERNEL_MAX)
         return 0;
     size_t size = (size_t)n;
     k->row = ESPI_NEW(int, 3 * size + (size_t)Clp_numberRows(model));

@@ -8,9 +8,10 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "lp/tuning.h"
 #include "lp/vertex.h"
 
-enum { PERTURB_ON = 50, PERTURB_OFF = 102 };
+enum { PERTURB_ON = 50, PERTURB_OFF = 102 }; /* published: of CLP */
 
 struct espi_lp {
     Clp_Simplex *model;
@@ -37,7 +38,7 @@ esp_status espi_lp_create(struct espi_lp **out, struct esp_err *err)
     }
     Clp_setLogLevel(lp->model, 0);
     Clp_setOptimizationDirection(lp->model, 1);
-    espi_lp_tolerance(lp, 1e-9, 1e-9);
+    espi_lp_tolerance(lp, ESPI_LP_TOLERANCE, ESPI_LP_TOLERANCE);
     *out = lp;
     return ESP_OK;
 }

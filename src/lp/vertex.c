@@ -24,8 +24,9 @@
 #include "base/alloc.h"
 #include "lp/basis.h"
 
-/* Below this a reduced cost is none, and a value lies on its bound. It is above the
- * solver's tolerance and its rounding, so that what is zero is seen as such everywhere.
+/* rounding: below this a reduced cost is none, and a value lies on its bound. It is above
+ * the solver's tolerance and its rounding, so that what is zero is seen as such
+ * everywhere.
  */
 static const double NONE = 1e-10;
 

@@ -6,22 +6,7 @@
 
 #include "plan/ops.h"
 #include "plan/slices.h"
-
-/* Rounds of up to so many sends are looked at, and of so many in all; the first has so
- * many, and each is longer or shorter than the one before by that factor. */
-enum { MAX_SENDS = 1 << 14, MAX_WORK = 1 << 15, FIRST_SENDS = 1 << 11 };
-
-/* Rounds of many trees on many hosts begin longer, so that each tree gets its share: two
- * slices a tree, as long as there are not more sends than these. There one rule has to
- * do, and the first round that is no better ends the search. */
-enum {
-    TREE_SLICES = 2,
-    MOST_SENDS = 1 << 19,
-    GOOD_RULE = 2,
-    GOOD_FLOW = 6,
-    ONE_ROUND = 128
-};
-static const double GOOD = 3e-3;
+#include "schedule/tuning.h"
 
 /* One tree needs no order when every node receives each slice once: whoever is served in
  * a fixed order then never has to wait for a receiver. */
@@ -68,13 +53,13 @@ static int64_t sends_of(const struct esp_plan *plan)
 /* Are there many trees on many hosts? */
 static int is_large(const struct esp_plan *plan)
 {
-    return sends_of(plan) > MAX_SENDS / 2;
+    return sends_of(plan) > ESPI_ROUND_SENDS / 2;
 }
 
 /* More than a round can give each its share of? */
 static int is_huge(const struct esp_plan *plan)
 {
-    return sends_of(plan) > MOST_SENDS / TREE_SLICES;
+    return sends_of(plan) > ESPI_ROUND_SENDS_LARGE / ESPI_ROUND_TREE_SLICES;
 }
 
 /* One tree whose steps stand in the order of its edges goes on as fast as its busiest
@@ -207,7 +192,7 @@ static int try_rounds(struct search *s, int first, int most)
 static int most_slots(const struct espi_round_options *o, int64_t sends, int parts,
                       int64_t fair_share)
 {
-    int64_t limit = (fair_share > 0 ? MOST_SENDS : MAX_SENDS) / sends;
+    int64_t limit = (fair_share > 0 ? ESPI_ROUND_SENDS_LARGE : ESPI_ROUND_SENDS) / sends;
     int64_t n = o->n_slices, most = n < 128 ? n : n < 1024 ? 128 : n / 8;
     if (parts > 1 && most > 64 && most > n / 16)
         most = n / 16 > 64 ? n / 16 : 64;
@@ -243,38 +228,41 @@ static int arrange(struct search *s, const struct esp_platform *p,
     int64_t sends = s->a->legs.n / plan->n_trees + 1; /* a slice */
     if (o->n_slices > ESPI_LONG_MESSAGE)
         sized.n_slices = ESPI_LONG_MESSAGE;
-    int64_t fair_share = TREE_SLICES * (int64_t)plan->n_trees;
-    if (fair_share > MOST_SENDS / sends)
-        fair_share = MOST_SENDS / sends;
+    int64_t fair_share = ESPI_ROUND_TREE_SLICES * (int64_t)plan->n_trees;
+    if (fair_share > ESPI_ROUND_SENDS_LARGE / sends)
+        fair_share = ESPI_ROUND_SENDS_LARGE / sends;
     int many = is_large(plan);
     int most = most_slots(&sized, sends, parts, many ? fair_share : 0);
     /* of one tree a slice is mostly enough */
-    int first = plan->n_trees == 1 && parts <= 1 ? 1 : (int)(FIRST_SENDS / sends);
+    int first =
+        plan->n_trees == 1 && parts <= 1 ? 1 : (int)(ESPI_ROUND_SENDS_FIRST / sends);
     if (many)
         first = (int)fair_share;
-    s->max_work = many ? MOST_SENDS : MAX_WORK;
-    s->patience = many ? 1 : 2;
-    s->ratio = many ? 2 : 1.41;
+    s->max_work = many ? ESPI_ROUND_SENDS_LARGE : ESPI_ROUND_WORK;
+    /* of many trees the first round that is no better ends the search */
+    s->patience = many ? 1 : ESPI_ROUND_PATIENCE;
+    s->ratio = many ? 2 : ESPI_ROUND_RATIO;
     most = most < unit ? 1 : most / unit;
     first = first < unit ? 1 : first / unit > most ? most : first / unit;
     s->wanted = (struct espi_order_options){
         .n_slices = sized.n_slices,
         .whole = parts > 1,
         .fair = is_shared(p),
-        .all = sized.n_slices * sends <= FIRST_SENDS,
+        .all = sized.n_slices * sends <= ESPI_ROUND_SENDS_FIRST,
         .model = p->model,
-        .rule = many ? GOOD_RULE : -1,
+        .rule = many ? ESPI_ORDER_RULE_LARGE : -1,
     };
     if (s->quick && !many && plan->n_trees > 1) {
         /* what is short is best sent in one round */
-        first = sized.n_slices <= ONE_ROUND ? most : first;
-        s->wanted.rule = sized.n_slices <= ONE_ROUND ? GOOD_FLOW : GOOD_RULE;
+        first = sized.n_slices <= ESPI_ORDER_ONE_ROUND ? most : first;
+        s->wanted.rule = sized.n_slices <= ESPI_ORDER_ONE_ROUND ? ESPI_ORDER_RULE_SHORT
+                                                                : ESPI_ORDER_RULE_LARGE;
     }
     /* what goes on for long is judged by its pace */
     if (sized.n_slices == ESPI_LONG_MESSAGE && !many)
         s->wanted.n_slices *= 4;
-    s->wanted.enough_s =
-        (double)s->wanted.n_slices * espi_rounds_ideal_s(s->rounds) * (1 + GOOD);
+    s->wanted.enough_s = (double)s->wanted.n_slices * espi_rounds_ideal_s(s->rounds) *
+                         (1 + ESPI_ORDER_ENOUGH);
     s->a->round.slots = 0;
     s->a->order = (struct espi_order){.finish_s = INFINITY};
     return try_rounds(s, first, most);
@@ -316,7 +304,8 @@ static int arrange_plainly(struct espi_arrangement *a, const struct esp_platform
     struct espi_round_options sized = *o;
     if (espi_legs_init(&a->legs, p, plan, arena))
         return -1;
-    while (sized.max_slots > 1 && (int64_t)sized.max_slots * a->legs.n > MOST_SENDS)
+    while (sized.max_slots > 1 &&
+           (int64_t)sized.max_slots * a->legs.n > ESPI_ROUND_SENDS_LARGE)
         sized.max_slots /= 2;
     return espi_round_choose(p, plan, &sized, arena, &a->round) || order_plainly(a, arena)
                ? -1
@@ -462,8 +451,6 @@ int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
 
 /* ---- the finish of messages ---- */
 
-enum { PLAYED_SENDS = 1 << 18 };
-
 /* Messages in parts are cut into whole rounds, of more slices and these smaller. */
 static int play(struct search *s, const struct esp_platform *p,
                 const struct espi_round_options *o, struct espi_played *out)
@@ -472,7 +459,7 @@ static int play(struct search *s, const struct esp_platform *p,
     if (slots < 1) /* there is no order that could be played */
         return 0;
     int64_t n = o->n_slices, sends = (n / slots + 1) * s->a->order.n;
-    if (s->wanted.fair && sends > PLAYED_SENDS)
+    if (s->wanted.fair && sends > ESPI_PLAYED_SENDS)
         return 0;
     if (s->wanted.whole && n % slots) {
         n += slots - n % slots;
@@ -484,10 +471,11 @@ static int play(struct search *s, const struct esp_platform *p,
     s->wanted.round = &s->a->round;
     /* half of them come before the pace is taken */
     if (espi_order_play(&s->a->order, &s->a->legs, &s->uses, &s->wanted,
-                        sends > PLAYED_SENDS ? PLAYED_SENDS / 2 : sends, s->arena))
+                        sends > ESPI_PLAYED_SENDS ? ESPI_PLAYED_SENDS / 2 : sends,
+                        s->arena))
         return -1;
     out->finish_s = s->a->order.finish_s;
-    if (sends > PLAYED_SENDS && o->n_slices >= ESPI_LONG_MESSAGE)
+    if (sends > ESPI_PLAYED_SENDS && o->n_slices >= ESPI_LONG_MESSAGE)
         out->pace_s = s->a->order.pace_s / slots;
     return 0;
 }

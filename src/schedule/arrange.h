@@ -4,10 +4,7 @@
 
 #include "schedule/order.h"
 #include "schedule/round.h"
-
-/* Messages of so many slices and more are all sent in one order: their steady state is
- * that of the plan. */
-enum { ESPI_LONG_MESSAGE = 1 << 13 };
+#include "schedule/tuning.h"
 
 struct espi_arrangement {
     struct espi_legs legs;

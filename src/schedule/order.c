@@ -11,19 +11,18 @@
 #include "graph/csr.h"
 #include "schedule/replay.h"
 #include "schedule/round.h"
+#include "schedule/tuning.h"
 #include "schedule/weave.h"
-
-/* An order this close to the load of the busiest resource is not worth a longer round. */
-static const double GOOD = 1e-3;
 
 static const struct espi_weave_rule rules[] = {
     {0, 1}, {0, 1.5}, {0, 2}, {0, 4}, {0, 1e9}, {1, 2}, {1, 1e9},
 };
 
-/* By so many sends the pace of an order is found, and that of the one chosen. */
-enum { FEW_SENDS = 1 << 12, MANY_SENDS = 1 << 17 };
-
-enum { N_RULES = sizeof rules / sizeof *rules, FIRST_FLOW = 5, EDGES = N_RULES };
+enum {
+    N_RULES = sizeof rules / sizeof *rules,
+    FIRST_FLOW = 5, /* code: a place in the list */
+    EDGES = N_RULES
+};
 
 struct orderer {
     const struct espi_legs *legs;
@@ -223,8 +222,8 @@ static int try_rule(struct orderer *o, int rule, const struct espi_message *m,
     if (!in_order && assign_slices(o, out))
         return 1;
     out->rule = rule == EDGES ? -1 : rule; /* that is for one slice */
-    struct espi_replay replay = {out,         o->legs, o->batch.uses, o->first,
-                                 o->o->model, *m,      FEW_SENDS};
+    struct espi_replay replay = {out,         o->legs, o->batch.uses,        o->first,
+                                 o->o->model, *m,      ESPI_PACE_SENDS_TRIED};
     return espi_replay(&replay, o->o->fair, a);
 }
 
@@ -253,7 +252,7 @@ static int is_enough(const struct orderer *o, int rule, const struct espi_order 
         return 0;
     if (rule == EDGES)
         return o->o->n_slices == 1 ||
-               (best->pace_s > 0 && best->pace_s <= o->load_s * (1 + GOOD));
+               (best->pace_s > 0 && best->pace_s <= o->load_s * (1 + ESPI_PACE_GOOD));
     return best->finish_s <= o->o->enough_s;
 }
 
@@ -298,8 +297,13 @@ static int replay_init(struct espi_replay *r, struct espi_order *out,
         .legs = legs, .batch = {.legs = legs, .uses = uses}, .o = options};
     if (orderer_init(&o, arena))
         return -1;
-    *r = (struct espi_replay){
-        out, legs, uses, o.first, options->model, count_rounds(&o), FEW_SENDS};
+    *r = (struct espi_replay){out,
+                              legs,
+                              uses,
+                              o.first,
+                              options->model,
+                              count_rounds(&o),
+                              ESPI_PACE_SENDS_TRIED};
     return 0;
 }
 
@@ -323,13 +327,13 @@ int espi_order_settle(struct espi_order *out, const struct espi_legs *legs,
     if (replay_init(&r, out, legs, uses, options, arena))
         return -1;
     if (options->fair) {
-        r.message.rounds = MANY_SENDS / out->n;
+        r.message.rounds = ESPI_PACE_SENDS_CHOSEN / out->n;
         return espi_replay_settle(&r, arena);
     }
     /* The pace is that of a message without end, however short the one that the order was
      * made for. */
-    int64_t rounds = 2 * (MANY_SENDS / out->n) + espi_order_max_lag(out) + 8;
+    int64_t rounds = 2 * (ESPI_PACE_SENDS_CHOSEN / out->n) + espi_order_max_lag(out) + 8;
     r.message.rounds = r.message.rounds > rounds ? r.message.rounds : rounds;
-    r.sends = MANY_SENDS;
+    r.sends = ESPI_PACE_SENDS_CHOSEN;
     return espi_replay(&r, 0, arena);
 }

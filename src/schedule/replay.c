@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/portable_math.h"
+#include "schedule/tuning.h"
 
 struct player {
     const struct espi_replay *r;
@@ -24,9 +25,6 @@ struct send {
     int before; /* slice of the leg that brings the data; -1: none does */
     int also;   /* another leg whose data it waits for; -1: none */
 };
-
-/* A pace that differs by so little from that of half as many rounds has settled. */
-static const double SETTLED = 1e-3;
 
 int espi_order_max_lag(const struct espi_order *o)
 {
@@ -117,10 +115,11 @@ static int play_in_order(const struct espi_replay *r, const struct span *span,
  * everywhere; but then they cost little. */
 static int rounds_measured(const struct espi_replay *r)
 {
-    enum { FEW = 3, MANY = 256 };
     int64_t n = r->sends / r->order->n, most = r->message.rounds / 2;
-    most = most > MANY ? most : MANY;
-    return (int)(n < FEW ? FEW : n > most ? most : n);
+    most = most > ESPI_PACE_ROUNDS_MOST ? most : ESPI_PACE_ROUNDS_MOST;
+    return (int)(n < ESPI_PACE_ROUNDS_LEAST ? ESPI_PACE_ROUNDS_LEAST
+                 : n > most                 ? most
+                                            : n);
 }
 
 int espi_replay(const struct espi_replay *whole, int fair, struct espi_arena *arena)
@@ -184,7 +183,8 @@ int espi_replay_settle(const struct espi_replay *r, struct espi_arena *arena)
         pace_s = (now_s - before_s) / (double)rounds;
         before_s = now_s;
         rounds *= 2;
-    } while (fabs(pace_s - old_s) > SETTLED * pace_s && rounds < r->message.rounds);
+    } while (fabs(pace_s - old_s) > ESPI_PACE_SETTLED * pace_s &&
+             rounds < r->message.rounds);
     o->pace_s = pace_s;
     return 0;
 }

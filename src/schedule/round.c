@@ -7,15 +7,7 @@
 #include "base/portable_math.h"
 #include "plan/ops.h"
 #include "platform/resources.h"
-
-/* A tree may get so much more or less of the message than its weight says. */
-static const double SHARE_ERROR = 0.03;
-
-/* Plans claim what their weights allow: rounds are to be no better than by so much. */
-static const double BETTER = 5e-3;
-
-/* So many trees are looked at to take a slice from, and as many to give it to. */
-enum { FEW_TREES = 8 };
+#include "schedule/tuning.h"
 
 struct espi_rounds {
     const struct esp_plan *plan;
@@ -134,7 +126,7 @@ static void set_prices(struct espi_rounds *c)
  * slice and the error allowed. */
 static int may_have(const struct espi_rounds *c, int t, int more, int slots)
 {
-    double off = fmin(1, SHARE_ERROR * slots);
+    double off = fmin(1, ESPI_SHARE_ERROR * slots);
     int count = c->count[t] + more;
     return count >= 0 &&
            more * (count - c->plan->trees[t].weight * slots) <= off * (1 + 1e-9);
@@ -152,9 +144,9 @@ static int find_trees(const struct espi_rounds *c, int slots, int more, int part
         int i = n;
         while (i > 0 && more * (c->remainder[t] - c->remainder[found[i - 1]]) < 0)
             i--;
-        if (i == FEW_TREES)
+        if (i == ESPI_SHARE_TREES)
             continue;
-        n = n < FEW_TREES ? n + 1 : n;
+        n = n < ESPI_SHARE_TREES ? n + 1 : n;
         memmove(found + i + 1, found + i, (size_t)(n - 1 - i) * sizeof *found);
         found[i] = t;
     }
@@ -171,7 +163,7 @@ static void move(struct espi_rounds *c, int slots, int from, int to)
  * makes them more even than they are. */
 static int find_move(struct espi_rounds *c, int slots, int *from, int *to)
 {
-    int give[FEW_TREES], take[FEW_TREES], found = 0;
+    int give[ESPI_SHARE_TREES], take[ESPI_SHARE_TREES], found = 0;
     double least = unevenness(c) * (1 - 1e-9);
     set_prices(c);
     memcpy(c->saved, c->load, (size_t)c->res.n * sizeof *c->load);
@@ -207,7 +199,7 @@ static double improve(struct espi_rounds *c, int slots)
                find_move(c, slots, &from, &to)) {
             move(c, slots, from, to);
             c->busiest_s = max_load(c);
-            if (c->busiest_s < c->ideal_s * (1 - BETTER))
+            if (c->busiest_s < c->ideal_s * (1 - ESPI_SHARE_BETTER))
                 return c->ideal_s; /* the counts are those before */
             c->count[from]--;
             c->count[to]++;
@@ -238,7 +230,7 @@ static int rounds_alloc(struct espi_rounds *c, const struct esp_platform *p,
         c->part[t] = espi_tree_part(c->plan, &c->plan->trees[t]);
         hops += (size_t)c->plan->trees[t].n_hops;
     }
-    c->moves_left = 4 + (int)(4e6 / (double)hops);
+    c->moves_left = 4 + (int)(ESPI_SHARE_MOVES_WORK / (double)hops);
     return c->load && c->saved && c->price ? 0 : -1;
 }
 
@@ -288,9 +280,6 @@ static double share_error(const struct espi_rounds *c, const struct espi_round *
     return worst * c->parts;
 }
 
-/* Of the rounds of a range so many are looked at closely. */
-enum { CLOSER = 4 };
-
 struct rated {
     int slots;
     double off_s; /* how far the load of the busiest resource is from the ideal */
@@ -299,7 +288,7 @@ struct rated {
 /* Puts a round among those with the least distances, which stand in order. */
 static void rate(struct rated *best, int slots, double off_s)
 {
-    int i = CLOSER - 1;
+    int i = ESPI_ROUND_CLOSER - 1;
     if (best[i].slots > 0 && !(off_s < best[i].off_s))
         return;
     for (; i > 0 && (best[i - 1].slots == 0 || off_s < best[i - 1].off_s); i--)
@@ -309,7 +298,7 @@ static void rate(struct rated *best, int slots, double off_s)
 
 double espi_rounds_pick(struct espi_rounds *c, int low, int high, struct espi_round *best)
 {
-    struct rated least[CLOSER] = {{0, 0}};
+    struct rated least[ESPI_ROUND_CLOSER] = {{0, 0}};
     double s = INFINITY;
     int first = (low + c->parts - 1) / c->parts * c->parts;
     best->slots = 0;
@@ -318,12 +307,12 @@ double espi_rounds_pick(struct espi_rounds *c, int low, int high, struct espi_ro
         double busiest_s = period_s(c, slots);
         rate(least, slots, fabs(busiest_s - c->ideal_s));
     }
-    for (int i = 0; i < CLOSER && least[i].slots > 0; i++) {
+    for (int i = 0; i < ESPI_ROUND_CLOSER && least[i].slots > 0; i++) {
         share(c, least[i].slots);
         s = keep(c, least[i].slots, best, s);
     }
     if (best->slots > 0) {
-        int near_enough = share_error(c, best) <= SHARE_ERROR;
+        int near_enough = share_error(c, best) <= ESPI_SHARE_ERROR;
         if (!near_enough && c->was_near)
             best->slots = 0;
         c->was_near |= near_enough;
@@ -347,10 +336,11 @@ int espi_round_choose(const struct esp_platform *p, const struct esp_plan *plan,
     for (int slots = c->parts, last = 0; slots <= most || best.slots == 0;
          slots += c->parts) {
         double error = share(c, slots);
-        int near_enough = error <= SHARE_ERROR;
+        int near_enough = error <= ESPI_SHARE_ERROR;
         /* few rounds are looked at closely: those much nearer to the weights than the
          * last such, and others now and then */
-        if (!(error < 0.7 * least_error) && !(near_enough && slots >= 1.2 * last))
+        if (!(error < ESPI_SHARE_NEARER * least_error) &&
+            !(near_enough && slots >= ESPI_ROUND_LONGER * last))
             continue;
         least_error = fmin(error, least_error);
         last = slots;

@@ -8,15 +8,12 @@
 #include "base/arena.h"
 #include "plan/schedule.h"
 #include "platform/platform.h"
+#include "schedule/tuning.h"
 
 struct espi_round {
     int slots;
     int *count; /* by tree; sums to slots */
 };
-
-/* What plans are scheduled with unless told otherwise: two parts in a thousand of the
- * throughput are given for a short round. */
-#define ESPI_ROUND_TOLERANCE 2e-3
 
 struct espi_round_options {
     int64_t n_slices;
@@ -26,12 +23,12 @@ struct espi_round_options {
 };
 
 /* Chooses a round, up to max_slots and up to the number of slices, in which no tree's
- * share is off its weight by more than 0.03 (of the whole) and the busiest resource is no
- * busier than the weights of the trees ask for, within the tolerance: the shortest such;
- * when none is, the best one. Slices are moved between trees as long as that helps.
- * O(slots * trees^2), and the whole plan for some twenty of the rounds. -1 when out of
- * memory. Where the message has parts every part gets as many slots, so that there are at
- * least as many slots as parts. */
+ * share is off its weight by more than ESPI_SHARE_ERROR (of the whole) and the busiest
+ * resource is no busier than the weights of the trees ask for, within the tolerance: the
+ * shortest such; when none is, the best one. Slices are moved between trees as long as
+ * that helps. O(slots * trees^2), and the whole plan for some twenty of the rounds. -1
+ * when out of memory. Where the message has parts every part gets as many slots, so that
+ * there are at least as many slots as parts. */
 int espi_round_choose(const struct esp_platform *p, const struct esp_plan *plan,
                       const struct espi_round_options *o, struct espi_arena *arena,
                       struct espi_round *out);

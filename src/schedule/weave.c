@@ -18,6 +18,7 @@
 #include "base/heap.h"
 #include "base/portable_math.h"
 #include "graph/csr.h"
+#include "schedule/tuning.h"
 
 struct candidate {
     double first, second; /* urgency */
@@ -157,11 +158,11 @@ static void merge(const struct candidate *line, int middle, int n, struct candid
 /* The most urgent first. It is the inner loop of all: no calls through pointers. */
 static void sort_line(struct weaver *w)
 {
-    enum { FEW = 12 };
     int n = w->n_line;
-    for (int i = 0; i < n; i += FEW)
-        sort_few(w->line + i, n - i < FEW ? n - i : FEW);
-    for (int width = FEW; width < n; width *= 2) {
+    for (int i = 0; i < n; i += ESPI_SORT_BY_INSERTION)
+        sort_few(w->line + i,
+                 n - i < ESPI_SORT_BY_INSERTION ? n - i : ESPI_SORT_BY_INSERTION);
+    for (int width = ESPI_SORT_BY_INSERTION; width < n; width *= 2) {
         for (int i = 0; i < n; i += 2 * width) {
             int rest = n - i, middle = rest < width ? rest : width;
             merge(w->line + i, middle, rest < 2 * width ? rest : 2 * width, w->spare + i);
@@ -319,8 +320,6 @@ int espi_weave(struct espi_weave *out, const struct espi_batch *b,
 
 /* ---- rounds one after the other ---- */
 
-enum { MANY_SENDS = 1 << 13 }; /* fewer such rounds need to be looked at */
-
 /* Sends the round once more; returns when all is done. No send starts before
  * base_s + least_s of it; starts get when they did, from base_s on. Both may be NULL. */
 static double replay(const struct espi_weave *w, const struct espi_batch *b,
@@ -346,7 +345,7 @@ static double replay(const struct espi_weave *w, const struct espi_batch *b,
 double espi_weave_settle(struct espi_weave *w, const struct espi_batch *b,
                          struct espi_arena *arena)
 {
-    int warm_up = w->n > MANY_SENDS ? 2 : 4, measured = 2 * warm_up;
+    int warm_up = w->n > ESPI_WEAVE_SENDS_MANY ? 2 : 4, measured = 2 * warm_up;
     struct espi_arena_mark mark = espi_arena_mark(arena);
     double *free_s = ESPI_ARENA_ZNEW(arena, double, b->uses->n_resources);
     double *starts = ESPI_ARENA_NEW(arena, double, w->n);

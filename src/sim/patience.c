@@ -20,7 +20,7 @@
 
 #include "sim/race.h"
 
-static const double MARGIN = 1.5;
+#include "sim/tuning.h"
 
 void espi_patience_start(struct espi_race *r)
 {
@@ -54,7 +54,8 @@ static int is_welcome(const struct espi_race *r, int send, double now_s)
     const struct espi_send *s = &r->sends[send];
     if (r->state[s->to] != ESPI_RACE_RECEIVING)
         return r->state[s->to] == ESPI_RACE_IDLE;
-    return r->expected_s[send] * (s->tree ? MARGIN : 1) < rest_s(r, s->to, now_s);
+    return r->expected_s[send] * (s->tree ? ESPI_RACE_MARGIN : 1) <
+           rest_s(r, s->to, now_s);
 }
 
 /* A sender turns to a receiver, or waits to be called. */

@@ -18,13 +18,7 @@
 #include "base/softmax_price.h"
 #include "solve/packing_impl.h"
 #include "solve/tree_mix_lp.h"
-
-enum {
-    BATCH = 6,     /* pairs that join the program at once */
-    WARM_UP = 400, /* rounds */
-    SCAN = 20,     /* of so many (or a tenth of the hosts) one asks all hosts */
-    FEW = 5,       /* and the others so many of them */
-};
+#include "solve/tuning.h"
 
 struct search {
     const struct espi_view *v;
@@ -49,7 +43,7 @@ static esp_status search_init(struct search *x, const struct espi_allreduce_opti
     struct espi_arena *a = x->arena;
     const struct espi_view *v = x->v;
     double unit_s = 0;
-    x->gap = o->gap > 0 ? o->gap : 1e-6;
+    x->gap = o->gap > 0 ? o->gap : ESPI_PAIRS_GAP;
     x->end_s = o->time_limit_s > 0 ? espi_now_s() + o->time_limit_s : INFINITY;
     x->max_trees = o->max_trees > 0 ? o->max_trees : INFINITY;
     if (espi_pricer_init(&x->pr, v, 0, a) || espi_pricer_init_inward(&x->pr, a))
@@ -174,7 +168,7 @@ static void scan_hosts(struct search *x)
 /* The same for the first few of x->order alone, without a bound. */
 static void scan_few(struct search *x)
 {
-    int n = x->v->g.n < FEW ? x->v->g.n : FEW;
+    int n = x->v->g.n < ESPI_PAIRS_FEW ? x->v->g.n : ESPI_PAIRS_FEW;
     for (int i = 0; i < n; i++) {
         int h = x->order[i];
         x->cost_s[h] = pair_s(&x->pr, h);
@@ -191,8 +185,9 @@ static int ask_for_pairs(struct search *x, double smooth)
         x->asked[r] = smooth * x->best_price[r] + (1 - smooth) * x->mx.price[r];
     espi_pricer_set_prices(&x->pr, x->asked);
     scan_hosts(x);
-    for (int i = 0; i < n && i < BATCH; i++) {
-        int got = add_pair(x, x->order[i], x->mx.worth_s * (1 - 0.01 * x->gap));
+    for (int i = 0; i < n && i < ESPI_PAIRS_AT_ONCE; i++) {
+        int got =
+            add_pair(x, x->order[i], x->mx.worth_s * (1 - ESPI_PAIR_WORTH * x->gap));
         if (got < 0)
             return -1;
         added += got;
@@ -208,11 +203,12 @@ static int is_out_of_time(const struct search *x)
 /* Pairs and good prices, fast: those of the best bound are in x->best_price. */
 static esp_status warm_up(struct search *x, struct esp_err *err)
 {
-    int n = x->pr.n_res, every = x->v->g.n > 10 * SCAN ? x->v->g.n / 10 : SCAN;
+    int n = x->pr.n_res,
+        every = x->v->g.n > 10 * ESPI_PAIRS_SCAN ? x->v->g.n / 10 : ESPI_PAIRS_SCAN;
     double scale = 2 * espi_log(n + 2.0), upper_s = INFINITY;
     for (int r = 0; r < n; r++)
         x->asked[r] = 1.0 / n;
-    for (int round = 0; round < WARM_UP; round++) {
+    for (int round = 0; round < ESPI_PAIRS_WARM_UP; round++) {
         double eta = scale / fmax(1 - x->bound_s / upper_s, 1e-6), share = 1;
         if (round > 0)
             espi_softmax_prices(x->mix, n, eta, x->asked);

@@ -24,7 +24,7 @@ struct espi_allreduce {
 };
 
 struct espi_allreduce_options {
-    double gap;          /* stop at period / bound - 1 <= gap; 0: 1e-6 */
+    double gap;          /* stop at period / bound - 1 <= gap; 0: ESPI_PAIRS_GAP */
     double time_limit_s; /* then the best so far; 0: none */
     double max_trees;    /* that are looked at; then the best so far; 0: any number */
 };

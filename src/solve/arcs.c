@@ -14,8 +14,8 @@
 
 #include "base/err.h"
 #include "lp/lp.h"
+#include "solve/tuning.h"
 
-static const double ROUGH = 1e-4, FINE = 1e-8, INWARD = 0.2;
 struct program {
     const struct espi_arcs_task *task;
     const struct espi_view *v;
@@ -188,7 +188,8 @@ static int program_init(struct program *g)
         return -1;
     if (g->task->load)
         memcpy(g->load, g->task->load, n_res * sizeof *g->load);
-    return g->task->load && add_resources(g, 0.8 * g->task->unit_s) < 0 ? -1 : 0;
+    return g->task->load && add_resources(g, ESPI_ARCS_BUSY * g->task->unit_s) < 0 ? -1
+                                                                                   : 0;
 }
 
 static void read_point(struct program *g)
@@ -222,15 +223,15 @@ static int separate_between(struct program *g)
     espi_solve_budget_look(g->task->budget, (double)d->n * d->m / 4);
     if (g->has_inner) {
         for (int e = 0; e < d->m; e++)
-            g->mixed[e] = g->y[e] + INWARD * (g->inner[e] - g->y[e]);
-        found = espi_cuts_find(d, root, g->mixed, ROUGH, &g->cuts, g->arena);
+            g->mixed[e] = g->y[e] + ESPI_CUT_INWARD * (g->inner[e] - g->y[e]);
+        found = espi_cuts_find(d, root, g->mixed, ESPI_CUT_ROUGH, &g->cuts, g->arena);
         if (!found)
             memcpy(g->inner, g->mixed, (size_t)d->m * sizeof *g->inner);
     }
     if (!found)
-        found = espi_cuts_find(d, root, g->y, ROUGH, &g->cuts, g->arena);
+        found = espi_cuts_find(d, root, g->y, ESPI_CUT_ROUGH, &g->cuts, g->arena);
     if (!found)
-        found = espi_cuts_find(d, root, g->y, FINE, &g->cuts, g->arena);
+        found = espi_cuts_find(d, root, g->y, ESPI_CUT_FINE, &g->cuts, g->arena);
     return found;
 }
 

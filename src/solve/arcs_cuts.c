@@ -16,7 +16,7 @@
 #include "graph/scc.h"
 #include "solve/arcs.h"
 
-static const double POSITIVE = 1e-9;
+static const double POSITIVE = 1e-9; /* rounding: arcs with less carry nothing */
 
 struct search {
     const struct espi_digraph *g;

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "graph/reach.h"
 
-static const double VIOLATED = 1e-7; /* a cut below 1 by that much is one */
+static const double VIOLATED = 1e-7; /* rounding: a cut below 1 by that much is one */
 
 /* The period, and how much each link takes; where that leaves a choice, the least time in
  * all. */

@@ -6,12 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "solve/tuning.h"
 
-static const double ROUNDING = 1e-9; /* of a period; what flows less does not flow */
-
-/* So much more counts the time of the last link than that of the first: of two ways that
- * take as long the first is taken. */
-static const double LATER = 1e-3;
+static const double ROUNDING = 1e-9; /* rounding: of a period; what flows less is none */
 
 /* ---- the program ---- */
 
@@ -37,7 +34,7 @@ static esp_status add_flow_columns(struct espi_flows *f, const int *row,
             if (r->time_s[k] > 0) {
                 index[at] = row[r->resource[k]];
                 value[at] = r->time_s[k] / net->unit_s;
-                time[e] += value[at++] * (1 + LATER * e / m);
+                time[e] += value[at++] * (1 + ESPI_FLOW_LATER * e / m);
             }
     }
     start[m] = at;
@@ -158,7 +155,7 @@ static esp_status solve_flows(struct espi_flows *f, double *period_s, struct esp
 esp_status espi_flows_init(struct espi_flows *f, const struct espi_flow_net *net,
                            struct espi_arena *arena, struct esp_err *err)
 {
-    static const double one = 1;
+    static const double one = 1; /* code: a factor of the program */
     static const int none[2] = {0, 0};
     struct espi_lp_vectors period = {
         .count = 1, .cost = &one, .start = none, .index = none, .value = &one};
@@ -238,7 +235,7 @@ esp_status espi_flows_try_source(struct espi_flows *f, int node, int *better,
     st = solve_flows(f, &period_s, err);
     if (st)
         return st;
-    if (period_s < f->period_s * (1 - 1e-7)) {
+    if (period_s < f->period_s * (1 - ESPI_PERIOD_SAME)) {
         f->period_s = period_s;
         *better = 1;
         return note_values(f, err);

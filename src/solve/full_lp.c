@@ -17,7 +17,7 @@
 #include "base/portable_math.h"
 #include "lp/lp.h"
 
-enum { MAX_ENTRIES = 20000000 };
+enum { MAX_ENTRIES = 20000000 }; /* limit: more is refused */
 
 struct full {
     const struct espi_view *v;

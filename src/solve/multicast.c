@@ -8,7 +8,7 @@
 #include "solve/cover.h"
 #include "solve/multicast_impl.h"
 
-static const double CLOSED = 1e-9; /* gap at which asking ends */
+static const double CLOSED = 1e-9; /* rounding: the gap at which asking ends */
 
 esp_status espi_multicast_bound(const struct espi_flow_net *net, struct espi_arena *arena,
                                 double *period_s, struct esp_err *err)

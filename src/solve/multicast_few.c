@@ -15,10 +15,9 @@
 #include "base/err.h"
 #include "base/portable_math.h"
 #include "solve/multicast_impl.h"
+#include "solve/tuning.h"
 
-enum { CHEAPEST = 8, CANDIDATES = 24, PASSES = 6 };
-
-static const double SHARPNESS[] = {6, 24}; /* of prices by load */
+static const double SHARPNESS[] = {ESPI_FEW_BLUNT, ESPI_FEW_SHARP};
 
 struct few {
     struct espi_mc *mc;
@@ -27,7 +26,7 @@ struct few {
     double period_s;
     double *base_s, *price; /* scratch, by resource */
     int n_candidates;
-    int candidate[CANDIDATES];
+    int candidate[ESPI_FEW_CANDIDATES];
 };
 
 /* Solves for the columns of tree[0..n) but one, and perhaps another. */
@@ -56,7 +55,7 @@ static int is_in(const int *list, int n, int what)
 
 static void add_candidate(struct few *f, int column)
 {
-    if (f->n_candidates < CANDIDATES && !is_in(f->tree, f->n, column) &&
+    if (f->n_candidates < ESPI_FEW_CANDIDATES && !is_in(f->tree, f->n, column) &&
         !is_in(f->candidate, f->n_candidates, column))
         f->candidate[f->n_candidates++] = column;
 }
@@ -65,8 +64,8 @@ static void add_candidate(struct few *f, int column)
 static void add_cheapest(struct few *f)
 {
     struct espi_mc *mc = f->mc;
-    int best[CHEAPEST], n = 0;
-    double cost_s[CHEAPEST + 1];
+    int best[ESPI_FEW_CHEAPEST], n = 0;
+    double cost_s[ESPI_FEW_CHEAPEST + 1];
     for (size_t c = 0; c < mc->n_columns; c++) {
         if (is_in(f->tree, f->n, (int)c))
             continue;
@@ -74,13 +73,13 @@ static void add_cheapest(struct few *f)
         double s = 0;
         for (int r = 0; r < mc->net->res.n; r++)
             s += f->price[r] * mc->load[r];
-        int at = n < CHEAPEST ? n++ : CHEAPEST;
+        int at = n < ESPI_FEW_CHEAPEST ? n++ : ESPI_FEW_CHEAPEST;
         for (; at > 0 && s < cost_s[at - 1]; at--)
-            if (at < CHEAPEST) {
+            if (at < ESPI_FEW_CHEAPEST) {
                 best[at] = best[at - 1];
                 cost_s[at] = cost_s[at - 1];
             }
-        if (at < CHEAPEST) {
+        if (at < ESPI_FEW_CHEAPEST) {
             best[at] = (int)c;
             cost_s[at] = s;
         }
@@ -169,7 +168,7 @@ static esp_status find_candidates(struct few *f, int without, struct esp_err *er
 static esp_status put_best(struct few *f, int place, int *helped, struct esp_err *err)
 {
     int best = -1;
-    double least_s = f->period_s * (1 - 1e-7);
+    double least_s = f->period_s * (1 - ESPI_PERIOD_SAME);
     esp_status st = find_candidates(f, place, err);
     for (int i = 0; i < f->n_candidates && !st; i++) {
         st = mix_without(f, place, f->candidate[i], err);
@@ -190,7 +189,7 @@ static esp_status improve_trees(struct few *f, struct esp_err *err)
 {
     esp_status st = ESP_OK;
     int any = 1;
-    for (int pass = 0; pass < PASSES && any && !st; pass++) {
+    for (int pass = 0; pass < ESPI_FEW_PASSES && any && !st; pass++) {
         any = 0;
         for (int i = 0; i < f->n && !st; i++) {
             int helped = 0;
@@ -230,7 +229,7 @@ static int count_used(struct espi_mc *mc)
 esp_status espi_mc_few(struct espi_mc *mc, int max_trees, struct esp_err *err)
 {
     struct few f = {.mc = mc, .period_s = INFINITY};
-    double goal_s = mc->mx.period_s * (1 + 1e-7);
+    double goal_s = mc->mx.period_s * (1 + ESPI_PERIOD_SAME);
     if (count_used(mc) <= max_trees)
         return ESP_OK;
     f.tree = ESPI_ARENA_NEW(mc->arena, int, max_trees);

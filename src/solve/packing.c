@@ -11,10 +11,7 @@
 #include "base/portable_math.h"
 #include "solve/arcs.h"
 #include "solve/packing_impl.h"
-
-enum { MAX_PASSES = 200, MANY = 12, WARM_UP = 100 };
-
-static const double EASY_GAP = 0.02;
+#include "solve/tuning.h"
 
 static double gap_of(const struct espi_pk *k)
 {
@@ -30,7 +27,7 @@ int espi_pk_out_of_time(struct espi_pk *k)
 {
     double elapsed_s = espi_now_s() - k->start_s;
     if (k->options->progress && elapsed_s >= k->next_progress_s) {
-        k->next_progress_s = elapsed_s + 0.1;
+        k->next_progress_s = elapsed_s + ESPI_PROGRESS_S;
         k->options->progress(k->options->progress_arg, gap_of(k), elapsed_s);
     }
     return espi_solve_budget_is_over(&k->budget);
@@ -176,7 +173,7 @@ esp_status espi_pk_by_arcs(struct espi_pk *k, struct espi_arena *arena,
                                   .unit_s = k->upper_s,
                                   .load = load,
                                   .inner = inner,
-                                  .max_passes = MAX_PASSES,
+                                  .max_passes = ESPI_ARCS_PASSES,
                                   .budget = &k->budget,
                                   .look = look_at_prices,
                                   .arg = k};
@@ -187,7 +184,7 @@ esp_status espi_pk_by_arcs(struct espi_pk *k, struct espi_arena *arena,
     if (st == ESP_EINTERNAL)
         return ESP_OK; /* the numbers are too far apart: the other way has to do */
     if (!st && arcs.complete)
-        st = espi_pk_split(k, arcs.y, 0.01 * k->gap, arena, err);
+        st = espi_pk_split(k, arcs.y, ESPI_SPLIT_PART * k->gap, arena, err);
     return st;
 }
 
@@ -263,12 +260,12 @@ static esp_status solver_init(struct espi_pk *k, const struct espi_view *v, int 
 static int many_bind(const struct espi_pk *k)
 {
     double entropy = 0;
-    if (gap_of(k) < EASY_GAP)
+    if (gap_of(k) < ESPI_EASY_GAP)
         return 0;
     for (int r = 0; r < k->pr.n_res; r++)
         if (k->price[r] > 0)
             entropy -= k->price[r] * espi_log(k->price[r]);
-    return espi_exp(entropy) > fmax(MANY, k->pr.v->g.n / 8.0);
+    return espi_exp(entropy) > fmax(ESPI_BIND_MANY, k->pr.v->g.n * ESPI_BIND_PART);
 }
 
 /* A short warm-up tells which way to go: where few resources bind, column generation;
@@ -277,7 +274,7 @@ static esp_status solve_packing(struct espi_pk *k, struct espi_arena *arena,
                                 struct esp_err *err)
 {
     int arcs = !k->pr.switched;
-    esp_status st = espi_pk_warm_up(k, WARM_UP, err);
+    esp_status st = espi_pk_warm_up(k, ESPI_WARM_UP, err);
     if (!st && !espi_pk_closed(k) && !(arcs && many_bind(k)))
         st = espi_pk_generate(k, arcs, arena, err);
     if (!st && arcs && !espi_pk_closed(k) && !espi_pk_out_of_time(k))

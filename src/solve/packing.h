@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "platform/view.h"
+#include "solve/tuning.h"
 
 struct espi_packing_options {
     double gap;          /* stop at bound / rate - 1 <= gap; 0: ESPI_PACKING_GAP */
@@ -22,8 +23,6 @@ struct espi_packing_options {
     void (*progress)(void *arg, double gap, double elapsed_s);
     void *progress_arg;
 };
-
-#define ESPI_PACKING_GAP 5e-8
 
 /* A tree: the links by which host h gets the data are
  * hops[hop_start[h] .. hop_start[h+1]), in order from the sender; none for the root. */
@@ -51,8 +50,6 @@ esp_status espi_packing_solve(const struct espi_view *v, int root,
                               const struct espi_packing_options *options,
                               struct espi_arena *arena, struct espi_packing *out,
                               struct esp_err *err);
-
-#define ESPI_PACKING_ALL_GAP 1e-5
 
 /* Packs trees from all hosts, each root's carrying an equal part of the message; rate and
  * bound are slices of the whole message a second. A gap of 0 is ESPI_PACKING_ALL_GAP.

@@ -26,13 +26,7 @@
 #include "solve/cut_bound.h"
 #include "solve/packing_impl.h"
 #include "solve/tree_mix_lp.h"
-
-enum { ATTEMPTS = 12, MAX_PASSES = 400 };
-
-static const double SMOOTH = 0.5;
-/* Parts of the gap asked for: how near attempts come to a period that is known from cuts,
- * so that their mix is good enough as it is, and to one that is not. */
-static const double FINE = 0.01, ROUGH = 0.1;
+#include "solve/tuning.h"
 
 struct column {
     int root;
@@ -266,7 +260,7 @@ static int take_cut(struct all *x, const unsigned char *side)
 /* The period is known when the bound does not rise any more. */
 static esp_status find_period(struct all *x, struct esp_err *err)
 {
-    double cut_s = 0, near = 1e-2, nearest = ROUGH * x->gap;
+    double cut_s = 0, near = ESPI_ALL_FIRST_NEAR, nearest = ESPI_ALL_ROUGH * x->gap;
     esp_status st = ESP_OK;
     unsigned char *side = ESPI_ARENA_NEW(x->arena, unsigned char, x->v->p->n_nodes);
     if (!side || espi_all_cut_s(x->v, x->arena, &cut_s, side))
@@ -279,19 +273,20 @@ static esp_status find_period(struct all *x, struct esp_err *err)
     if (isnan(x->lower_s) || !(x->lower_s > 0))
         return espi_err(err, ESP_EINPUT, "some hosts cannot be reached from others");
     if (cut_s > x->lower_s) {
-        near = nearest = FINE * x->gap;
+        near = nearest = ESPI_ALL_FINE * x->gap;
         if (take_cut(x, side) < 0)
             return espi_err_nomem(err);
     }
-    for (int i = 0; i < ATTEMPTS && !st && !is_over(x); i++) {
+    for (int i = 0; i < ESPI_ALL_ATTEMPTS && !st && !is_over(x); i++) {
         double guess_s = fmax(x->lower_s, cut_s);
         size_t before = x->n_columns;
         st = attempt_period(x, guess_s, fmax(near, nearest), err);
         tell_progress(x);
         double rise = fmax(x->lower_s, cut_s) / guess_s - 1;
-        if (near <= nearest && (rise < x->gap || x->n_columns > before + 4096))
+        if (near <= nearest &&
+            (rise < x->gap || x->n_columns > before + ESPI_ALL_COLUMNS))
             break;
-        near = fmin(0.1 * near, 0.1 * rise);
+        near = ESPI_ALL_NEARER * fmin(near, rise);
     }
     return st;
 }
@@ -310,7 +305,7 @@ static int ask_more(struct all *x)
 {
     size_t before = x->n_columns;
     for (int own = 0; own < 2 && x->n_columns == before; own++) {
-        double part = own ? 0 : SMOOTH;
+        double part = own ? 0 : ESPI_ALL_SMOOTH;
         for (int r = 0; r < x->pr.n_res; r++)
             x->asked[r] = part * x->price[r] + (1 - part) * x->mx.price[r];
         if (ask_all_roots(x, x->asked, x->mx.group_worth_s) < 0)
@@ -323,7 +318,7 @@ static esp_status generate_columns(struct all *x, struct esp_err *err)
 {
     size_t in_program = 0;
     esp_status st = ESP_OK;
-    for (int pass = 0; pass < MAX_PASSES && !st; pass++) {
+    for (int pass = 0; pass < ESPI_ALL_PASSES && !st; pass++) {
         for (; in_program < x->n_columns; in_program++)
             add_column(x, &x->columns[in_program]);
         st = espi_tree_mix_lp_solve(&x->mx, pass ? ESPI_LP_PRIMAL : ESPI_LP_DUAL,

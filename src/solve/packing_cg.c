@@ -14,12 +14,10 @@
 #include "base/err.h"
 #include "lp/lp.h"
 #include "solve/packing_impl.h"
+#include "solve/tuning.h"
 
-enum { START_TREES = 400, PER_SOLVE = 4, PATIENCE = 150 };
-
-static const double SMOOTH = 0.9;  /* how far asking starts from the master's prices */
-static const double NEARLY = 1e-9; /* of other prices, so that nothing is quite free */
-static const double NOTHING = 1e-12;
+static const double NEARLY = 1e-9;   /* rounding: part of other prices; nothing is free */
+static const double NOTHING = 1e-12; /* rounding: a load below is none */
 
 struct master {
     struct espi_pk *k;
@@ -135,12 +133,12 @@ static int master_start(struct master *ma)
     struct espi_pk *k = ma->k;
     int count = 0;
     espi_pk_sort(k);
-    while (k->n_trees > START_TREES)
+    while (k->n_trees > ESPI_CG_START_TREES)
         espi_pk_give_back(k, k->tree[--k->n_trees]);
     espi_pk_measure(k);
     ma->unit_s = k->upper_s;
     for (int r = 0; r < k->pr.n_res; r++)
-        if (k->load[r] > 0.9 * k->upper_s)
+        if (k->load[r] > ESPI_CG_BUSY * k->upper_s)
             ma->fresh[count++] = r;
     for (size_t j = 0; j < k->n_trees; j++)
         add_column(ma, k->tree[j]);
@@ -239,13 +237,13 @@ static int ask_for_trees(struct master *ma, double smooth)
 static int ask_several(struct master *ma)
 {
     int added = 0, got = 0;
-    double smooth = SMOOTH;
-    for (int i = 0; i < PER_SOLVE && got >= 0; i++) {
+    double smooth = ESPI_CG_SMOOTH;
+    for (int i = 0; i < ESPI_CG_PER_SOLVE && got >= 0; i++) {
         double lower_s = ma->k->lower_s;
         got = ask_for_trees(ma, smooth);
         added += got > 0;
         if (ma->k->lower_s <= lower_s)
-            smooth = smooth > 0.2 ? 0.7 * smooth : NEARLY;
+            smooth = smooth > ESPI_CG_SMOOTH_LEAST ? ESPI_CG_SMOOTH_BY * smooth : NEARLY;
     }
     if (!added && got >= 0 && smooth > NEARLY) {
         got = ask_for_trees(ma, NEARLY);
@@ -260,7 +258,7 @@ static int generate_columns(struct master *ma, int give_up)
     if (master_init(ma) || master_start(ma) || master_solve(ma, ESPI_LP_DUAL))
         return -1;
     for (int round = 0; !ma->stopped && !espi_pk_closed(k); round++) {
-        if (espi_pk_out_of_time(k) || (give_up && round == PATIENCE))
+        if (espi_pk_out_of_time(k) || (give_up && round == ESPI_CG_PATIENCE))
             break;
         int added = ask_several(ma);
         if (added < 0)

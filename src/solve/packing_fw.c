@@ -15,8 +15,7 @@
 #include "base/portable_math.h"
 #include "base/softmax_price.h"
 #include "solve/packing_impl.h"
-
-enum { KEEP = 600 };
+#include "solve/tuning.h"
 
 /* Keeps the trees with the largest shares. */
 static void prune(struct espi_pk *k, double floor_share)
@@ -79,8 +78,8 @@ esp_status espi_pk_warm_up(struct espi_pk *k, int max_rounds, struct esp_err *er
                         k->work2, err);
         k->upper_s = espi_softmax_largest(k->load, n_res);
         k->rounds++;
-        if (k->n_trees > 2 * KEEP) {
-            prune(k, 1e-5);
+        if (k->n_trees > 2 * ESPI_WARM_UP_TREES) {
+            prune(k, ESPI_WARM_UP_SHARE);
             espi_pk_measure(k);
         }
     }

@@ -15,7 +15,7 @@
 #include "base/portable_math.h"
 #include "solve/packing_impl.h"
 
-static const double TINY = 1e-11;
+static const double TINY = 1e-11; /* rounding: weights below are none */
 
 struct split {
     const struct espi_digraph *g; /* of the view */

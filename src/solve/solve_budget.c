@@ -3,14 +3,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-
-/* Steps, as measured: an arc in the search for a cheapest tree; a row in an iteration of
- * the simplex method, whose factors are more or less sparse. */
-static const double PER_THING = 0.03, PER_ROW = 0.3;
-
-/* A solve that takes so many times the work that is left is ended. That depends on the
- * machine, and so it must be rare. */
-static const double ASTRAY = 20;
+#include "solve/tuning.h"
 
 struct espi_solve_budget espi_solve_budget_of(double time_limit_s, double work_limit)
 {
@@ -31,19 +24,19 @@ int espi_solve_budget_is_over(const struct espi_solve_budget *p)
 
 void espi_solve_budget_look(struct espi_solve_budget *p, double things)
 {
-    p->work += PER_THING * things;
+    p->work += ESPI_WORK_PER_THING * things;
 }
 
 espi_lp_result espi_solve_budget_solve(struct espi_solve_budget *p, struct espi_lp *lp,
                                        espi_lp_method method)
 {
     double left_s = espi_solve_budget_left_s(p);
-    double per_iteration = PER_ROW * (espi_lp_rows(lp) + 1);
+    double per_iteration = ESPI_WORK_PER_ROW * (espi_lp_rows(lp) + 1);
     if (isfinite(left_s))
         espi_lp_time_limit(lp, fmax(left_s, 1e-3));
     if (isfinite(p->work_limit))
-        espi_lp_iteration_limit(lp,
-                                ASTRAY * ((p->work_limit - p->work) / per_iteration + 1));
+        espi_lp_iteration_limit(lp, ESPI_WORK_ASTRAY *
+                                        ((p->work_limit - p->work) / per_iteration + 1));
     espi_lp_result result = espi_lp_solve(lp, method);
     p->work += per_iteration * espi_lp_effort(lp);
     p->stopped |= result == ESPI_LP_STOPPED;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/portable_math.h"
+#include "solve/tuning.h"
 
 static int tree_init(struct espi_steiner_tree *t, const struct espi_flow_net *net,
                      struct espi_arena *a)
@@ -250,7 +251,8 @@ double espi_steiner_grow(struct espi_steiner *s, const double *cost)
 
 int espi_steiner_can_exact(const struct espi_flow_net *net)
 {
-    return net->n_targets <= 12 && espi_power(3, net->n_targets) * net->g.n <= 5e5;
+    return net->n_targets <= ESPI_STEINER_TARGETS &&
+           espi_power(3, net->n_targets) * net->g.n <= ESPI_STEINER_WORK;
 }
 
 int espi_steiner_init_exact(struct espi_steiner *s, struct espi_arena *arena)

@@ -16,7 +16,7 @@ static int add_rows(struct espi_tree_mix_lp *mx, int n_rows, struct espi_arena *
     int *index = ESPI_ARENA_ZNEW(arena, int, n_rows);
     if (!lower || !upper || !value || !start || !index)
         return -1;
-    static const double one = 1;
+    static const double one = 1; /* code: a factor of the program */
     int empty[2] = {0, 0};
     struct espi_lp_vectors period = {.count = 1, .cost = &one, .start = empty};
     espi_lp_add_columns(mx->lp, &period);

@@ -6,6 +6,7 @@
  * Complexity: see there.
  */
 #include "algo/algo.h"
+#include "algo/tuning.h"
 #include "base/err.h"
 #include "solve/packing.h"
 
@@ -48,8 +49,6 @@ static esp_status run_all_roots(const struct espi_task *task, struct esp_plan *p
 }
 
 enum { OPTION_GAP, OPTION_WORK };
-/* Of one plan among many: about a second. */
-#define TREES_STEPS 1e6
 
 static const struct espi_algo_option options[] = {
     {.name = "gap",
@@ -67,7 +66,7 @@ static const struct espi_algo_option options[] = {
 };
 
 static const struct espi_algo_use uses[] = {
-    {.use = ESPI_USE_WEIGHED, .set = {{OPTION_WORK, TREES_STEPS}}, .n_set = 1},
+    {.use = ESPI_USE_WEIGHED, .set = {{OPTION_WORK, ESPI_ALL_ROOTS_WORK}}, .n_set = 1},
     {.use = 0},
 };
 

@@ -10,10 +10,9 @@
 #include <string.h>
 
 #include "algo/algo.h"
+#include "algo/tuning.h"
 #include "base/err.h"
 #include "solve/allreduce.h"
-
-enum { MAX_WORK = 100000000 }; /* links to look at, in all cheapest trees */
 
 static esp_status add_pair(const struct espi_task *task,
                            const struct espi_tree_pair *pair, struct esp_plan *plan,
@@ -46,7 +45,7 @@ static esp_status run_tree_pairs(const struct espi_task *task, struct esp_plan *
     struct espi_allreduce best;
     struct espi_allreduce_options o = {
         .time_limit_s = task->request->budget_s,
-        .max_trees = (double)MAX_WORK / (task->view->g.m + 1),
+        .max_trees = (double)ESPI_TREE_PAIRS_WORK / (task->view->g.m + 1),
     };
     esp_status st = espi_allreduce_solve(task->view, &o, task->arena, &best, err);
     for (int i = 0; i < best.n_pairs && !st; i++) {

@@ -34,7 +34,7 @@ void espi_anneal_budget_start(struct espi_anneal_budget *b, double evaluations,
 /* How much of it is used, in its own unit. */
 double espi_anneal_budget_used(const struct espi_anneal_budget *b);
 
-/* Trees within a tenth of the best, the best first to be refined. */
+/* Trees within a tenth of the best, the best first to be refined. limit: of memory. */
 enum { ESPI_GOOD_MAX = 64 };
 
 struct espi_good {
@@ -83,7 +83,7 @@ int espi_anneal_driver(struct espi_annealer *a, const int *start,
 
 /* ---- pools ---- */
 
-enum { ESPI_POOL_SETS = 4, ESPI_POOL_MAX = 16 };
+enum { ESPI_POOL_SETS = 4, ESPI_POOL_MAX = 16 }; /* published: with the method */
 
 enum espi_pool_rule { ESPI_POOL_PAIRS, ESPI_POOL_AVERAGE };
 

@@ -9,14 +9,19 @@
 #include <string.h>
 
 #include "algo/anneal/anneal.h"
+#include "algo/tuning.h"
 #include "base/clock.h"
 #include "base/portable_math.h"
 
 const struct espi_cooling espi_cooling_paper = {
     .first = 100, .last = 1, .factor = 0.8, .moves = 80, .accepts = 20, .lively = 0.03};
 
-const struct espi_cooling espi_cooling_own = {
-    .first = 4, .last = 0.04, .factor = 0.8, .moves = 40, .grows = 20, .near = 1};
+const struct espi_cooling espi_cooling_own = {.first = ESPI_COOLING_FIRST,
+                                              .last = ESPI_COOLING_LAST,
+                                              .factor = ESPI_COOLING_FACTOR,
+                                              .moves = ESPI_COOLING_MOVES,
+                                              .grows = ESPI_COOLING_GROWS,
+                                              .near = 1};
 
 /* ---- budgets ---- */
 
@@ -44,7 +49,7 @@ static int is_over(const struct espi_anneal_budget *b, int step)
 
 /* ---- the good list ---- */
 
-#define GOOD_WITHIN 1.10
+#define GOOD_WITHIN 1.10 /* published: trees within a tenth of the best */
 
 int espi_good_init(struct espi_good *good, int n, struct espi_arena *arena)
 {
@@ -126,7 +131,7 @@ int espi_annealer_init(struct espi_annealer *a, const struct espi_anneal_net *ne
     *a = (struct espi_annealer){
         .net = net, .cooling = *cooling, .budget = budget, .best_s = INFINITY};
     if (cooling->near) /* one move among few hosts changes more of the cost */
-        a->cooling.first = fmax(cooling->first, 64.0 / net->n);
+        a->cooling.first = fmax(cooling->first, ESPI_COOLING_FEW_HOSTS / net->n);
     espi_rng_seed(&a->rng, seed);
     a->best = ESPI_ARENA_NEW(arena, int, net->n);
     return a->best ? espi_anneal_tree_init(&a->tree, net, arena) : -1;

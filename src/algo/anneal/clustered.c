@@ -12,7 +12,7 @@
 
 #include "algo/anneal/anneal.h"
 
-/* Above this the matrix of bandwidths is no longer affordable. */
+/* limit: above this the matrix of bandwidths is no longer affordable. */
 enum { MATRIX_MAX = 2000 };
 
 struct ways {

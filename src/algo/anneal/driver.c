@@ -9,7 +9,9 @@
 
 #include "algo/anneal/anneal.h"
 
-enum { RANDOM_RUNS = 50, REFINE_RUNS = 25 };
+#include "algo/tuning.h"
+
+enum { RANDOM_RUNS = 50, REFINE_RUNS = 25 }; /* published: Kim et al. */
 
 /* A random tree that reaches all: where any host may be the root, several are tried. */
 static int draw_tree(struct espi_annealer *a)
@@ -48,7 +50,7 @@ static int randomise(struct espi_annealer *a, const int *start, struct espi_good
             best_s = a->best_s;
             found_at = used;
         }
-        if (b->limit > 0 ? used - found_at >= 1.5 * (b->limit - used)
+        if (b->limit > 0 ? used - found_at >= ESPI_ANNEAL_STALE * (b->limit - used)
                          : run + 1 == RANDOM_RUNS)
             return 0;
     }

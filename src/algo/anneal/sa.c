@@ -19,6 +19,7 @@
 #include "algo/anneal/anneal.h"
 #include "algo/search/search.h"
 #include "algo/search/starts.h"
+#include "algo/tuning.h"
 #include "base/err.h"
 
 enum { OPTION_OBJECTIVE, OPTION_SETTINGS, OPTION_EVALUATIONS, OPTION_POOLS };
@@ -186,7 +187,6 @@ static int run_driver(struct annealing *s)
 /* Anneals the whole tree from the best one there is, as long as the budget lasts. */
 static int polish(struct annealing *s)
 {
-    enum { RUNS = 4 };
     struct espi_annealer *a = &s->a;
     int *from = s->start;
     espi_anneal_tree_set(&a->tree, s->net.root, s->start);
@@ -198,7 +198,7 @@ static int polish(struct annealing *s)
     espi_anneal_tree_set(&a->tree, s->net.root, found);
     if (a->tree.value_s <= greedy_s)
         from = found;
-    for (int run = 0; run < RUNS || s->budget.limit > 0; run++) {
+    for (int run = 0; run < ESPI_POLISH_RUNS || s->budget.limit > 0; run++) {
         espi_anneal_tree_set(&a->tree, s->net.root, run ? a->best : from);
         if (espi_anneal_basic(a, NULL))
             return -1;
@@ -221,7 +221,7 @@ static int run_clustered(struct annealing *s)
         .arena = s->task->arena,
     };
     if (s->own)
-        pools.limit *= 0.75;
+        pools.limit *= ESPI_POOLS_PART;
     int bad = espi_anneal_clustered(&c, s->parent_arc);
     s->budget.evaluations = pools.evaluations;
     if (bad || !s->own || s->net.n < 3)

@@ -21,17 +21,10 @@
 
 #include "algo/search/search.h"
 #include "algo/search/starts.h"
+#include "algo/tuning.h"
 #include "base/err.h"
 #include "base/rng.h"
 #include "solve/tree_mix_lp.h"
-
-enum {
-    MAX_COLUMNS = 48,  /* of the packing, the fastest */
-    WORK = 3000,       /* arcs to weigh for each host in one search for one tree, */
-    MAX_WORK = 300000, /* but not more in all */
-    SHAKEN = 800,      /* hosts to be shaken for each number of trees, or twice all */
-    MAX_PASSES = 8,    /* over all trees, as long as each gains something */
-};
 
 struct set {
     int n;
@@ -116,7 +109,7 @@ static esp_status search_tree(struct k_search *k, struct set *s, int i,
         .v = task->view,
         .root = task->root,
         .seed = espi_rng_next(&k->rng),
-        .work = fmin((double)WORK * task->view->g.n, MAX_WORK),
+        .work = fmin((double)ESPI_K_TREES_WORK * task->view->g.n, ESPI_K_TREES_WORK_MAX),
         .base_s = k->base_s,
         .scale = s->weight[i],
         .arena = task->arena,
@@ -133,7 +126,7 @@ static esp_status search_tree(struct k_search *k, struct set *s, int i,
 static esp_status descend_in_turns(struct k_search *k, struct set *s, struct esp_err *err)
 {
     esp_status st = ESP_OK;
-    for (int pass = 0; pass < MAX_PASSES && !st; pass++) {
+    for (int pass = 0; pass < ESPI_K_TREES_PASSES && !st; pass++) {
         double before_s = s->period_s;
         for (int i = 0; i < s->n && !st; i++) {
             if (s->weight[i] > 0)
@@ -167,7 +160,7 @@ static esp_status shake(struct k_search *k, struct set *s, struct esp_err *err)
 static esp_status improve_trees(struct k_search *k, double goal_s, struct esp_err *err)
 {
     esp_status st = descend_in_turns(k, &k->best, err);
-    int shakes = SHAKEN / k->task->view->g.n;
+    int shakes = ESPI_K_TREES_SHAKEN / k->task->view->g.n;
     shakes = shakes < 2 ? 2 : shakes;
     shakes = shakes < k->shakes ? shakes : k->shakes;
     for (int i = 0; i < shakes && !st && k->best.period_s > goal_s; i++) {
@@ -209,7 +202,7 @@ static esp_status add_tree(struct k_search *k, struct esp_err *err)
 static int take_columns(struct k_search *k, const struct espi_packing *packing)
 {
     const struct espi_view *v = k->task->view;
-    for (int c = 0; c < packing->n_trees && k->columns.n < MAX_COLUMNS; c++) {
+    for (int c = 0; c < packing->n_trees && k->columns.n < ESPI_K_TREES_COLUMNS; c++) {
         const struct espi_packing_tree *t = &packing->tree[c];
         memset(k->tree, -1, (size_t)v->g.n * sizeof *k->tree);
         int bad = 0;
@@ -281,7 +274,8 @@ static esp_status k_search_init(struct k_search *k, int most,
     k->base_s = ESPI_ARENA_NEW(a, double, v->links.n);
     k->tree = ESPI_ARENA_NEW(a, int, v->g.n);
     if (!k->base_s || !k->tree || set_init(&k->best, v, most, a) ||
-        set_init(&k->trial, v, most, a) || set_init(&k->columns, v, MAX_COLUMNS, a))
+        set_init(&k->trial, v, most, a) ||
+        set_init(&k->columns, v, ESPI_K_TREES_COLUMNS, a))
         return espi_err_nomem(err);
     espi_rng_seed(&k->rng, k->task->request->seed);
     take_columns(k, packing);

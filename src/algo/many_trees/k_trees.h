@@ -3,6 +3,7 @@
 #define ESPI_ALGO_MANY_TREES_K_TREES_H
 
 #include "algo/algo.h"
+#include "algo/tuning.h"
 #include "solve/packing.h"
 
 struct espi_k_trees {
@@ -17,8 +18,6 @@ struct espi_k_trees {
  * number of trees the search begins anew up to `shakes` times; ESPI_SHAKES is a good
  * number, a few find most of it in a fifth of the time. Results are in the arena of the
  * task. */
-enum { ESPI_SHAKES = 12 };
-
 esp_status espi_k_trees(const struct espi_task *task, int k, int shakes,
                         const struct espi_packing *packing, struct espi_k_trees *out,
                         struct esp_err *err);

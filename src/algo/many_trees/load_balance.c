@@ -9,20 +9,19 @@
  * that is not below it, over an arc of the view. It must lower
  *
  *   sum over resources of (part of the time in use)^8
- *     + DEEP * mean depth of hosts in the trees, weighted by rates
+ *     + ESPI_BALANCE_DEEP * mean depth of hosts in the trees, weighted by rates
  *
  * and must not load a resource beyond its time. Each host of each tree makes its best
- * move, in turn, until there is none or WORK is used up; ties go to the first arc.
- * Complexity: O(trees * (arcs * uses of an arc + hosts^2)) a pass, some ten passes.
- * Guarantee: rates and throughput stay; the sum does not grow. */
+ * move, in turn, until there is none or ESPI_BALANCE_WORK is used up; ties go to the
+ * first arc. Complexity: O(trees * (arcs * uses of an arc + hosts^2)) a pass, some ten
+ * passes. Guarantee: rates and throughput stay; the sum does not grow. */
 #include "algo/many_trees/load_balance.h"
 
 #include <string.h>
 
-#define DEEP 0.1
-#define FULL (1 + 1e-10)
-/* Arcs looked at, of all trees in all passes. */
-static const double WORK = 2e7;
+#include "algo/tuning.h"
+
+#define FULL (1 + 1e-10) /* rounding */
 
 struct way {
     const int *hops;
@@ -173,7 +172,8 @@ static int move_host(struct relief *s, int host)
         if (s->below[way.from] || way.from == s->way[host].from)
             continue;
         replace_way(s, host, &way);
-        double grows = weigh_move(s, &fits) + DEEP * s->part * deeper * followers / s->n;
+        double grows = weigh_move(s, &fits) +
+                       ESPI_BALANCE_DEEP * s->part * deeper * followers / s->n;
         forget_move(s);
         if (fits && grows < least) {
             least = grows;
@@ -241,7 +241,7 @@ static void relieve_all(struct relief *s, const struct espi_packing *packing,
                         struct way **ways)
 {
     int moves = 1;
-    for (double work = 0; moves && work < WORK;) {
+    for (double work = 0; moves && work < ESPI_BALANCE_WORK;) {
         moves = 0;
         for (int t = 0; t < packing->n_trees; t++) {
             s->rate = packing->tree[t].rate;

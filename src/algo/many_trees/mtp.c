@@ -16,14 +16,10 @@
 #include "algo/many_trees/k_trees.h"
 #include "algo/many_trees/load_balance.h"
 #include "algo/many_trees/packing_memo.h"
+#include "algo/tuning.h"
 #include "base/err.h"
 #include "solve/packing.h"
 #include "solve/tree_mix_lp.h"
-
-enum {
-    LOOKED_AT = 24, /* trees of the mix that a short list is made of */
-    SEARCHED = 12,  /* with more trees than these a search gains little and takes long */
-};
 
 /* A tree over paths. */
 static esp_status add_paths(const struct espi_task *task, double weight,
@@ -100,12 +96,14 @@ static int choose_tree(const struct espi_task *task, struct espi_packing_tree *t
 static esp_status few_trees(const struct espi_task *task, struct espi_packing *packing,
                             int most, struct esp_plan *plan, struct esp_err *err)
 {
-    int count = packing->n_trees < LOOKED_AT ? packing->n_trees : LOOKED_AT;
+    int count =
+        packing->n_trees < ESPI_MTP_LOOKED_AT ? packing->n_trees : ESPI_MTP_LOOKED_AT;
     int chosen = 0, more = 1;
     double best = 0;
     struct espi_k_trees found;
-    esp_status st = espi_k_trees(task, most < SEARCHED ? most : SEARCHED,
-                                 (int)task->option[1], packing, &found, err);
+    esp_status st =
+        espi_k_trees(task, most < ESPI_MTP_SEARCHED ? most : ESPI_MTP_SEARCHED,
+                     (int)task->option[1], packing, &found, err);
     if (st)
         return st;
     if (count < most)

@@ -12,6 +12,7 @@
 
 #include "algo/multicast/multicast.h"
 #include "base/err.h"
+#include "solve/tuning.h"
 
 struct augmenter {
     const struct espi_task *task;
@@ -81,7 +82,7 @@ static esp_status augment_step(struct augmenter *x, int *done, struct esp_err *e
 {
     int before = count_reached(x), lost = !isfinite(x->period_s);
     for (int i = 0; i < x->n_order; i++) {
-        double period_s, limit_s = lost ? INFINITY : x->period_s * (1 - 1e-7);
+        double period_s, limit_s = lost ? INFINITY : x->period_s * (1 - ESPI_PERIOD_SAME);
         espi_cover_set_active(&x->cover, x->order[i], 1);
         esp_status st = espi_cover_solve(&x->cover, limit_s, &period_s, err);
         if (st)

@@ -8,7 +8,7 @@
 #include "algo/multicast/multicast.h"
 #include "base/err.h"
 
-static const double TINY = 1e-9; /* pieces that small are not worth a tree */
+static const double TINY = 1e-9; /* rounding: pieces that small are not worth a tree */
 
 struct cutter {
     const struct espi_task *task;

@@ -13,6 +13,7 @@
 
 #include "algo/multicast/multicast.h"
 #include "base/err.h"
+#include "solve/tuning.h"
 
 struct reducer {
     const struct espi_task *task;
@@ -46,7 +47,7 @@ static esp_status leave_out_host(struct reducer *x, int strict, int *done,
     if (espi_target_inflow(&x->net, x->cover.y, x->inflow, x->task->arena))
         return espi_err_nomem(err);
     int n = espi_rank_nodes(x->inflow, x->skip, x->net.g.n, -1, x->order);
-    double limit_s = x->period_s * (strict ? 1 - 1e-7 : 1 + 1e-9);
+    double limit_s = x->period_s * (strict ? 1 - ESPI_PERIOD_SAME : 1 + 1e-9);
     for (int i = 0; i < n; i++) {
         int v = x->order[i];
         double period_s;

@@ -11,8 +11,10 @@
 #include <math.h>
 
 #include "algo/multicast/multicast.h"
+#include "algo/tuning.h"
 #include "base/err.h"
 #include "solve/multicast.h"
+#include "solve/tuning.h"
 
 extern const struct espi_algo espi_algo_reduced_broadcast, espi_algo_augmented_multicast,
     espi_algo_multisource, espi_algo_mcph, espi_algo_mc_broadcast;
@@ -21,7 +23,7 @@ static const struct espi_algo *const starters[] = {
     &espi_algo_mcph, &espi_algo_mc_broadcast, &espi_algo_reduced_broadcast,
     &espi_algo_augmented_multicast, &espi_algo_multisource};
 
-enum { STARTERS = sizeof starters / sizeof *starters, QUICK = 2 };
+enum { STARTERS = sizeof starters / sizeof *starters };
 
 struct work {
     const struct espi_task *task;
@@ -66,7 +68,8 @@ static esp_status solve_mix(struct work *w, struct esp_err *err)
 
 static int is_closed(const struct work *w)
 {
-    return w->mix.any_s <= fmax(w->options.bound_s, w->mix.bound_s) * (1 + 1e-7);
+    return w->mix.any_s <=
+           fmax(w->options.bound_s, w->mix.bound_s) * (1 + ESPI_PERIOD_SAME);
 }
 
 /* Once more, with what there is and what all heuristics find. */
@@ -79,7 +82,7 @@ static esp_status solve_all(struct work *w, struct esp_err *err)
         return st;
     w->seeds[w->n_seeds++] = found;
     st = add_mix(w, found, err);
-    for (int i = QUICK; i < STARTERS && !st; i++)
+    for (int i = ESPI_STEINER_STARTERS; i < STARTERS && !st; i++)
         st = add_heuristic(w, starters[i], err);
     return st ? st : solve_mix(w, err);
 }
@@ -90,7 +93,7 @@ static esp_status make_trees(struct work *w, struct esp_err *err)
     esp_status st = espi_task_net(w->task, &w->net, err);
     if (!st)
         st = espi_multicast_bound(&w->net, w->task->arena, &w->options.bound_s, err);
-    for (int i = 0; i < QUICK && !st; i++)
+    for (int i = 0; i < ESPI_STEINER_STARTERS && !st; i++)
         st = add_heuristic(w, starters[i], err);
     w->options.max_trees = few;
     if (!st)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "algo/many_trees/packing_memo.h"
+#include "algo/tuning.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "solve/arcs.h"
@@ -45,17 +46,13 @@ static esp_status warm_up(const struct espi_task *task, struct espi_arcs_task *a
  * which each pass looks at all. */
 static int passes_for(const struct espi_task *task)
 {
-    enum { FEW_HOSTS = 200, PASSES = 300, FEW_PASSES = 40, LEAST = 3, ARCS = 1 << 16 };
-    int most = task->view->g.n > FEW_HOSTS ? FEW_PASSES : PASSES;
-    int fair = ARCS / task->view->g.m;
+    int most = task->view->g.n > ESPI_SHARES_HOSTS ? ESPI_SHARES_PASSES_LARGE
+                                                   : ESPI_SHARES_PASSES;
+    int fair = ESPI_SHARES_ARCS / task->view->g.m;
     if (!task->memo || fair > most)
         return most;
-    return fair > LEAST ? fair : LEAST;
+    return fair > ESPI_SHARES_PASSES_LEAST ? fair : ESPI_SHARES_PASSES_LEAST;
 }
-
-/* Of more arcs no guide is made where its trees are two of many: not one pass over them
- * takes less than all the rest. */
-enum { CONTEST_ARCS = 1 << 17 };
 
 /* What was found for the same view before; NULL: nothing. */
 static long *recall_shares(const struct espi_task *task, struct esp_plan *plan)
@@ -111,9 +108,9 @@ long *espi_lp_shares(const struct espi_task *task, struct esp_plan *plan, esp_st
     *st = ESP_OK;
     if (share)
         return share;
-    if (task->memo && task->view->g.m > CONTEST_ARCS) {
+    if (task->memo && task->view->g.m > ESPI_SHARES_CONTEST_ARCS) {
         *st = espi_err(err, ESP_EUNSUPPORTED, "more than %d arcs take too long here",
-                       CONTEST_ARCS);
+                       ESPI_SHARES_CONTEST_ARCS);
         return NULL;
     }
     share = ESPI_ARENA_NEW(task->arena, long, task->view->g.m);

@@ -12,6 +12,8 @@
  * Complexity: O(m log n) a tree. */
 #include "algo/redundant/redundant.h"
 
+#include "algo/tuning.h"
+
 enum { OPTION_BASE, OPTION_TREES, OPTION_PATIENCE };
 
 static const struct espi_algo_option options[] = {
@@ -24,7 +26,7 @@ static const struct espi_algo_option options[] = {
                       .max = 4,
                       .meaning = "how many trees there are at most"},
     [OPTION_PATIENCE] = {.name = "patience",
-                         .standard = 1.2,
+                         .standard = ESPI_PATIENCE_STANDARD,
                          .min = 1,
                          .max = 1000,
                          .meaning =

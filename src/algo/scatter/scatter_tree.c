@@ -16,7 +16,7 @@
 
 enum { OPTION_TREE };
 #define TREES "paths|flat|grow|prune-degree|ecef|binomial"
-enum { TREE_FLAT = 1, TREE_ECEF = 4, TREE_BINOMIAL = 5 }; /* of these */
+enum { TREE_FLAT = 1, TREE_ECEF = 4, TREE_BINOMIAL = 5 }; /* code: of these */
 
 static const struct espi_algo_option options[] = {
     {.name = "tree",

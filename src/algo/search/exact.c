@@ -37,12 +37,11 @@
 #include "algo/pipelined/grow.h"
 #include "algo/pipelined/pruner.h"
 #include "algo/search/twins.h"
+#include "algo/tuning.h"
 #include "base/err.h"
 #include "base/portable_math.h"
 
-enum { MAX_HOSTS = 100, FEW_HOSTS = 20 };
-
-#define STEPS 2e7 /* a few seconds, for few hosts */
+enum { MAX_HOSTS = 100 }; /* limit: more are refused */
 
 struct exact {
     const struct espi_view *v;
@@ -382,7 +381,9 @@ static esp_status add_best(struct exact *x, struct esp_plan *plan,
 /* Steps grow dearer with the hosts, and the chance falls that they suffice. */
 static double affordable_steps(int n)
 {
-    return n <= FEW_HOSTS ? STEPS : ceil(STEPS * espi_power((double)FEW_HOSTS / n, 5));
+    return n <= ESPI_EXACT_HOSTS
+               ? ESPI_EXACT_STEPS
+               : ceil(ESPI_EXACT_STEPS * espi_power((double)ESPI_EXACT_HOSTS / n, 5));
 }
 
 enum { THROUGHPUT, FINISH };

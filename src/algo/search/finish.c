@@ -21,12 +21,8 @@
 
 #include "algo/search/search.h"
 #include "algo/search/tree_state.h"
+#include "algo/tuning.h"
 #include "base/rng.h"
-
-enum {
-    HISTORY = 64, /* how long ago a tree is compared with */
-    RESTARTS = 5, /* without gain, before the search gives up */
-};
 
 struct kid {
     double rest_s; /* what remains after its parent is free again */
@@ -46,7 +42,7 @@ struct climb {
     int *critical, n_critical; /* heads of arcs whose move may help */
     int *best;
     double best_s, now_s;
-    double history_s[HISTORY];
+    double history_s[ESPI_SEARCH_HISTORY];
     double work;
     long step, last_gain;
     int restarts; /* since the best was found */
@@ -276,7 +272,7 @@ static int try_move(struct climb *c)
     if (in < 0)
         return 0;
     espi_tree_state_rehang(s, x, in);
-    double *then_s = &c->history_s[c->step % HISTORY];
+    double *then_s = &c->history_s[c->step % ESPI_SEARCH_HISTORY];
     double after_s = keeps_limit(c, x, in) ? evaluate(c) : INFINITY;
     int taken = after_s <= c->now_s || after_s <= *then_s;
     if (taken)
@@ -293,8 +289,8 @@ static void restart_from_best(struct climb *c)
 {
     espi_tree_state_set(&c->s, c->best);
     c->now_s = evaluate(c);
-    double spread = 0.02 * (1 << c->restarts % RESTARTS);
-    for (int i = 0; i < HISTORY; i++)
+    double spread = ESPI_SEARCH_SPREAD * (1 << c->restarts % ESPI_SEARCH_RESTARTS);
+    for (int i = 0; i < ESPI_SEARCH_HISTORY; i++)
         c->history_s[i] = c->now_s * (1 + spread * espi_rng_uniform(&c->rng));
     c->last_gain = c->step;
     c->restarts++;
@@ -334,7 +330,7 @@ static int is_over(const struct climb *c)
 {
     const struct espi_search *search = c->search;
     return espi_search_is_over(search, c->work, c->step) || c->best_s <= search->goal_s ||
-           (!(search->deadline_s > 0) && c->restarts > RESTARTS);
+           (!(search->deadline_s > 0) && c->restarts > ESPI_SEARCH_RESTARTS);
 }
 
 int espi_search_finish(const struct espi_search *search, double count, double limit_s,

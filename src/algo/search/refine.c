@@ -16,6 +16,7 @@
 
 #include "algo/search/search.h"
 #include "algo/search/starts.h"
+#include "algo/tuning.h"
 #include "base/clock.h"
 #include "base/err.h"
 
@@ -29,7 +30,7 @@ static const struct espi_algo_option options[] = {
      .meaning = "the shortest period, or the earliest finish of the message"},
     {.name = "start", .choices = ESPI_STARTS, .meaning = "the tree to start from"},
     {.name = "work",
-     .standard = 20000,
+     .standard = ESPI_REFINE_WORK,
      .min = 0,
      .max = 1e9,
      .meaning = "arcs to weigh for each host, where no time is given"},
@@ -112,12 +113,12 @@ static struct espi_search part_of(const struct espi_search *search, double part)
 static int search_throughput(struct refinement *r, const struct espi_search *budget)
 {
     const struct espi_view *v = r->task->view;
-    struct espi_search first = part_of(budget, 0.8);
+    struct espi_search first = part_of(budget, 1 - ESPI_REFINE_FINISH_PART);
     first.goal_s = espi_search_least_period_s(v, r->task->root) * (1 + 1e-9);
     if (espi_search_throughput(&first, r->tree))
         return -1;
     struct espi_search second = *budget;
-    second.work *= 0.2;
+    second.work *= ESPI_REFINE_FINISH_PART;
     double period_s = espi_tree_period_s(v, r->tree, r->load_s);
     return espi_search_finish(&second, r->task->slices.count, period_s * (1 + 1e-12),
                               r->tree);
@@ -151,7 +152,7 @@ static esp_status refinement_init(struct refinement *r, struct esp_err *err)
         .v = task->view,
         .root = task->root,
         .seed = task->request->seed,
-        .work = fmin(task->option[OPTION_WORK] * n, 2e7),
+        .work = fmin(task->option[OPTION_WORK] * n, ESPI_REFINE_WORK_MAX),
         .arena = a,
     };
     if (budget_s > 0)

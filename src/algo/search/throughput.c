@@ -21,14 +21,10 @@
 
 #include "algo/search/search.h"
 #include "algo/search/tree_state.h"
+#include "algo/tuning.h"
 #include "base/rng.h"
 
-enum {
-    MAX_TURNS = 8, /* arcs a move may turn round; longer ones hardly ever help */
-    KICKS = 8,     /* a restart moves up to one host in so many */
-};
-
-#define JUST_BELOW (1 - 1e-9)
+#define JUST_BELOW (1 - 1e-9) /* rounding */
 
 struct move {
     int x, in; /* hang the subtree of x on the arc `in` */
@@ -145,7 +141,7 @@ static void explore(struct tabu *t, int x, int z, int old, double excess_s, int 
         consider_move(t, x, in, excess_s + change_s, forbidden || t->until[in] > t->step);
     }
     t->work += g->in.start[z + 1] - g->in.start[z];
-    if (turns == MAX_TURNS)
+    if (turns == ESPI_SEARCH_TURNS)
         return;
     for (int kid = s->first_kid[z]; kid >= 0; kid = s->next_kid[kid]) {
         int down = s->parent_arc[kid], up = s->reverse[down];
@@ -165,7 +161,7 @@ static void weigh_moves(struct tabu *t, int resource)
     struct espi_tree_state *s = &t->s;
     for (int k = s->first_use[resource]; k >= 0; k = s->next_use[k]) {
         int old = s->use_arc[k], x = s->v->g.head[old];
-        t->work += 0.2 * espi_tree_state_mark(s, x);
+        t->work += ESPI_MARK_WORK * espi_tree_state_mark(s, x);
         double change_s = shift(t, old, -1, 1);
         explore(t, x, x, old, t->excess_s + change_s, 0, 0);
         shift(t, old, 1, 1);
@@ -239,7 +235,8 @@ static void kick(struct tabu *t)
 static void restart_from_best(struct tabu *t)
 {
     espi_tree_state_set(&t->s, t->best);
-    int kicks = 2 + (int)espi_rng_below(&t->rng, 2 + (uint32_t)t->s.v->g.n / KICKS);
+    int kicks =
+        2 + (int)espi_rng_below(&t->rng, 2 + (uint32_t)t->s.v->g.n / ESPI_SEARCH_KICKS);
     for (int i = 0; i < kicks; i++)
         kick(t);
     t->work += t->s.v->links.n;

@@ -1,0 +1,324 @@
+/* The tuned constants of this room; docs/tuning.md is written from here (tools/tuning).
+ */
+#ifndef ESPI_ALGO_TUNING_H
+#define ESPI_ALGO_TUNING_H
+
+/* Work into trees from all roots, where they are one plan among many.
+ * unit: steps
+ * trades: larger, allgathers on many hosts take seconds; smaller, the best trees are
+ * missed
+ * shown by: bench_allgather
+ * chosen on: not measured */
+#define ESPI_ALL_ROOTS_WORK 1e6
+
+/* Up to so many hosts ranks plan allgathers themselves, while their program waits.
+ * unit: hosts
+ * trades: larger, first calls that wait; smaller, the MPI library's allgather where a
+ * plan is faster
+ * shown by: bench_speed; bench_allgather
+ * chosen on: not measured */
+enum { ESPI_QUICK_ALLGATHER_HOSTS = 96 };
+
+/* A sender of more receivers finds its distances to all at once.
+ * unit: receivers
+ * trades: time alone: the paths are the same
+ * shown by: bench_allgather; bench_algos
+ * chosen on: not measured */
+enum { ESPI_PATHS_FEW = 4 };
+
+/* So many heuristics, the quickest, find trees to begin with; the others are asked when
+ * these leave a gap.
+ * unit: heuristics
+ * trades: larger, time where few do; smaller, solves that begin anew
+ * shown by: bench_multicast
+ * chosen on: not measured */
+enum { ESPI_STEINER_STARTERS = 2 };
+
+/* Random starts end when the last gain is so many times as long ago as the budget still
+ * lasts.
+ * unit: 1
+ * trades: larger, little is left to refine; smaller, few starts
+ * shown by: bench_anneal
+ * chosen on: not measured */
+#define ESPI_ANNEAL_STALE 1.5
+
+/* The first temperature of our own cooling. These five were found better than the paper's
+ * at the same number of evaluations.
+ * unit: hundredths of the cost of the first tree
+ * trades: larger, time is spent on bad trees; smaller, the first tree decides
+ * shown by: bench_anneal
+ * chosen on: the networks of bench_anneal; the figures are not on record */
+#define ESPI_COOLING_FIRST 4.0
+
+/* The last temperature.
+ * unit: as ESPI_COOLING_FIRST
+ * trades: larger, the last trees are not the best near them; smaller, time without gain
+ * shown by: bench_anneal
+ * chosen on: as ESPI_COOLING_FIRST */
+#define ESPI_COOLING_LAST 0.04
+
+/* From one temperature to the next.
+ * unit: 1
+ * trades: larger, time; smaller, cooling that is too fast
+ * shown by: bench_anneal
+ * chosen on: as ESPI_COOLING_FIRST */
+#define ESPI_COOLING_FACTOR 0.8
+
+/* Moves that are tried at a temperature.
+ * unit: moves
+ * trades: larger, time at one temperature; smaller, fewer trees seen there
+ * shown by: bench_anneal
+ * chosen on: as ESPI_COOLING_FIRST */
+enum { ESPI_COOLING_MOVES = 40 };
+
+/* So many more with each run, up to so many a host.
+ * unit: moves
+ * trades: larger, few runs; smaller, runs that are as short on many hosts
+ * shown by: bench_anneal
+ * chosen on: as ESPI_COOLING_FIRST */
+enum { ESPI_COOLING_GROWS = 20 };
+
+/* On fewer hosts than this the first temperature is higher by as much: one move among few
+ * hosts changes more of the cost.
+ * unit: hosts * temperature
+ * trades: as ESPI_COOLING_FIRST
+ * shown by: bench_anneal
+ * chosen on: not measured */
+#define ESPI_COOLING_FEW_HOSTS 64.0
+
+/* Runs over the whole tree after pools were annealed each by itself, where there is no
+ * budget.
+ * unit: runs
+ * trades: larger, time; smaller, trees that are joined badly
+ * shown by: bench_anneal
+ * chosen on: not measured */
+enum { ESPI_POLISH_RUNS = 4 };
+
+/* Of a budget so much goes into pools, the rest into the whole tree.
+ * unit: 1
+ * trades: larger, pools that are joined badly; smaller, bad pools
+ * shown by: bench_anneal
+ * chosen on: not measured */
+#define ESPI_POOLS_PART 0.75
+
+/* Partial trees that the exact search looks at before it gives up: a few seconds.
+ * unit: steps
+ * trades: larger, minutes before it is told that it was in vain; smaller, it gives up
+ * where it would find
+ * shown by: build/release/tests/test_exact
+ * chosen on: not measured */
+#define ESPI_EXACT_STEPS 2e7
+
+/* On more hosts a step takes longer, and it makes fewer: (this / hosts)^5 of them.
+ * unit: hosts
+ * trades: as ESPI_EXACT_STEPS
+ * shown by: build/release/tests/test_exact
+ * chosen on: not measured */
+enum { ESPI_EXACT_HOSTS = 20 };
+
+/* Arcs that a move of a search for throughput may turn round; longer ones hardly ever
+ * help.
+ * unit: arcs
+ * trades: larger, time a move; smaller, moves that are not seen
+ * shown by: bench_refine
+ * chosen on: not measured */
+enum { ESPI_SEARCH_TURNS = 8 };
+
+/* A restart moves up to one host in so many.
+ * unit: hosts
+ * trades: larger, restarts fall back into the same tree; smaller, they begin from nothing
+ * shown by: bench_refine
+ * chosen on: not measured */
+enum { ESPI_SEARCH_KICKS = 8 };
+
+/* What it takes to mark a host of a subtree, of what it takes to weigh an arc.
+ * unit: 1
+ * trades: how well work stands for time; time alone
+ * shown by: bench_refine
+ * chosen on: not measured */
+#define ESPI_MARK_WORK 0.2
+
+/* A tree is compared with the one of so many steps ago (late acceptance).
+ * unit: steps
+ * trades: larger, the search goes on with worse trees for longer; smaller, it gets caught
+ * sooner
+ * shown by: bench_refine
+ * chosen on: not measured */
+enum { ESPI_SEARCH_HISTORY = 64 };
+
+/* Restarts without gain before the search for a makespan gives up.
+ * unit: restarts
+ * trades: larger, time; smaller, trees that would be found
+ * shown by: bench_refine
+ * chosen on: not measured */
+enum { ESPI_SEARCH_RESTARTS = 5 };
+
+/* How much worse than the best, at the first restart, trees may be; it doubles with each.
+ * unit: relative
+ * trades: larger, the best tree is left at once; smaller, the search takes the same way
+ * again
+ * shown by: bench_refine
+ * chosen on: not measured */
+#define ESPI_SEARCH_SPREAD 0.02
+
+/* Of a search for throughput so much goes into an early makespan with the period found,
+ * the rest into the period.
+ * unit: 1
+ * trades: larger, longer periods; smaller, trees that fill late
+ * shown by: bench_refine
+ * chosen on: not measured */
+#define ESPI_REFINE_FINISH_PART 0.2
+
+/* Arcs to weigh for each host, where no time is given.
+ * unit: arcs a host
+ * trades: larger, time; smaller, trees that are not as good
+ * shown by: bench_refine
+ * chosen on: not measured */
+enum { ESPI_REFINE_WORK = 20000 };
+
+/* But not more in all.
+ * unit: arcs
+ * trades: larger, seconds on a thousand hosts; smaller, trees there that are not as good
+ * shown by: bench_refine
+ * chosen on: not measured */
+#define ESPI_REFINE_WORK_MAX 2e7
+
+/* What a host of depth 1 counts, of what a resource counts that is in use all the time.
+ * unit: 1
+ * trades: larger, flat trees on resources that are almost full; smaller, deep trees,
+ * which fill late
+ * shown by: build/release/tests/test_load_balance; bench_algos
+ * chosen on: not measured */
+#define ESPI_BALANCE_DEEP 0.1
+
+/* Arcs looked at, of all trees in all passes.
+ * unit: arcs
+ * trades: larger, time on large networks; smaller, trees that fill late there
+ * shown by: bench_speed
+ * chosen on: not measured */
+#define ESPI_BALANCE_WORK 2e7
+
+/* For each number of few trees the search begins anew so often.
+ * unit: times
+ * trades: larger, time; smaller, plans of few trees that are not as good; a few find most
+ * of it in a fifth of the time
+ * shown by: build/release/tests/test_k_trees; bench_algos
+ * chosen on: not measured */
+enum { ESPI_SHAKES = 12 };
+
+/* Trees of the packing, the fastest, that few are chosen of.
+ * unit: trees
+ * trades: larger, programs that take longer; smaller, worse beginnings
+ * shown by: build/release/tests/test_k_trees; bench_algos
+ * chosen on: not measured */
+enum { ESPI_K_TREES_COLUMNS = 48 };
+
+/* But not more in all than so many.
+ * unit: arcs
+ * trades: as ESPI_K_TREES_WORK
+ * shown by: build/release/tests/test_k_trees; bench_algos
+ * chosen on: not measured */
+enum { ESPI_K_TREES_WORK_MAX = 300000 };
+
+/* Arcs to weigh for each host in one search for one of few trees.
+ * unit: arcs a host
+ * trades: larger, time; smaller, trees that are not as good
+ * shown by: build/release/tests/test_k_trees; bench_algos
+ * chosen on: not measured */
+enum { ESPI_K_TREES_WORK = 3000 };
+
+/* Hosts to be shaken for each number of trees, or twice all.
+ * unit: hosts
+ * trades: as ESPI_SHAKES
+ * shown by: build/release/tests/test_k_trees; bench_algos
+ * chosen on: not measured */
+enum { ESPI_K_TREES_SHAKEN = 800 };
+
+/* Passes over all trees, as long as each gains something.
+ * unit: passes
+ * trades: larger, time; smaller, gains that are left
+ * shown by: build/release/tests/test_k_trees; bench_algos
+ * chosen on: not measured */
+enum { ESPI_K_TREES_PASSES = 8 };
+
+/* Trees of the mix that a short list is made of.
+ * unit: trees
+ * trades: larger, programs by the square; smaller, worse short lists
+ * shown by: build/release/tests/test_k_trees; bench_algos
+ * chosen on: not measured */
+enum { ESPI_MTP_LOOKED_AT = 24 };
+
+/* With more trees than these a search for few gains little and takes long: the short list
+ * has to do.
+ * unit: trees
+ * trades: larger, time; smaller, throughput of plans of as many trees
+ * shown by: build/release/tests/test_k_trees; bench_algos
+ * chosen on: not measured */
+enum { ESPI_MTP_SEARCHED = 12 };
+
+/* Links to look at, in all cheapest trees of an allreduce.
+ * unit: links
+ * trades: larger, time; smaller, throughput
+ * shown by: bench_algos
+ * chosen on: not measured */
+enum { ESPI_TREE_PAIRS_WORK = 100000000 };
+
+/* Up to so many hosts the shares of arcs, which guide trees, are solved to their end.
+ * unit: hosts
+ * trades: larger, seconds for the last cuts, without better trees; smaller, rough shares
+ * shown by: bench_speed; bench_algos
+ * chosen on: not measured */
+enum { ESPI_SHARES_HOSTS = 200 };
+
+/* Solves for the shares on more hosts.
+ * unit: solves
+ * trades: as ESPI_SHARES_HOSTS
+ * shown by: bench_speed; bench_algos
+ * chosen on: not measured */
+enum { ESPI_SHARES_PASSES_LARGE = 40 };
+
+/* Solves for them on as many hosts.
+ * unit: solves
+ * trades: as ESPI_SHARES_HOSTS
+ * shown by: bench_speed; bench_algos
+ * chosen on: not measured */
+enum { ESPI_SHARES_PASSES = 300 };
+
+/* In a contest, solves times arcs.
+ * unit: arcs
+ * trades: larger, time for trees that are two of many; smaller, rough shares
+ * shown by: bench_speed; bench_algos
+ * chosen on: not measured */
+enum { ESPI_SHARES_ARCS = 1 << 16 };
+
+/* But so many at least.
+ * unit: solves
+ * trades: as ESPI_SHARES_ARCS
+ * shown by: bench_speed; bench_algos
+ * chosen on: not measured */
+enum { ESPI_SHARES_PASSES_LEAST = 3 };
+
+/* In a contest, of more arcs none are solved: not one pass over them takes less than all
+ * the rest.
+ * unit: arcs
+ * trades: as ESPI_SHARES_ARCS
+ * shown by: bench_speed; bench_algos
+ * chosen on: not measured */
+enum { ESPI_SHARES_CONTEST_ARCS = 1 << 17 };
+
+/* A transfer is late when it takes so many times the expected time.
+ * unit: 1
+ * trades: larger, waiting for links that are slow; smaller, second senders where the
+ * first would have done
+ * shown by: espalier reproduce two-tree
+ * chosen on: not measured */
+#define ESPI_PATIENCE_STANDARD 1.2
+
+/* The message that plans are made for unless told.
+ * unit: bytes
+ * trades: nothing: it is what who does not say gets; the API and the commands name it
+ * shown by: espalier help plan
+ * chosen on: not measured; long enough for trees to be full most of the time */
+#define ESPI_SIZE_STANDARD 64e6
+
+#endif

@@ -1,0 +1,57 @@
+/* The tuned constants of this room; docs/tuning.md is written from here (tools/tuning).
+ */
+#ifndef ESPI_BOUND_TUNING_H
+#define ESPI_BOUND_TUNING_H
+
+/* What a resource is made faster by, when asked what that would gain. The texts say it,
+ * too.
+ * unit: 1
+ * trades: larger, other resources come to bind; smaller, gains near the gap of the solver
+ * shown by: espalier bound
+ * chosen on: not measured */
+#define ESPI_WHAT_IF_MORE 1.1
+
+/* Gains that are estimated below are not computed.
+ * unit: relative
+ * trades: larger, small gains are not told; smaller, solves for nothing
+ * shown by: espalier bound
+ * chosen on: not measured */
+#define ESPI_WHAT_IF_LEAST 1e-6
+
+/* How near to the optimum the throughput with the faster resource is found.
+ * unit: relative
+ * trades: larger, gains of the size of the gap are wrong; smaller, time
+ * shown by: espalier bound
+ * chosen on: not measured */
+#define ESPI_WHAT_IF_GAP 1e-7
+
+/* The one-line summary names a link or cable that would gain more.
+ * unit: relative
+ * trades: larger, useful advice is left out; smaller, useless advice is given
+ * shown by: espalier bound
+ * chosen on: not measured */
+#define ESPI_WHAT_IF_TOLD 1e-4
+
+/* How near the throughput bound of a broadcast is found, when plans are set against it.
+ * unit: relative
+ * trades: larger, plans seem better than they are; smaller, time
+ * shown by: bench_bound
+ * chosen on: not measured */
+#define ESPI_OP_BOUND_GAP 1e-6
+
+/* A mix of trees so near to the bound reaches it: the bound is exact.
+ * unit: relative
+ * trades: larger, bounds are called exact that are not by as much; smaller, rounding
+ * keeps exact ones from it
+ * shown by: bench_bound
+ * chosen on: not measured */
+#define ESPI_BOUND_TIGHT 1e-5
+
+/* Work for the bound of an allreduce.
+ * unit: links of the trees looked at
+ * trades: larger, time; smaller, bounds that are not exact
+ * shown by: bench_bound
+ * chosen on: not measured */
+#define ESPI_BOUND_WORK 1e9
+
+#endif
