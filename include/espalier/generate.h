@@ -201,6 +201,44 @@ static inline void esp_fabric_options_defaults(struct esp_fabric_options *option
 ESP_API esp_status esp_generate_fabric(const struct esp_fabric_options *options,
                                        struct esp_platform **out, struct esp_err *err);
 
+/* ---- measured: networks as esp_samples_platform and `espalier measure` give them ----
+ */
+typedef enum esp_measured_kind {
+    ESP_MEASURED_FLAT,  /* hosts on one switch, with unequal ports */
+    ESP_MEASURED_RACKS, /* racks of one site, each behind an uplink */
+    ESP_MEASURED_FULL,  /* sites, each joined with every other */
+    ESP_MEASURED_CHAIN, /* sites in a row */
+    ESP_MEASURED_RING,
+    ESP_MEASURED_STAR, /* sites joined with one of them */
+    ESP_MEASURED_KIND_COUNT
+} esp_measured_kind;
+
+struct esp_measured_table; /* what a preset gives instead of drawing it */
+
+struct esp_measured_options {
+    size_t size;  /* set by esp_measured_options_defaults */
+    int kind;     /* esp_measured_kind */
+    int hosts;    /* in all */
+    int areas;    /* sites or racks; 0: as many as the seed says */
+    double noise; /* values are up to so much off, as those of real measurements are */
+    double bandwidth_min_Bps, bandwidth_max_Bps; /* of ports and cables */
+    const struct esp_measured_table *table;      /* set by presets, else NULL */
+    uint64_t seed;
+};
+
+ESP_API void esp_measured_options_defaults_sized(struct esp_measured_options *options,
+                                                 size_t size);
+static inline void esp_measured_options_defaults(struct esp_measured_options *options)
+{
+    esp_measured_options_defaults_sized(options, sizeof *options);
+}
+/* Presets "three-sites", "four-racks", "one-switch" and "chain": small networks of round
+ * numbers, the same with every seed. */
+ESP_API esp_status esp_measured_options_preset(struct esp_measured_options *options,
+                                               const char *preset, struct esp_err *err);
+ESP_API esp_status esp_generate_measured(const struct esp_measured_options *options,
+                                         struct esp_platform **out, struct esp_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,6 +32,9 @@ static void make_title(char *title, const struct espi_generator *d, const void *
         if (p->kind == ESPI_PARAM_SEED)
             append_text(title, &used, " %s=%llu", p->name,
                         (unsigned long long)espi_param_seed(p, options));
+        else if (p->kind == ESPI_PARAM_CHOICE)
+            append_text(title, &used, " %s=%s", p->name,
+                        p->choices[(int)espi_param_value(p, options)]);
         else if (espi_param_value(p, options) != p->standard)
             append_text(title, &used, " %s=%.9g", p->name, espi_param_value(p, options));
     }

@@ -14,6 +14,7 @@ double espi_param_value(const struct espi_param *p, const void *options)
     double real;
     switch (p->kind) {
     case ESPI_PARAM_INT:
+    case ESPI_PARAM_CHOICE:
     case ESPI_PARAM_FLAG:
         memcpy(&whole, at, sizeof whole);
         return whole;
@@ -39,6 +40,7 @@ void espi_param_set(const struct espi_param *p, void *options, double value)
     uint64_t seed;
     switch (p->kind) {
     case ESPI_PARAM_INT:
+    case ESPI_PARAM_CHOICE:
     case ESPI_PARAM_FLAG:
         whole = (int)value;
         memcpy(at, &whole, sizeof whole);

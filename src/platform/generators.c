@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "platform/generate_common.h"
+#include "platform/generate_measured.h"
 #include "platform/generate_sites.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -153,6 +154,31 @@ static const struct espi_param fabric_params[] = {
 #undef T
 };
 
+static const char *const measured_kinds[] = {
+    [ESP_MEASURED_FLAT] = "flat",     [ESP_MEASURED_RACKS] = "racks",
+    [ESP_MEASURED_FULL] = "full",     [ESP_MEASURED_CHAIN] = "chain",
+    [ESP_MEASURED_RING] = "ring",     [ESP_MEASURED_STAR] = "star",
+    [ESP_MEASURED_KIND_COUNT] = NULL,
+};
+
+static const struct espi_param measured_params[] = {
+#define T esp_measured_options
+    {.name = "kind",
+     .kind = ESPI_PARAM_CHOICE,
+     .offset = offsetof(struct T, kind),
+     .max = ESP_MEASURED_KIND_COUNT - 1,
+     .meaning = "hosts on one switch, racks with uplinks, or sites joined so",
+     .choices = measured_kinds},
+    PARAM(INT, T, "hosts", hosts, 24, 1, 128, "number of hosts in all"),
+    PARAM(INT, T, "areas", areas, 0, 0, 8, "sites or racks (0: as the seed says)"),
+    PARAM(DOUBLE, T, "noise", noise, 0.02, 0, 0.5,
+          "values are up to this part off, as measured ones are"),
+    BPS(T, "bandwidth-min", bandwidth_min_Bps, 1e6, "smallest rate of a port or cable"),
+    BPS(T, "bandwidth-max", bandwidth_max_Bps, 10e9, "largest rate of a port or cable"),
+    SEED(T),
+#undef T
+};
+
 /* ---- presets ---- */
 static void set_tiers(void *options, const int *sizes)
 {
@@ -195,6 +221,16 @@ static const struct espi_preset sites_presets[] = {
      espi_sites_testbed},
 };
 
+static const struct espi_preset measured_presets[] = {
+    {"three-sites", "3 sites of 8 hosts, 4 MB/s between each two",
+     espi_measured_three_sites},
+    {"four-racks", "4 racks of 6 hosts, each with an uplink of one port",
+     espi_measured_four_racks},
+    {"one-switch", "24 hosts with ports of 1.5 to 12 MB/s", espi_measured_one_switch},
+    {"chain", "sites of 16, 8 and 4 hosts, joined by 3 and 1.5 MB/s",
+     espi_measured_chain},
+};
+
 /* ---- generators ---- */
 #define GENERATOR(name)                                                                  \
     static esp_status run_##name(const void *options, struct esp_platform **out,         \
@@ -219,6 +255,7 @@ GENERATOR(sites)
 GENERATOR(matrix)
 GENERATOR(hnow)
 GENERATOR(fabric)
+GENERATOR(measured)
 
 #define ENTRY(name_, presets_, n_presets_, summary_)                                     \
     {                                                                                    \
@@ -236,6 +273,8 @@ static const struct espi_generator generators[] = {
     ENTRY(matrix, NULL, 0, "every pair with its own latency and bandwidth"),
     ENTRY(hnow, NULL, 0, "fast and slow workstations with send and receive overheads"),
     ENTRY(fabric, NULL, 0, "clusters of hosts as accelerators are wired"),
+    ENTRY(measured, measured_presets, COUNT(measured_presets),
+          "a network as 'espalier measure' writes them"),
     ENTRY(hub, NULL, 0, "preferential attachment: a few nodes have most of the links"),
     ENTRY(complete, NULL, 0, "every node linked with every other"),
 };
@@ -282,4 +321,11 @@ esp_status esp_sites_options_preset(struct esp_sites_options *options, const cha
 {
     struct esp_sites_options ours;
     return apply_preset("sites", options, &ours, preset, err);
+}
+
+esp_status esp_measured_options_preset(struct esp_measured_options *options,
+                                       const char *preset, struct esp_err *err)
+{
+    struct esp_measured_options ours;
+    return apply_preset("measured", options, &ours, preset, err);
 }

@@ -18,6 +18,7 @@ typedef enum espi_param_kind {
     ESPI_PARAM_TIME,      /* double, seconds */
     ESPI_PARAM_FLAG,      /* int, 0 or 1 */
     ESPI_PARAM_SEED,      /* uint64_t, any value */
+    ESPI_PARAM_CHOICE,    /* int, the number of a name in `choices` */
 } espi_param_kind;
 
 struct espi_param {
@@ -27,6 +28,7 @@ struct espi_param {
     double standard; /* the default */
     double min, max; /* inclusive; unused for flags and seeds */
     const char *meaning;
+    const char *const *choices; /* ended by NULL */
 };
 
 struct espi_preset {

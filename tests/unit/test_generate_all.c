@@ -37,7 +37,7 @@ static void each(void (*check)(const struct espi_generator *g, union options *o)
 {
     int count;
     const struct espi_generator *all = espi_generators(&count);
-    assert_int_equal(count, 8);
+    assert_int_equal(count, 9);
     for (int i = 0; i < count; i++) {
         union options o;
         espi_generator_defaults(&all[i], &o);
@@ -98,11 +98,12 @@ static void checked(const struct espi_generator *g, union options *o)
         union options bad = *o;
         if (p->kind == ESPI_PARAM_SEED || p->kind == ESPI_PARAM_FLAG)
             continue;
-        espi_param_set(p, &bad, p->kind == ESPI_PARAM_INT ? p->min - 1 : p->min - 0.1);
+        int whole = p->kind == ESPI_PARAM_INT || p->kind == ESPI_PARAM_CHOICE;
+        espi_param_set(p, &bad, whole ? p->min - 1 : p->min - 0.1);
         refuses(g, &bad, p->name);
-        espi_param_set(p, &bad, p->kind == ESPI_PARAM_INT ? p->max + 1 : p->max * 1.1);
+        espi_param_set(p, &bad, whole ? p->max + 1 : p->max * 1.1);
         refuses(g, &bad, p->name);
-        if (p->kind == ESPI_PARAM_INT)
+        if (whole)
             continue;
         espi_param_set(p, &bad, NAN);
         refuses(g, &bad, p->name);
@@ -158,6 +159,7 @@ static void golden(const struct espi_generator *g, union options *o)
         {"sites", 0xe480e794adc2ea10},    {"matrix", 0x4dcc1ffeb7f20773},
         {"hnow", 0x29677c2252a5c959},     {"hub", 0x44c3d47327d4b493},
         {"complete", 0x329ce6b5d428dd70}, {"fabric", 0x3b76f7f11737f8cf},
+        {"measured", 0x450682b6b910a8b2},
     };
     const struct espi_param *seed = espi_param_find(g, "seed");
     if (seed)

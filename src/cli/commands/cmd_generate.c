@@ -60,6 +60,8 @@ static const char *default_text(const struct espi_param *p)
         return typed(ESPI_BANDWIDTH, p->standard);
     case ESPI_PARAM_TIME:
         return typed(ESPI_TIME, p->standard);
+    case ESPI_PARAM_CHOICE:
+        return p->choices[(int)p->standard];
     default:
         espi_number_print(text, p->standard);
         return copy_text(text);
@@ -80,9 +82,10 @@ static const char *sentence(const char *meaning)
 static struct cli_option param_option(const struct espi_param *p)
 {
     static const enum cli_kind kinds[] = {
-        [ESPI_PARAM_INT] = CLI_INT,   [ESPI_PARAM_DOUBLE] = CLI_DOUBLE,
-        [ESPI_PARAM_TIME] = CLI_TIME, [ESPI_PARAM_BANDWIDTH] = CLI_BANDWIDTH,
-        [ESPI_PARAM_FLAG] = CLI_FLAG, [ESPI_PARAM_SEED] = CLI_SEED,
+        [ESPI_PARAM_INT] = CLI_INT,       [ESPI_PARAM_DOUBLE] = CLI_DOUBLE,
+        [ESPI_PARAM_TIME] = CLI_TIME,     [ESPI_PARAM_BANDWIDTH] = CLI_BANDWIDTH,
+        [ESPI_PARAM_FLAG] = CLI_FLAG,     [ESPI_PARAM_SEED] = CLI_SEED,
+        [ESPI_PARAM_CHOICE] = CLI_CHOICE,
     };
 
     const char *fallback = default_text(p);
@@ -90,9 +93,11 @@ static struct cli_option param_option(const struct espi_param *p)
         .name = p->name,
         .kind = kinds[p->kind],
         .fallback = fallback,
-        .limited = p->kind != ESPI_PARAM_FLAG && p->kind != ESPI_PARAM_SEED,
+        .limited = p->kind != ESPI_PARAM_FLAG && p->kind != ESPI_PARAM_SEED &&
+                   p->kind != ESPI_PARAM_CHOICE,
         .min = p->min,
         .max = p->max,
+        .choices = p->choices,
         .help = sentence(p->meaning),
     };
 }
@@ -172,6 +177,9 @@ static void set_param(const struct cli_args *args, const struct espi_param *p, c
     switch (p->kind) {
     case ESPI_PARAM_INT:
         *(int *)at = (int)cli_int(args, p->name);
+        break;
+    case ESPI_PARAM_CHOICE:
+        *(int *)at = cli_choice(args, p->name);
         break;
     case ESPI_PARAM_FLAG:
         *(int *)at = 1;

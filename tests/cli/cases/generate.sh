@@ -14,6 +14,14 @@ espalier generate hnow -o b.json --json
 
 espalier generate complete --nodes 2 --bandwidth 100Mbps --deviation 0 --latency 5ms --model capacity
 
+espalier generate measured --kind chain --hosts 3 --seed 2
+
+espalier generate measured --preset chain -o chain.json
+
+espalier generate measured --preset chain --hosts 9
+
+espalier generate measured --kind cross
+
 espalier generate tears
 
 espalier generate tiers --preset 66
