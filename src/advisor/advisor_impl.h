@@ -6,12 +6,12 @@
 #include "advisor/belief.h"
 #include "advisor/connection_history.h"
 #include "advisor/probe_planner.h"
+#include "advisor/tuning.h"
 #include "base/rng.h"
 
 enum {
-    ESPI_OPEN_CALLS = 4,    /* broadcasts of which reports may still come */
-    ESPI_CALL_HISTORY = 10, /* calls that predictions look at */
-    ESPI_TOLD_MAX = 64,     /* roots and sizes of which the last advice is kept */
+    ESPI_OPEN_CALLS = 4, /* limit: broadcasts of which reports may still come */
+    ESPI_TOLD_MAX = 64,  /* roots and sizes of which the last advice is kept */
 };
 
 struct espi_told {

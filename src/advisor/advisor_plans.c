@@ -15,24 +15,17 @@
 #include "select/contest.h"
 #include "select/slices.h"
 
-enum {
-    FINALISTS = 4,  /* plans that are tried on all scenes */
-    SCENES = 4,     /* networks around the believed one on which a plan must be good */
-    LARGE = 250000, /* links of a network on which no search ends in time */
-    IDLE_FIRST = 10,
-    IDLE_LAST = 21, /* sizes while no application calls: 2^10 .. 2^21 */
-};
-
 /* ---- the contest ---- */
 
 struct contest {
     struct espi_advisor *a;
     int root;
     double bytes;
-    struct esp_platform *scene[SCENES]; /* the first is what is believed */
+    struct esp_platform *scene[ESPI_SCENES]; /* the first is what is believed */
     int n_scenes;
-    struct esp_plan *finalist[FINALISTS]; /* the best on the first scene, best first */
-    double finalist_s[FINALISTS];
+    struct esp_plan
+        *finalist[ESPI_FINALISTS]; /* the best on the first scene, best first */
+    double finalist_s[ESPI_FINALISTS];
     int n_finalists;
     struct esp_plan *plain; /* the best hierarchical one, which has no risks of its own */
     double plain_s;
@@ -69,11 +62,11 @@ static esp_status set_scenes(struct contest *c, double now_s)
         espi_belief_factor(b, g, now_s, &error);
         worst = fmax(worst, error);
     }
-    int wanted = worst > 0.01 ? SCENES : 1;
+    int wanted = worst > ESPI_SCENES_FROM ? ESPI_SCENES : 1;
     esp_status st = ESP_OK;
     while (c->n_scenes < wanted && !st && !is_late(c)) {
         for (int g = 0; g < b->n_groups; g++)
-            lots[g] = espi_rng_range(&c->a->rng, -1.5, 1.5);
+            lots[g] = espi_rng_range(&c->a->rng, -ESPI_SCENES_SPREAD, ESPI_SCENES_SPREAD);
         st = espi_belief_platform(b, now_s, lots, &c->scene[c->n_scenes], c->err);
         c->n_scenes += !st;
     }
@@ -154,7 +147,7 @@ static esp_status is_hopeless(struct contest *c, const struct esp_plan *plan,
                               int is_plain, int *out)
 {
     double worst_s =
-        c->n_finalists == FINALISTS ? c->finalist_s[FINALISTS - 1] : INFINITY;
+        c->n_finalists == ESPI_FINALISTS ? c->finalist_s[ESPI_FINALISTS - 1] : INFINITY;
     double load_s = 0;
     esp_status st = ESP_OK;
     if (is_plain)
@@ -181,11 +174,11 @@ static esp_status enter(struct contest *c, struct esp_plan *plan, int is_plain)
     int at = c->n_finalists;
     if (!st && is_plain)
         st = keep_plain(c, plan, finish_s);
-    if (st || (at == FINALISTS && finish_s >= c->finalist_s[at - 1])) {
+    if (st || (at == ESPI_FINALISTS && finish_s >= c->finalist_s[at - 1])) {
         esp_plan_free(plan);
         return st;
     }
-    if (at == FINALISTS)
+    if (at == ESPI_FINALISTS)
         esp_plan_free(c->finalist[--at]);
     else
         c->n_finalists++;
@@ -264,7 +257,7 @@ static esp_status enter_searches(struct contest *c, double budget_s)
     double slice = c->n_finalists ? c->finalist[0]->slice_bytes : 0;
     esp_status st = ESP_OK;
     for (int i = 0; i < n && !st && !is_late(c); i++)
-        st = enter_algo(c, &candidates[i], slice, 0.4 * budget_s);
+        st = enter_algo(c, &candidates[i], slice, ESPI_SEARCH_PART * budget_s);
     return st;
 }
 
@@ -275,7 +268,7 @@ static esp_status hold(struct contest *c, double budget_s)
 {
     const char *algo = c->a->options.algo;
     int first = c->a->options.work > 0 ? 0 : c->a->turn / 3;
-    int is_large = c->scene[0]->n_links > LARGE;
+    int is_large = c->scene[0]->n_links > ESPI_ADVISOR_LARGE;
     if (algo && *algo)
         return enter_named(c, algo, budget_s);
     esp_status st = enter_uses(c, ESPI_USE_ADVISOR_PLAIN, 0);
@@ -385,7 +378,8 @@ esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
     espi_advisor_outlook(a, now_s, &o);
     double budget_s = a->options.budget_s;
     if (o.gap_s > 0) /* three sizes have to be ready when the next call comes */
-        budget_s = fmin(budget_s, fmax((o.last_s + o.gap_s - now_s) / 3, 0.01));
+        budget_s =
+            fmin(budget_s, fmax((o.last_s + o.gap_s - now_s) / 3, ESPI_BUDGET_LEAST_S));
     espi_arena_init(&c.arena);
     esp_status st = set_first_scene(&c, now_s);
     c.end_s = espi_now_s() + budget_s;
@@ -428,7 +422,8 @@ esp_status espi_advisor_plan(struct espi_advisor *a, double now_s,
             root = i;
     if (root < 0)
         return espi_err(err, ESP_EUNSUPPORTED, "the platform has no host");
-    double bytes = ldexp(1, IDLE_FIRST + turn % (IDLE_LAST - IDLE_FIRST + 1));
+    double bytes =
+        ldexp(1, ESPI_IDLE_FIRST + turn % (ESPI_IDLE_LAST - ESPI_IDLE_FIRST + 1));
     return espi_advisor_plan_for(a, root, bytes, now_s, out, err);
 }
 

@@ -29,7 +29,7 @@
 
 struct espi_outlook;
 
-/* The longest way that is probed, in groups of links. */
+/* limit: the longest way that is probed, in groups of links. */
 enum { ESPI_PROBE_PLANNER_SUSPECTS = 32 };
 
 struct espi_probe_tally {

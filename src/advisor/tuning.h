@@ -160,4 +160,81 @@ enum { ESPI_PROBE_TRIES = 64 };
  * chosen on: not measured */
 enum { ESPI_PROBED_HOSTS_MAX = 256 };
 
+/* Networks around the believed one on which a plan must be good.
+ * unit: networks
+ * trades: larger, fewer plans are tried in the time there is; smaller, plans that are
+ * good only if all is as believed
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: not measured */
+enum { ESPI_SCENES = 4 };
+
+/* Where no forecast is more wrong, the believed network alone counts.
+ * unit: relative
+ * trades: larger, plans that are good only if all is as believed; smaller, time for
+ * networks that are all alike
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: not measured */
+#define ESPI_SCENES_FROM 0.01
+
+/* These networks differ by up to so many times the error of the forecasts.
+ * unit: 1
+ * trades: larger, plans for networks that never are; smaller, as ESPI_SCENES_FROM
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: not measured */
+#define ESPI_SCENES_SPREAD 1.5
+
+/* Plans that are tried on all of them.
+ * unit: plans
+ * trades: larger, fewer plans are made in the time there is; smaller, robust plans are
+ * missed
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: not measured */
+enum { ESPI_FINALISTS = 4 };
+
+/* Each longer search may take this part of the budget.
+ * unit: 1
+ * trades: larger, the last searches get nothing; smaller, none comes to an end
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: not measured */
+#define ESPI_SEARCH_PART 0.4
+
+/* Between calls that follow close on each other a plan may still take so long.
+ * unit: s
+ * trades: larger, plans that come too late for the next call; smaller, plans of no search
+ * at all
+ * shown by: bench/adapt; espalier reproduce adaptive
+ * chosen on: not measured */
+#define ESPI_BUDGET_LEAST_S 0.01
+
+/* On networks of more links no search ends in time: only kinds that need none take part.
+ * unit: links
+ * trades: larger, no plan in a minute; smaller, plain plans where searches would end
+ * shown by: bench_speed
+ * chosen on: 1,000 hosts in 40 clusters, for which no plan was made in a minute before
+ * (docs/adapt.md) */
+enum { ESPI_ADVISOR_LARGE = 250000 };
+
+/* While no application calls, plans are made for messages of 2^this bytes on.
+ * unit: power of two
+ * trades: larger, short messages have no plan at first; smaller, plans for what never
+ * comes
+ * shown by: build/release/tests/test_advisor
+ * chosen on: not measured */
+enum { ESPI_IDLE_FIRST = 10 };
+
+/* Up to 2^this bytes.
+ * unit: power of two
+ * trades: as ESPI_IDLE_FIRST
+ * shown by: build/release/tests/test_advisor
+ * chosen on: not measured */
+enum { ESPI_IDLE_LAST = 21 };
+
+/* Calls that predictions of the next one look at.
+ * unit: calls
+ * trades: larger, a program that changes is predicted wrongly for longer; smaller, by
+ * chance
+ * shown by: build/release/tests/test_advisor
+ * chosen on: not measured */
+enum { ESPI_CALL_HISTORY = 10 };
+
 #endif

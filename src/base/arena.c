@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/tuning.h"
 
-enum { ALIGN = 16, FIRST_BLOCK = 1 << 16 };
+enum { ALIGN = 16 }; /* derived: what any type needs */
 
 struct espi_arena_block {
     struct espi_arena_block *older;
@@ -29,7 +30,7 @@ void espi_arena_done(struct espi_arena *a)
 
 static int add_block(struct espi_arena *a, size_t need)
 {
-    size_t size = a->block ? a->block->size * 2 : FIRST_BLOCK;
+    size_t size = a->block ? a->block->size * 2 : ESPI_ARENA_BLOCK;
     if (size < need)
         size = need;
     if (size > SIZE_MAX - 2 * sizeof(struct espi_arena_block) - ALIGN)

@@ -16,10 +16,10 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/input.h"
+#include "base/tuning.h"
 
 #define TAIL_MAX 4096 /* bytes of standard error that are kept */
 #define SEALS    (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
-#define KILLED_S 2.0 /* that a process has to end in which is killed */
 
 struct run {
     int fd[2]; /* our ends of its standard output and standard error; -1: at its end */
@@ -211,7 +211,7 @@ int espi_child_reap(pid_t pid, double seconds, int *how)
     if (wait_until(pid, espi_now_s() + seconds, how))
         return 0;
     kill(pid, SIGKILL);
-    if (!wait_until(pid, espi_now_s() + KILLED_S, how))
+    if (!wait_until(pid, espi_now_s() + ESPI_KILLED_S, how))
         *how = SIGKILL; /* it will, but not now */
     return 1;
 }

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/units.h"
 
-enum { MAX_DEPTH = 64 }; /* our formats need five */
+enum { MAX_DEPTH = 64 }; /* limit: our formats need five */
 
 void espi_json_init(struct espi_json *j, const char *text, size_t length,
                     const char *where, struct esp_err *err)

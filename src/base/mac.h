@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ESPI_KEY_BYTES = 16 };
+enum { ESPI_KEY_BYTES = 16 }; /* published: SipHash */
 
 uint64_t espi_mac(const unsigned char key[ESPI_KEY_BYTES], const void *data,
                   size_t length);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { SIZE_MAX_BYTES = 4096 }; /* no struct of options will ever be larger */
+enum { SIZE_MAX_BYTES = 4096 }; /* limit: no struct of options will ever be larger */
 
 esp_status espi_options_take(void *ours, size_t our_size, const void *given, size_t least,
                              const char *name, struct esp_err *err)

@@ -5,10 +5,11 @@
 
 /* ln 2 in two parts: the first has so many zeroes at its end that its product with an
  * exponent is exact. */
+/* derived: mathematics. */
 static const double LN2_HIGH = 0x1.62e42fee00000p-1, LN2_LOW = 0x1.a39ef35793c76p-33;
-static const double LN2_INVERSE = 0x1.71547652b82fep+0;
-static const double LN10_INVERSE = 0x1.bcb7b1526e50ep-2;
-static const double TURN = 0x1.921fb54442d18p+2; /* 2 pi */
+static const double LN2_INVERSE = 0x1.71547652b82fep+0;  /* derived: mathematics */
+static const double LN10_INVERSE = 0x1.bcb7b1526e50ep-2; /* derived: mathematics */
+static const double TURN = 0x1.921fb54442d18p+2;         /* derived: 2 pi */
 
 /* Of exp, 1 / 13! to 1 / 0!: the rest is below 1e-17 for |x| <= ln 2 / 2. Of log: 1 / 23,
  * 1 / 21 to 1 / 3. */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/portable_math.h"
+#include "base/tuning.h"
 
 double espi_softmax_largest(const double *load, int n)
 {
@@ -62,7 +63,7 @@ double espi_softmax_share(const double *load, const double *column, int n, doubl
     if (slope(&l, eta, 1) <= 0)
         return 1;
     /* The optimal share is small and its size unknown: bisect on the exponent. */
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < ESPI_SOFTMAX_STEPS; i++) {
         double mid = lo > 0 ? sqrt(lo * hi) : hi / 16;
         if (slope(&l, eta, mid) > 0)
             hi = mid;

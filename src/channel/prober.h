@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 #include "base/mac.h"
+#include "channel/tuning.h"
 
 /* ---- a probe ---- */
 
-/* A train: this many packets of this many bytes, of which the second half is timed. */
-enum { ESPI_TRAIN_PACKETS = 32, ESPI_TRAIN_PACKET_BYTES = 1400 };
+/* A train: packets of which the second half is timed. */
 #define ESPI_TRAIN_BYTES ((double)ESPI_TRAIN_PACKETS * ESPI_TRAIN_PACKET_BYTES)
 
 struct espi_probe_order {

@@ -9,7 +9,7 @@
 
 #include "channel/prober.h"
 
-enum { NAME = 32 };
+enum { NAME = 32 }; /* limit: of an address */
 
 /* The name of the interface of the default route; "": there is none. */
 static void default_route(char out[NAME])

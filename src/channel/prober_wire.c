@@ -114,6 +114,7 @@ int espi_train_note(struct espi_train *t, const struct espi_packet *p, double at
  * is not looked at. */
 double espi_train_Bps(const struct espi_train *t)
 {
+    /* derived: of IP and UDP; less than half of a half is no train */
     enum { HEADS = 28, LEAST = ESPI_TRAIN_PACKETS / 4 };
     int count = __builtin_popcount(t->seen);
     if (count < LEAST)

@@ -8,7 +8,7 @@
 #include <espalier/platform.h>
 
 /* What one rank tells of its part in one broadcast. */
-enum { ESPI_REPORT_CHILDREN = 8 };
+enum { ESPI_REPORT_CHILDREN = 8 }; /* limit: others are not told of */
 
 struct espi_report {
     uint32_t magic, version;

@@ -20,7 +20,7 @@
 #define SOCKET_NAME  "advisor.sock"
 #define MACHINE_NAME "machine"
 
-enum { BACKLOG = 256, NAME_ROOM = 64 };
+enum { BACKLOG = 256, NAME_ROOM = 64 }; /* limit: of who connects at once */
 
 static int set_address(struct sockaddr_un *address, const char *folder)
 {

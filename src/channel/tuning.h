@@ -11,4 +11,19 @@
  * chosen on: not measured */
 #define ESPI_RETRY_S 1.0
 
+/* Packets of a probe, a train of which the second half is timed.
+ * unit: packets
+ * trades: larger, probes disturb the application more; smaller, rates that noise decides
+ * shown by: build/release/tests/test_prober; bench/adapt
+ * chosen on: not measured */
+enum { ESPI_TRAIN_PACKETS = 32 };
+
+/* Their length.
+ * unit: bytes
+ * trades: larger, networks with tunnels cut them up; smaller, heads are most of what is
+ * measured
+ * shown by: build/release/tests/test_prober; bench/adapt
+ * chosen on: not measured; what fits the usual 1,500 bytes with room for tunnels */
+enum { ESPI_TRAIN_PACKET_BYTES = 1400 };
+
 #endif

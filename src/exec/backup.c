@@ -263,10 +263,9 @@ static size_t largest_slice(const struct espi_backup *b)
 
 static int ask_if_late(struct espi_backup *b, int window)
 {
-    enum { ASKS_MAX = 8 }; /* in one broadcast */
     int64_t slice = 0;
     if (b->options.sender < 0 || b->arrived == b->n_slices ||
-        b->session->answers_open[b->options.sender] > 0 || b->count.asked == ASKS_MAX ||
+        b->session->answers_open[b->options.sender] > 0 || b->count.asked == ESPI_ASKS ||
         !is_late(b, espi_now_s()))
         return 0;
     while (slice < b->n_slices && b->place[slice] != NOWHERE)
@@ -426,11 +425,10 @@ static int on_message(void *arg, struct espi_backup_message *message)
  * else happens, and now and then when there is no end of it. */
 static int look_around(void *self, struct espi_run *run, int *count)
 {
-    enum { NOTES_WAIT = 16 };
     struct espi_backup *b = self;
     struct looker looker = {b, run};
     int code = espi_backup_session_test(b->session, on_message, &looker, count);
-    if (code || (*count > 0 && ++b->unread < NOTES_WAIT))
+    if (code || (*count > 0 && ++b->unread < ESPI_NOTES_WAIT))
         return code;
     b->unread = 0;
     code = read_notes(b, count);

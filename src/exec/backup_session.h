@@ -19,7 +19,7 @@
 
 #include "exec/transport.h"
 
-/* Channels of notes and answers; streams use the low ones. */
+/* code: channels of notes and answers; streams use the low ones. */
 enum { ESPI_CHANNEL_BACKUP_NOTES = 32766, ESPI_CHANNEL_BACKUP_SLICES = 32765 };
 
 enum espi_backup_note_kind {

@@ -87,7 +87,7 @@ int espi_is_scattered(const struct espi_run *run, int stream)
 size_t espi_room_for_slice(const struct espi_program *prog,
                            const struct espi_run_options *o)
 {
-    const size_t aligned = 64;
+    const size_t aligned = 64; /* derived: a cache line, which any type fits */
     uint64_t most = (uint64_t)prog->size_bytes / (uint64_t)prog->parts + 1;
     size_t element = o->element_bytes > 0 ? o->element_bytes : 1;
     for (int i = 0; o->blocks && i < prog->parts; i++)

@@ -36,7 +36,7 @@ struct espi_transport {
     int (*poll)(void *self, int channel, void *to, size_t bytes, int *peer);
 };
 
-/* Those look at no more than so many requests at a time. */
+/* limit: those look at no more than so many requests at a time. */
 enum { ESPI_TRANSPORT_CHUNK = 64 };
 
 #endif

@@ -20,4 +20,20 @@
  * chosen on: not measured; half leaves its siblings as much time again */
 #define ESPI_PASS_OVER_PART 0.5
 
+/* Calls for help of a rank in one broadcast.
+ * unit: calls
+ * trades: larger, a rank whose own link is slow keeps others from their work; smaller, a
+ * rank whose sender stops again waits
+ * shown by: build/release/tests/test_backup
+ * chosen on: not measured */
+enum { ESPI_ASKS = 8 };
+
+/* While slices go on arriving, notes of other ranks are looked for once in so many looks.
+ * unit: looks
+ * trades: larger, help comes late; smaller, looking takes time from passing on, on
+ * testbeds up to 10 ms a hop
+ * shown by: tests/mpi, the runs "late"
+ * chosen on: not measured */
+enum { ESPI_NOTES_WAIT = 16 };
+
 #endif

@@ -25,7 +25,7 @@ struct espi_address {
 esp_status espi_address_parse(const char *text, struct espi_address *out,
                               struct esp_err *err);
 
-enum { ESPI_TOKEN_MIN = 16, ESPI_TOKEN_MAX = 128 };
+enum { ESPI_TOKEN_MIN = 16, ESPI_TOKEN_MAX = 128 }; /* limit: shorter ones are refused */
 
 struct espi_token {
     char text[ESPI_TOKEN_MAX + 1];

@@ -10,11 +10,10 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "live/live_log_impl.h"
+#include "live/tuning.h"
 #include "platform/platform.h"
 #include "report/markup.h"
 #include "report/page.h"
-
-#define LOOK_S 0.5 /* between two looks at the belief */
 
 void espi_live_copy(char *out, size_t size, const char *text)
 {
@@ -317,7 +316,7 @@ void espi_live_log_look(struct espi_live_log *l, const struct espi_advisor *a,
     struct espi_believed_rate seen[ESPI_LIVE_RATES];
     struct espi_outlook outlook;
 
-    if (!l->p || (l->looked_s > 0 && now_s - l->looked_s < LOOK_S))
+    if (!l->p || (l->looked_s > 0 && now_s - l->looked_s < ESPI_LIVE_LOOK_S))
         return;
     l->looked_s = now_s;
     struct espi_live_rate *fresh = ESPI_NEW(struct espi_live_rate, ESPI_LIVE_RATES);

@@ -7,10 +7,8 @@
 #include "base/clock.h"
 #include "cost/cost.h"
 #include "live/live_log_impl.h"
+#include "live/tuning.h"
 #include "platform/platform.h"
-
-/* Forecasts for the page may take this part of the advisor's time. */
-#define THOUGHT_PART 0.05
 
 /* Ranks may be on other clocks, or lie. */
 static double time_of(double at_s, double now_s)
@@ -92,7 +90,7 @@ static double expect(struct espi_live_log *l, struct espi_advisor *a, int slot,
 {
     double began_s = espi_now_s(), out_s = 0;
 
-    if (l->thought_s > THOUGHT_PART * (began_s - l->begun_s))
+    if (l->thought_s > ESPI_LIVE_THOUGHT_PART * (began_s - l->begun_s))
         return 0;
     if (espi_advisor_expect(a, l->kept[slot].plan, bytes, slice_bytes, now_s, &out_s,
                             NULL))

@@ -8,6 +8,7 @@
 #include "live/live_log.h"
 #include "report/network.h"
 
+/* limit: of memory, and of what a page can show */
 enum {
     ESPI_LIVE_CALLS = 512,     /* the last ones */
     ESPI_LIVE_PLANS = 128,     /* a root and class has at most two: the last and its

@@ -14,17 +14,15 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "live/tuning.h"
 #include "report/page.h"
 
+/* limit: of one who would take all */
 enum {
     CONNECTIONS = 32,
     REQUEST_ROOM = 16384, /* of one connection: a longer request is refused */
-    IDLE_S = 15,          /* without a byte */
     BACKLOG = 64,
 };
-
-/* A connection that has not ended a request for so long is cut off. */
-#define PATIENCE_S 20.0
 
 struct visitor {
     int fd; /* -1: the place is free */
@@ -273,7 +271,7 @@ void espi_server_tend(struct espi_server *s, double now_s)
 {
     pthread_mutex_lock(&s->lock);
     for (int i = 0; i <= CONNECTIONS; i++)
-        if (s->visitor[i].fd >= 0 && now_s - s->visitor[i].since_s > PATIENCE_S)
+        if (s->visitor[i].fd >= 0 && now_s - s->visitor[i].since_s > ESPI_LIVE_REQUEST_S)
             shutdown(s->visitor[i].fd, SHUT_RDWR); /* the library sees its end */
     pthread_mutex_unlock(&s->lock);
 }
@@ -328,8 +326,9 @@ static struct MHD_Daemon *start_daemon(struct espi_server *s, int fd)
         on_request, s, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_LISTEN_SOCKET,
         fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_ROOM,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, s, MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)ESPI_LIVE_IDLE_S,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, s, MHD_OPTION_END);
 }
 
 esp_status espi_server_start(const struct espi_address *address,

@@ -77,8 +77,6 @@ int espi_measured_predict(const struct espi_measured *net,
                           const struct espi_trial_flow *flows, int n, double *Bps,
                           struct espi_arena *arena);
 
-enum { ESPI_MEASURED_DIRECT_MAX = 128 }; /* hosts, as the program does it */
-
 /* The platform: links from host to host and cables; beyond `direct_max` hosts with
  * switches instead. */
 esp_status espi_measured_platform(const struct espi_measured *net, const char *name,

@@ -251,4 +251,12 @@ enum { ESPI_FEW_HOSTS_OF_SITE = 4 };
  * chosen on: not measured */
 enum { ESPI_SOME_CABLES = 8 };
 
+/* Up to so many hosts a measured platform has links from host to host; beyond, switches.
+ * unit: hosts
+ * trades: larger, files and planning by the square; smaller, differences between pairs of
+ * hosts of two sites are lost
+ * shown by: build/release/tests/test_measure
+ * chosen on: not measured */
+enum { ESPI_MEASURED_DIRECT_MAX = 128 };
+
 #endif

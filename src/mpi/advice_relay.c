@@ -18,12 +18,11 @@
 #include "channel/report.h"
 #include "mpi/shim.h"
 #include "mpi/tags.h"
+#include "mpi/tuning.h"
 
-enum { LETTERS = 32, PLANS = 4 }; /* under way; waiting for a broadcast */
+enum { LETTERS = 32, PLANS = 4 }; /* limit: under way; waiting for a broadcast */
 
 #define LETTER_MAGIC UINT32_C(0x65736d31)
-#define IDLE_GAP_S   1e-3 /* while idle letters are not looked for more often */
-#define SHARE        0.02 /* of what broadcasts carry may be reports */
 
 enum kind { NEWS, PLAN };
 
@@ -180,7 +179,7 @@ void espi_relay_idle(void)
     if (!relay.active)
         return;
     double now_s = espi_now_s();
-    if (now_s - relay.looked_s < IDLE_GAP_S || pthread_mutex_trylock(&lock))
+    if (now_s - relay.looked_s < ESPI_NEWS_GAP_S || pthread_mutex_trylock(&lock))
         return; /* somebody is at it: we ourselves, perhaps */
     relay.looked_s = now_s;
     take_letters();
@@ -195,7 +194,7 @@ int espi_relay_affords(const struct espi_call *call)
     double *credit_bytes = &call->c->credit_bytes;
     if (!relay.active)
         return 1;
-    *credit_bytes += SHARE * (double)call->bytes;
+    *credit_bytes += ESPI_REPORT_SHARE * (double)call->bytes;
     if (*credit_bytes < cost_bytes)
         return 0;
     *credit_bytes -= cost_bytes;

@@ -18,8 +18,7 @@
 #include "base/alloc.h"
 #include "mpi/shim.h"
 #include "mpi/tags.h"
-
-#define END_S 10.0 /* that sums may be late in MPI_Finalize */
+#include "mpi/tuning.h"
 
 struct ticket {
     uint64_t sum;
@@ -27,7 +26,7 @@ struct ticket {
     int32_t rank; /* whose it is */
 };
 
-enum { CHILDREN = 32 }; /* at most: the bits of a rank */
+enum { CHILDREN = 32 }; /* derived: the bits of a rank */
 
 /* One that is to come from the parent, and to go to the children. */
 struct errand {
@@ -219,7 +218,7 @@ void espi_agree_progress(void)
 
 void espi_agree_end(void)
 {
-    double end_s = espi_now_s() + END_S;
+    double end_s = espi_now_s() + ESPI_FINALIZE_S;
     while (atomic_load(&n_errands) && espi_now_s() < end_s)
         espi_agree_progress();
 }

@@ -159,7 +159,7 @@ static int vote_of_all(int yes)
 
 static void spread_text(char *text, uint64_t length)
 {
-    const uint64_t most = 1 << 30;
+    const uint64_t most = 1 << 30; /* derived: an int counts it */
     for (uint64_t at = 0; at < length; at += most)
         PMPI_Bcast(text + at, (int)(length - at < most ? length - at : most), MPI_BYTE, 0,
                    MPI_COMM_WORLD);
@@ -180,7 +180,7 @@ static int spread_files(const struct head *head, struct files *files)
     return 1;
 }
 
-enum { NAME = 256 };
+enum { NAME = 256 }; /* limit: of a host's name */
 
 /* Name number i of "a,b,c"; 0: there is none. */
 static int listed_name(const char *list, int i, char out[NAME])

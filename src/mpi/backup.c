@@ -11,12 +11,8 @@
 #include "exec/backup.h"
 #include "exec/slow.h"
 #include "mpi/shim.h"
+#include "mpi/tuning.h"
 #include "runtime/backup_senders.h"
-
-/* Late by less is not worth a message: so long may an operating system let a rank wait
- * for its turn, and so much of the whole does not matter. */
-#define GRACE_S    5e-3
-#define GRACE_PART 0.1
 
 struct espi_comm_backup {
     struct espi_mpi_transport wire;
@@ -152,11 +148,8 @@ void espi_comm_backup_end(struct espi_comm *c)
 /* ---- the end of the job ---- */
 
 /* Ranks that all are here have cleared away what is under way between them in a moment;
- * who is not done by then is broken. Between rounds they let each other, and slow links,
- * have time. */
-#define END_S    10.0
-#define ROUNDS   (1 << 16)
-#define PAUSE_US 1000
+ * who is not done by ESPI_FINALIZE_S is broken. Between rounds they let each other, and
+ * slow links, have time. */
 
 /* Looks at all once; *left: what is under way then. */
 static int sweep_all(const struct espi_comm *all, int64_t *left)
@@ -178,7 +171,7 @@ static void drain_all(const struct espi_comm *all, MPI_Comm job)
 {
     enum { LEFT, STOP, TERMS };
     double end_s = 0;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ESPI_SWEEP_ROUNDS; round++) {
         int64_t mine[TERMS], sums[TERMS];
         int code = sweep_all(all, &mine[LEFT]);
         mine[STOP] = code || (round && espi_now_s() > end_s);
@@ -186,9 +179,9 @@ static void drain_all(const struct espi_comm *all, MPI_Comm job)
             sums[LEFT] == 0)
             return;
         if (round)
-            usleep(round < PAUSE_US ? (useconds_t)round : PAUSE_US);
+            usleep(round < ESPI_SWEEP_PAUSE_US ? (useconds_t)round : ESPI_SWEEP_PAUSE_US);
         else
-            end_s = espi_now_s() + END_S; /* from now on all are here */
+            end_s = espi_now_s() + ESPI_FINALIZE_S; /* from now on all are here */
     }
 }
 
@@ -238,7 +231,8 @@ static int run_with_backup(struct espi_comm *c, const struct espi_entry *e, void
                                           .first_s = e->first_s,
                                           .period_s = e->period_s,
                                           .patience = espi_job.settings.patience,
-                                          .grace_s = GRACE_S + GRACE_PART * all_s};
+                                          .grace_s =
+                                              ESPI_GRACE_S + ESPI_GRACE_PART * all_s};
     struct espi_backup backup;
     struct espi_run_options o = {.window = espi_job.settings.window,
                                  .policy = &backup.policy};

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "mpi/shim.h"
+#include "mpi/tuning.h"
 
 uint64_t espi_bytes(MPI_Count count, MPI_Datatype type)
 {
@@ -125,20 +126,16 @@ int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_pa
 /* Short messages count as sent when they are in a buffer. With several trees a sender
  * that runs ahead then fills the network with slices in the wrong proportion: trees of
  * little weight get as much of a cable as the others, whose slices are late downstream.
- * In step with the receivers, and with more under way, the order of the plan holds
- * (64 hosts in four sites, 16 MB: 1.16 times the bound instead of 1.31). Long messages
- * lose little by disorder, and something by every wait (64 MB: 1.23 instead of 1.10, on a
- * machine that was busy with other things). */
+ * In step with the receivers, and with more under way, the order of the plan holds. Long
+ * messages lose little by disorder, and something by every wait. */
 static void keep_in_step(struct espi_mpi_transport *wire, struct espi_run_options *o,
                          const struct espi_call *call)
 {
-    const int more = 4;
-    const uint64_t long_bytes = 32 << 20;
     if (call->op != ESP_OP_BCAST || call->entry->prog.n_trees < 2 ||
-        call->bytes > long_bytes)
+        call->bytes > ESPI_IN_STEP_BYTES)
         return;
     wire->in_step = 1;
-    o->window *= more;
+    o->window *= ESPI_IN_STEP_WINDOW;
 }
 
 /* ---- a rank that cannot do its part ---- */
@@ -160,16 +157,13 @@ void espi_lose(struct espi_run_options *options)
     options->combine = NULL;
 }
 
-/* Launchers may end a job faster than they pass on what it said. */
-enum { LAST_WORDS_US = 200000 };
-
 void espi_end_job(const char *collective, const char *why)
 {
     fprintf(stderr,
             "espalier: rank %d %s in a %s in which others wait for it: the job ends; "
             "ESPALIER_MODE=off leaves all to the MPI library\n",
             espi_job.rank, why, collective);
-    usleep(LAST_WORDS_US);
+    usleep(ESPI_LAST_WORDS_US);
     PMPI_Abort(MPI_COMM_WORLD, 1);
     abort();
 }

@@ -16,10 +16,7 @@
 
 #include "base/alloc.h"
 #include "mpi/shim.h"
-
-/* MPI libraries run out of communicators at about two thousand: leave most to the user.
- */
-enum { TWINS_MAX = 64, AT_ONCE = 16 };
+#include "mpi/tuning.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct espi_comm *all;
@@ -62,7 +59,7 @@ static void list_remove(struct espi_comm *c)
 static int take_place(void)
 {
     pthread_mutex_lock(&lock);
-    int yes = n_twins < TWINS_MAX;
+    int yes = n_twins < ESPI_TWINS_MAX;
     n_twins += yes;
     pthread_mutex_unlock(&lock);
     return yes;
@@ -445,7 +442,7 @@ void espi_comms_take_world(void)
     struct espi_comm *c = espi_comm_of(MPI_COMM_WORLD);
     if (!ask_of_all(c, MPI_COMM_WORLD, 1))
         return;
-    c->at_once = AT_ONCE;
+    c->at_once = ESPI_TWINS_AT_ONCE;
     espi_relay_begin(c->twin);
 }
 

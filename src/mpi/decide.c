@@ -192,7 +192,7 @@ esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_
 {
     struct esp_err err;
 
-    const double slice_max = 1 << 29;
+    const double slice_max = 1 << 29; /* derived: with heads, what an int counts */
     double slice = e->choice.plan->slice_bytes;
     if (!(slice > 0 && slice < slice_max))
         slice = slice_max;

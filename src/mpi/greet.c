@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "mpi/store.h"
 #include "mpi/tags.h"
+#include "mpi/tuning.h"
 #include "runtime/knobs.h"
 
 #ifdef OPEN_MPI
@@ -36,8 +37,6 @@
 #else
 #define FAMILY "mpich"
 #endif
-
-#define ANSWER_S 600.0 /* that a rank may take which has greeted */
 
 enum state { HERE, ABSENT, OTHER, SETTINGS, NO_STORE };
 
@@ -104,7 +103,7 @@ static void hear_from(int rank, struct finding *f)
 {
     MPI_Request request;
     int there = 0;
-    double end_s = espi_now_s() + ANSWER_S;
+    double end_s = espi_now_s() + ESPI_GREETED_S;
     PMPI_Irecv(f, (int)sizeof *f, MPI_BYTE, rank, ESPI_TAG_GREETING, MPI_COMM_WORLD,
                &request);
     while (!PMPI_Test(&request, &there, MPI_STATUS_IGNORE) && !there) {

@@ -118,7 +118,7 @@ void espi_layout_done(struct espi_buffer_layout *l)
 /* A type of that many bytes; the sum of a billion bytes each, and the rest. */
 static int big_type(MPI_Count bytes, MPI_Datatype *out)
 {
-    const int chunk = 1 << 30;
+    const int chunk = 1 << 30; /* derived: an int counts it */
     int code, lengths[2] = {(int)(bytes / chunk), (int)(bytes % chunk)};
     MPI_Aint at[2] = {0, (MPI_Aint)(bytes - bytes % chunk)};
     MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_PACKED};

@@ -4,6 +4,7 @@
 
 /* ---- MPI's own operations, and the types they are for ---- */
 
+/* code: bits */
 enum {
     INTEGER = 1, /* C's and Fortran's */
     FLOATING = 2,

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "channel/report.h"
 #include "mpi/shim.h"
+#include "mpi/tuning.h"
 
 #define PIGGYBACK_MAGIC UINT32_C(0x65736e31)
 
@@ -299,9 +300,6 @@ void espi_piggyback_report(const struct espi_piggyback *n, const struct espi_cal
     espi_relay_news(&report, sizeof report);
 }
 
-/* More often than this the advisor need not hear of calls. */
-#define OUTCOME_GAP_S 1e-3
-
 void espi_piggyback_outcome(const struct espi_call *call)
 {
     static double told_s;
@@ -324,7 +322,7 @@ void espi_piggyback_outcome(const struct espi_call *call)
     if (o.ours)
         snprintf(o.algo, sizeof o.algo, "%s", call->entry->choice.plan->algo);
     pthread_mutex_lock(&lock);
-    if (o.at_s - told_s >= OUTCOME_GAP_S || o.call) {
+    if (o.at_s - told_s >= ESPI_NEWS_GAP_S || o.call) {
         o.skipped = skipped;
         skipped = 0;
         told_s = o.at_s;

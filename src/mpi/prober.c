@@ -25,10 +25,9 @@
 #include "channel/prober.h"
 #include "channel/report.h"
 #include "mpi/shim.h"
+#include "mpi/tuning.h"
 
-#define CHILD_S 2.0 /* that what was started has to become nobody's child */
-
-/* Numbers of files out of the way of those that the prober is given. */
+/* limit: numbers of files out of the way of those that the prober is given. */
 enum { ASIDE = 16 };
 
 static atomic_int nowhere;
@@ -121,7 +120,8 @@ static int spawn_prober(int life, int wire, int page)
     pthread_sigmask(SIG_BLOCK, &child, &before);
     bad = bad || posix_spawn(&pid, words[0], &files, NULL, words, none);
     int started = !bad, how;
-    bad = bad || espi_child_reap(pid, CHILD_S, &how); /* a setting may name any program */
+    bad = bad ||
+          espi_child_reap(pid, ESPI_CHILD_S, &how); /* a setting may name any program */
     if (started && !sigismember(&before, SIGCHLD))
         forget_child_signal(&child);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -43,7 +43,7 @@ typedef unsigned poll_fn(void *);
 
 unsigned ucp_worker_progress(void *worker);
 
-enum { WORKERS = 8 };
+enum { WORKERS = 8 }; /* limit: of more none is polled */
 
 static _Atomic(poll_fn *) next;
 /* What MPICH polls, found by a look at how it does it: in `looking`, then never again. */

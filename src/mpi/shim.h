@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "channel/report.h"
 #include "exec/exec.h"
+#include "mpi/tuning.h"
 #include "runtime/choice.h"
 #include "runtime/knobs.h"
 #include "runtime/rank_platform.h"
@@ -54,8 +55,6 @@ void espi_say(int level, const char *fmt, ...) __attribute__((format(printf, 2, 
 
 /* ---- communicators ---- */
 
-enum { ESPI_CACHE = 48 }; /* entries kept a communicator */
-
 /* A decision, and the program that carries it out for messages of one size. */
 struct espi_entry {
     esp_op op;
@@ -74,11 +73,7 @@ struct espi_entry {
 };
 
 /* A plan of the advisor's that all ranks of the communicator have. */
-enum {
-    ESPI_ADVISED = 24,
-    ESPI_CLASSES = 50,
-    ESPI_NEAR_CLASSES = 1 /* it is good for sizes that differ by so many classes, too */
-};
+enum { ESPI_CLASSES = 50 }; /* derived: of sizes, by powers of two */
 
 struct espi_advised {
     int root, size_class; /* node */
@@ -230,10 +225,6 @@ void espi_slicer_load(struct espi_slicer *s, const void *buffer, uint64_t at, vo
                       size_t bytes);
 void espi_slicer_keep(struct espi_slicer *s, void *buffer, uint64_t at, const void *from,
                       size_t bytes);
-
-/* From so many bytes on messages with gaps are not copied as a whole, if they need not
- * be. */
-enum { ESPI_SLICED_BYTES = 1 << 18 };
 
 struct espi_buffer_layout {
     void *data;   /* the message in one piece; NULL: it is sliced, or lost */

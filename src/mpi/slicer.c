@@ -6,15 +6,14 @@
 
 #include "base/alloc.h"
 #include "mpi/shim.h"
-
-/* Larger ones would be packed again and again for the pieces of them. */
-enum { ELEMENT_MAX = 4096 };
+#include "mpi/tuning.h"
 
 int espi_slicer_init(struct espi_slicer *s, MPI_Datatype type, MPI_Comm twin)
 {
     MPI_Count lb;
     *s = (struct espi_slicer){.type = type, .twin = twin, .error = MPI_SUCCESS};
-    if (PMPI_Type_size_x(type, &s->size) || s->size <= 0 || s->size > ELEMENT_MAX ||
+    if (PMPI_Type_size_x(type, &s->size) || s->size <= 0 ||
+        s->size > ESPI_SLICED_ELEMENT_BYTES ||
         PMPI_Type_get_extent_x(type, &lb, &s->extent))
         return -1;
     s->piece = espi_malloc((size_t)s->size);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Longest text, with its end. It has no blanks and no '='. */
-enum { ESPI_STORE_TEXT = 128 };
+enum { ESPI_STORE_TEXT = 128 }; /* limit: of what is put into the store */
 
 /* Before MPI_Init: leaves this rank's text; 0, or -1: there is no store. */
 int espi_store_put(const char *text);

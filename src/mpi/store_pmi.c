@@ -14,10 +14,9 @@
 
 #include "base/clock.h"
 #include "mpi/store.h"
+#include "mpi/tuning.h"
 
-#define LIMIT_S 10.0 /* that an answer may take */
-
-enum { LINE = 2048, NAME = 256 };
+enum { LINE = 2048, NAME = 256 }; /* limit: of PMI-1 */
 
 static int fd = -1;
 static char space[NAME];
@@ -46,7 +45,7 @@ static int say_line(const char *line)
 /* One byte at a time: what follows the line is not ours. */
 static int hear_line(char line[LINE])
 {
-    double end_s = espi_now_s() + LIMIT_S;
+    double end_s = espi_now_s() + ESPI_PMI_ANSWER_S;
     for (int at = 0; at < LINE - 1;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         double left_s = end_s - espi_now_s();

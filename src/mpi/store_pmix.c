@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "mpi/store.h"
+#include "mpi/tuning.h"
 
 /* What we use of the interface, which all versions since 2 share. */
+/* published: PMIx */
 enum { SCOPE_GLOBAL = 3, TYPE_BOOL = 1, TYPE_STRING = 3, TYPE_INT = 6 };
 
 struct process {
@@ -97,11 +99,10 @@ static int get(int rank, const struct info *how, char out[ESPI_STORE_TEXT])
  * the rank is asked. One that has none it waits for, hence the limit. */
 int espi_store_get(int rank, int patient, char out[ESPI_STORE_TEXT])
 {
-    const int limit_s = 3;
     struct info now = {.key = "pmix.immediate",
                        .value = {.type = TYPE_BOOL, .data.flag = true}};
     struct info later = {.key = "pmix.timeout",
-                         .value = {.type = TYPE_INT, .data.integer = limit_s}};
+                         .value = {.type = TYPE_INT, .data.integer = ESPI_PMIX_WAIT_S}};
     return get(rank, &now, out) || (patient && get(rank, &later, out));
 }
 

@@ -5,6 +5,7 @@
 
 #include "exec/backup_session.h"
 
+/* code: below ESPI_TAG_MAX, which the standard promises. */
 enum {
     /* Streams of blocking calls: channels as they are in the program. */
     ESPI_TAG_CALLS = 0,

@@ -6,10 +6,10 @@
 
 #include "base/json_pull.h"
 
-/* Rounds have no more slots, or one for each part of the message. */
+/* limit: rounds have no more slots, or one for each part of the message. */
 #define ESPI_MAX_SLOTS 4096
 
-/* Schedules have no more sends. */
+/* limit: schedules have no more sends. */
 enum { ESPI_MAX_SENDS = 1 << 25 };
 
 /* How many rounds a send may lag behind, of so many in a round and so many on the longest
@@ -17,7 +17,7 @@ enum { ESPI_MAX_SENDS = 1 << 25 };
  * rounds, and two more for each step of the way. */
 static inline int64_t espi_most_lag(int n_sends, int depth)
 {
-    enum { MAX_UNDER_WAY = 1 << 16, FEW_ROUNDS = 32 };
+    enum { MAX_UNDER_WAY = 1 << 16, FEW_ROUNDS = 32 }; /* limit: of the format */
     return MAX_UNDER_WAY / (n_sends > 0 ? n_sends : 1) + FEW_ROUNDS + 2 * (int64_t)depth;
 }
 

@@ -6,7 +6,7 @@
 #include <espalier/status.h>
 
 #define ESPI_SIZE_MAX   9e15      /* bytes of a message: whole numbers of a double */
-#define ESPI_SLICES_FEW (1 << 24) /* so many may be of less than a byte */
+#define ESPI_SLICES_FEW (1 << 24) /* limit: so many may be of less than a byte */
 
 /* Into equal slices, as few as none is larger than asked. A slice of 0, or one larger
  * than the message, means one slice. */

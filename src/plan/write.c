@@ -87,7 +87,7 @@ static void put_send(const struct esp_send *x, FILE *out)
 
 static void put_schedule(const struct esp_schedule *s, int n_trees, FILE *out)
 {
-    enum { A_LINE = 12 };
+    enum { A_LINE = 12 }; /* looks: sends of a line */
     put_figure(out, ",\n  \"schedule\": {\"slice_bytes\": ", s->slice_bytes);
     fprintf(out, ", \"slots\": %d, \"tree_slices\": [", s->slots);
     for (int t = 0; t < n_trees; t++)

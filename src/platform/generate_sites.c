@@ -69,7 +69,7 @@ void espi_sites_teragrid(void *options)
     o->table = &teragrid;
 }
 
-#define MBPS (1e6 / 8)
+#define MBPS (1e6 / 8) /* derived: bytes a second */
 static const double testbed_latency_s[] = {
     0,      0.0028, 0.0029, 0.0036, /* San Diego */
     0.0028, 0,      0.0010, 0.0012, /* Chicago */

@@ -34,13 +34,13 @@
 
 #include "platform/generate_common.h"
 #include "platform/tiers_net.h"
+#include "platform/tuning.h"
 
 enum level { WAN, MAN, LAN };
 
 static const int grid_units[] = {40, 8, 2};
-#define GRID      100
+#define GRID      100 /* published: Tiers */
 #define NODES_MAX 10e6
-#define ATTEMPTS  100 /* to draw a platform of the density asked for */
 
 /* By the sum of the levels of a link's ends: WW, WM, MM, ML, LL. */
 static const struct link_class {
@@ -288,7 +288,7 @@ esp_status esp_generate_tiers(const struct esp_tiers_options *options,
     if (taken != ESP_OK)
         return taken;
     options = &a.options;
-    for (; a.number < ATTEMPTS; a.number++) {
+    for (; a.number < ESPI_TIERS_ATTEMPTS; a.number++) {
         esp_status status = espi_generate_own("tiers", &a, draw_tiers, &p, err);
         if (status != ESP_OK)
             return status;
@@ -303,5 +303,6 @@ esp_status esp_generate_tiers(const struct esp_tiers_options *options,
     return espi_err(err, ESP_EUSAGE,
                     "tiers: no draw of %d had a density between density-min, %g, and "
                     "density-max, %g; the last one had %g",
-                    ATTEMPTS, options->density_min, options->density_max, density);
+                    ESPI_TIERS_ATTEMPTS, options->density_min, options->density_max,
+                    density);
 }

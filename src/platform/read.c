@@ -33,7 +33,7 @@ int esp_format_parse(const char *text, esp_format *format)
 
 /* ---- which format is it? ---- */
 
-#define LOOK_AT 65536 /* bytes: comments may stand before what tells */
+#define LOOK_AT 65536 /* limit: bytes; comments may stand before what tells */
 
 static int has_ending(const char *where, const char *ending)
 {

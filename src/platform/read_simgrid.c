@@ -16,16 +16,16 @@
 #include "base/child.h"
 #include "base/err.h"
 #include "base/parts.h"
+#include "platform/tuning.h"
 
-#define PROGRAM   "espalier-simgrid"
-#define TIMEOUT_S 300
+#define PROGRAM "espalier-simgrid"
 
 static esp_status how_it_ended(const struct espi_child *child, const char *where,
                                struct esp_err *err)
 {
     if (child->timed_out)
         return espi_err(err, ESP_EINPUT, "%s: SimGrid has not read it after %d s", where,
-                        TIMEOUT_S);
+                        ESPI_SIMGRID_S);
     const char *words = child->last_words[0] ? child->last_words : "it gives no reason";
     if (child->signal)
         return espi_err(err, ESP_EINPUT, "%s: SimGrid refuses it (%s): %s", where,
@@ -50,7 +50,7 @@ static esp_status run_reader(const char *where, const char *text, size_t length,
     if (fd < 0)
         return espi_err(err, ESP_EIO, "%s: cannot keep a copy of it: %s", where,
                         strerror(errno));
-    esp_status status = espi_child_run(argv, fd, TIMEOUT_S, child, err);
+    esp_status status = espi_child_run(argv, fd, ESPI_SIMGRID_S, child, err);
     close(fd);
     if (status && status != ESP_ENOMEM)
         espi_err_prefix(err, status, where);

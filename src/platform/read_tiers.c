@@ -21,8 +21,8 @@
 #include "base/err.h"
 #include "base/scan.h"
 
-#define BPS_PER_CLASS 125000.0 /* one Mbit/s */
-#define UNITS_PER_S   1e6
+#define BPS_PER_CLASS 125000.0 /* derived: one Mbit/s */
+#define UNITS_PER_S   1e6      /* derived: microseconds */
 
 struct edge {
     int a, b; /* a < b, whatever the direction in the file */

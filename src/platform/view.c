@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "graph/dijkstra.h"
 
-/* More pairs of hosts than this are not a platform but a mistake (and 8 GB). */
+/* limit: more pairs of hosts than this are not a platform but a mistake (and 8 GB). */
 enum { MAX_ARCS = 1 << 27 };
 
 static int number_hosts(struct espi_view *v, struct espi_arena *a)

@@ -34,7 +34,7 @@
 #undef SYS_close_range
 #endif
 
-enum { LIFE = 0, WIRE = 3, CALLS = 4 };
+enum { LIFE = 0, WIRE = 3, CALLS = 4 }; /* code: of files */
 
 static struct {
     struct espi_prober_head head;

@@ -6,6 +6,7 @@
 #include "base/portable_math.h"
 #include "report/markup.h"
 
+/* looks: pixels */
 enum {
     WIDTH = 720,
     HEIGHT = 400,
@@ -15,7 +16,7 @@ enum {
     BOTTOM = 46,
     TICKS = 6
 };
-enum { COLOURS = 8, LEGEND_LINE = 18, LEGEND_COLUMNS = 3 };
+enum { COLOURS = 8, LEGEND_LINE = 18, LEGEND_COLUMNS = 3 }; /* looks: as above */
 
 const char espi_chart_style[] =
     ".chart{width:100%;max-width:760px;height:auto}"

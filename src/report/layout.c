@@ -19,12 +19,13 @@
 #include "base/portable_math.h"
 #include "base/rng.h"
 
+/* looks: how well groups are spread, against the time it takes */
 enum { SOURCES_MIN = 40, SOURCES_TIMES = 1000000, ROUNDS = 24, PUSHES = 60, SEED = 1 };
 
-static const double NODE_GAP = 3.2; /* between centres of nodes of a site */
-static const double HOP = 7;        /* between the rims of groups that are joined */
-static const double GROUP_GAP = 3;  /* between their rims at least */
-static const double MARGIN = 5;
+static const double NODE_GAP = 3.2; /* looks: between centres of nodes of a site */
+static const double HOP = 7;       /* looks: between the rims of groups that are joined */
+static const double GROUP_GAP = 3; /* looks: between their rims at least */
+static const double MARGIN = 5;    /* looks: round all */
 
 struct work {
     const struct esp_platform *p;
@@ -96,7 +97,7 @@ static int join_groups(struct work *w)
  * of a sunflower. Leaves coordinates relative to the centre. */
 static void place_in_group(struct work *w, int g, const int *nodes, int n)
 {
-    static const double GOLDEN = 2.399963229728653;
+    static const double GOLDEN = 2.399963229728653; /* derived: the golden angle */
     const struct esp_platform *p = w->p;
     struct espi_point *at = w->l->node;
     int hubs = 0, hub = 0, host = 0;

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "report/markup.h"
 
+/* looks: what is left out or drawn otherwise where there is much */
 enum {
     PAIRS_MAX = 6000,  /* lines of links; of more, those within sites are left out */
     TITLES_MAX = 3000, /* links that say what they are when pointed at */

@@ -11,6 +11,7 @@
 
 #include "report/layout.h"
 
+/* looks: of all pictures */
 enum {
     ESPI_NETWORK_SCALE = 10,  /* units of SVG a unit of the layout */
     ESPI_NETWORK_COLOURS = 8, /* trees beyond these share one */

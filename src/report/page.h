@@ -11,7 +11,7 @@ struct espi_page_transfer {
     int from, to, tree, slice, start, end;
 };
 
-enum { ESPI_PAGE_TICKS = 1000000 };
+enum { ESPI_PAGE_TICKS = 1000000 }; /* looks: finer than any screen */
 
 /* What a plan does, slice by slice. */
 struct espi_page_timeline {

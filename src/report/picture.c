@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "report/markup.h"
 
-enum { LINE = 24, HEAD = 70, TREES_MAX = 9, WIDTH_MIN = 900 };
+enum { LINE = 24, HEAD = 70, TREES_MAX = 9, WIDTH_MIN = 900 }; /* looks: pixels */
 
 const char *espi_plan_caption(const struct esp_plan *plan, char *out, size_t out_size)
 {

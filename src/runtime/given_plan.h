@@ -7,7 +7,8 @@
 
 #include "base/input.h"
 
-/* Linux takes 128 KiB a variable; what all ranks get for the sake of one stays small. */
+/* limit: Linux takes 128 KiB a variable; what all ranks get for the sake of one stays
+ * small. */
 enum { ESPI_PLAN_PIECE_BYTES = 65536, ESPI_PLAN_PIECES = 4, ESPI_PLAN_NAME_MAX = 32 };
 
 /* The name of piece 1, 2, ... */

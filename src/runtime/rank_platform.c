@@ -257,7 +257,7 @@ esp_status espi_rank_platform_create(struct espi_rank_platform *out,
 
 static esp_status add_equal(struct esp_builder *b, int n, struct esp_err *err)
 {
-    const double latency_s = 20e-6, Bps = 125e6;
+    const double latency_s = ESPI_EQUAL_LATENCY_S, Bps = ESPI_EQUAL_BPS;
     int hub = n > ESPI_EQUAL_COMPLETE_MAX ? n : -1;
     esp_status st = ESP_OK;
     for (int r = 0; r < n + (hub >= 0) && !st; r++) {

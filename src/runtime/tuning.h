@@ -53,4 +53,19 @@
  * chosen on: not measured */
 enum { ESPI_EQUAL_COMPLETE_MAX = 64 };
 
+/* The latency of all links where nothing is known of the network.
+ * unit: s
+ * trades: larger, flat trees; smaller, deep ones
+ * shown by: bench_choice
+ * chosen on: not measured; Ethernet by its order */
+#define ESPI_EQUAL_LATENCY_S 20e-6
+
+/* And their bandwidth.
+ * unit: B/s
+ * trades: the ratio to ESPI_EQUAL_LATENCY_S decides: larger, flat trees; smaller, deep
+ * ones
+ * shown by: bench_choice
+ * chosen on: not measured; Gigabit Ethernet */
+#define ESPI_EQUAL_BPS 125e6
+
 #endif

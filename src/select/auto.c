@@ -21,8 +21,6 @@
 #include "select/contest.h"
 #include "select/tuning.h"
 
-enum { MAX_ROUNDS = 2 };
-
 /* Neither searches nor sends anything twice. */
 enum { NOT_WEIGHED = ESPI_ALGO_SEARCHES | ESPI_ALGO_CHOOSES | ESPI_ALGO_REDUNDANT };
 
@@ -43,7 +41,8 @@ static esp_status follow_slices(struct espi_contest *c, double work, double ran_
 {
     esp_status st = ESP_OK;
     for (int i = 0;
-         i < MAX_ROUNDS && c->best && c->verdict.slice_bytes != ran_bytes && !st; i++) {
+         i < ESPI_CONTEST_ROUNDS && c->best && c->verdict.slice_bytes != ran_bytes && !st;
+         i++) {
         ran_bytes = c->verdict.slice_bytes;
         st = espi_contest_enter_all(c, NOT_WEIGHED, ran_bytes, err);
         if (!st)
@@ -81,7 +80,7 @@ static esp_status run(const struct espi_task *task, struct esp_plan *plan,
 {
     struct espi_contest c;
     struct esp_request request = *task->request;
-    request.budget_s /= 2 + MAX_ROUNDS; /* the part of the time of one search */
+    request.budget_s /= 2 + ESPI_CONTEST_ROUNDS; /* the part of the time of one search */
     espi_contest_init(&c, task->p, &request, task->arena);
     c.judge.closer_looks = ESPI_CLOSER_LOOKS;
     if (task->p->n_hosts > ESPI_CONTEST_FEW_HOSTS)

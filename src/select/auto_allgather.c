@@ -24,7 +24,7 @@
 #include "select/slices.h"
 #include "select/tuning.h"
 
-enum { MAX_PLANS = 64 };
+enum { MAX_PLANS = 64 }; /* limit: of plans that are weighed */
 
 /* A plan of messages, and for how long its busiest resource is taken. */
 struct candidate {

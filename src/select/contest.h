@@ -10,6 +10,7 @@
 #include "algo/algo.h"
 #include "select/judge.h"
 
+/* limit: of memory */
 enum { ESPI_CONTEST_SEEN = 256, ESPI_CANDIDATES_MAX = 64, ESPI_CANDIDATE_TEXT = 128 };
 
 /* An algorithm with the options of one of its uses. */

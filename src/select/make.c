@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "plan/ops.h"
 #include "select/contest.h"
+#include "select/tuning.h"
 
 /* What `auto` means for the operation. */
 static const struct espi_algo *standard_algo(const struct esp_request *r)
@@ -48,11 +49,11 @@ static esp_status make_costed(const struct espi_algo *algo, const struct espi_ta
  * together from those of others (an allreduce by the way of the root), of few hardly. */
 static void try_direct(const struct espi_task *with, struct esp_plan **plan)
 {
-    enum { MANY_SLICES = 32 };
     int count;
     const struct espi_algo *const *algos = espi_algos(&count);
     const struct esp_request *r = with->request;
-    if (espi_slices(r->size_bytes, espi_request_slice_bytes(r)).count < MANY_SLICES)
+    if (espi_slices(r->size_bytes, espi_request_slice_bytes(r)).count <
+        ESPI_DIRECT_SLICES)
         return;
     for (int i = 0; i < count; i++) {
         struct espi_task other = *with;

@@ -16,8 +16,8 @@ enum { ESPI_SLICE_SIZES_MAX = 64 };
 int espi_slice_sizes(double size_bytes, double parts,
                      double out_bytes[ESPI_SLICE_SIZES_MAX]);
 
-/* Some of them for who cannot try all: the usual one, a quarter of it, the whole. Returns
- * how many there are. */
+/* derived: some of them for who cannot try all: the usual one, a quarter of it, the
+ * whole. Returns how many there are. */
 enum { ESPI_FEW_SLICES = 3 };
 int espi_few_slices(double size_bytes, double out_bytes[ESPI_FEW_SLICES]);
 

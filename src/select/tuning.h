@@ -88,4 +88,20 @@ enum { ESPI_CONTEST_FEW_HOSTS = 200 };
  * chosen on: not measured */
 #define ESPI_ALLGATHER_REST 0.25
 
+/* When other slices turn out best, algorithms begin anew for these, so many times in all.
+ * unit: rounds
+ * trades: larger, planning takes longer; smaller, trees for slices that are not sent
+ * shown by: bench_speed; bench_choice
+ * chosen on: not measured */
+enum { ESPI_CONTEST_ROUNDS = 2 };
+
+/* From so many slices on a plan made for the operation itself is tried beside one put
+ * together from those of others (an allreduce by the way of the root).
+ * unit: slices
+ * trades: larger, plans that would finish earlier are missed; smaller, planning takes
+ * longer for nothing
+ * shown by: bench_choice
+ * chosen on: not measured */
+enum { ESPI_DIRECT_SLICES = 32 };
+
 #endif

@@ -19,7 +19,6 @@
 #include <math.h>
 
 #include "sim/race.h"
-
 #include "sim/tuning.h"
 
 void espi_patience_start(struct espi_race *r)

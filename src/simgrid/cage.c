@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NOBODY   65534
-#define CPU_S    600
+#define NOBODY   65534             /* code: of a user */
+#define CPU_S    600               /* limit: of a reader that is caged */
 #define DATA_MAX ((rlim_t)4 << 30) /* bytes */
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -37,7 +37,7 @@ static void limit(int what, rlim_t value)
 static void close_files(void)
 {
 #ifndef SYS_close_range
-#define SYS_close_range 436 /* the same for all processors */
+#define SYS_close_range 436 /* published: the same for all processors */
 #endif
     if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0)
         return;
@@ -70,8 +70,8 @@ static void drop_root(void)
 /* ---- Landlock (Linux 5.13): no file that has a name, no TCP ---- */
 
 /* Written out, as headers are often older than kernels. */
-#define LANDLOCK_CREATE  444 /* the same for all processors */
-#define LANDLOCK_ENTER   446
+#define LANDLOCK_CREATE  444 /* published: the same for all processors */
+#define LANDLOCK_ENTER   446 /* published: as above */
 #define LANDLOCK_VERSION 1u
 
 struct landlock {
@@ -119,7 +119,8 @@ static void forbid_files(void)
 
 #ifdef ARCH
 
-#define OTHER_CALLS 0x40000000u /* x86-64 has a second set of numbers from here on */
+#define OTHER_CALLS                                                                      \
+    0x40000000u /* published: x86-64 has a second set of numbers from here on */
 
 static const int allowed[] = {
     /* reading and printing */
@@ -227,7 +228,7 @@ static const struct opener {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define LOW_HALF 0
 #else
-#define LOW_HALF 4
+#define LOW_HALF 4 /* derived: bytes */
 #endif
 
 struct program {

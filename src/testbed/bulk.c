@@ -16,9 +16,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "testbed/netns.h"
+#include "testbed/tuning.h"
 
-#define PORT       41000
-#define PATIENCE_S 10 /* for all to be connected */
+#define PORT 41000 /* code: of the testbed's own network */
 
 struct transfer {
     const struct espi_testbed *testbed;
@@ -102,7 +102,7 @@ static _Noreturn void receive_one(const struct transfer *t, int answer)
     if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
         bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (poll(&p, 1, PATIENCE_S * 1000) == 1)
+        if (poll(&p, 1, ESPI_TESTBED_PATIENCE_S * 1000) == 1)
             rate = receive_all(t, accept(fd, NULL, NULL));
     }
     _exit(write(answer, &rate, sizeof rate) == sizeof rate ? 0 : 1);

@@ -10,8 +10,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-
-#define LOCK_PATIENCE_S 30
+#include "testbed/tuning.h"
 
 esp_status espi_folder_init(struct espi_testbed *testbed, const char *name,
                             struct esp_err *err)
@@ -67,7 +66,7 @@ esp_status espi_folder_make(struct espi_testbed *testbed, struct esp_err *err)
 esp_status espi_folder_lock(struct espi_testbed *testbed, struct esp_err *err)
 {
     char path[160];
-    double end_s = espi_now_s() + LOCK_PATIENCE_S;
+    double end_s = espi_now_s() + ESPI_TESTBED_LOCK_S;
 
     /* Not closed in programs that are run: they hold it, too. */
     testbed->lock = open(espi_folder_path(testbed, "lock", path), O_RDWR | O_CREAT, 0600);

@@ -10,11 +10,11 @@
 
 #include "base/arena.h"
 #include "platform/platform.h"
+#include "testbed/tuning.h"
 
-#define ESPI_GRID_BOXES_MAX   1000
-#define ESPI_GRID_WIRES_MAX   4000
-#define ESPI_GRID_DELAY_MIN_S 0.5e-3 /* shorter latencies are those of the machine */
-/* What is sent on a wire for a byte of a program: 1514 bytes carry 1448. */
+#define ESPI_GRID_BOXES_MAX 1000
+#define ESPI_GRID_WIRES_MAX 4000
+/* derived: what is sent on a wire for a byte of a program: 1514 bytes carry 1448. */
 #define ESPI_GRID_WIRE_BYTES (1514.0 / 1448)
 
 /* The first boxes are the nodes of the platform, in its order. */

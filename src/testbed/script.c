@@ -3,15 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "testbed/tuning.h"
+
 /* The burst must exceed the largest packet that the interface is given, or each is cut
  * up in software first, by what a timer that comes late would have sent: an idle virtual
  * machine is woken up to 10 ms late when its host is busy, and what the bucket cannot
  * hold meanwhile is lost to the rate. So that a link which was idle does not give all of
  * that away at once, the bucket is emptied little faster than the rate. */
-#define GSO_BYTES  16384
-#define PEAK_BYTES 20000
-#define BURST_S    10e-3
-#define PEAK_RATE  1.2
 
 /* ---- names ---- */
 
@@ -137,7 +135,7 @@ static void box_port(FILE *out, const struct espi_grid *g, int wire, int side)
     box_address(own, g, w->box[side]);
     box_address(other, g, w->box[!side]);
     fprintf(out, "link set %s gso_max_size %d\naddr add %s/32 dev %s\nlink set %s up\n",
-            port, GSO_BYTES, own, port, port);
+            port, ESPI_TESTBED_GSO_BYTES, own, port, port);
     if (!espi_wire_delayed(w))
         fprintf(out, "neigh replace %s lladdr %s dev %s nud permanent\n", other,
                 hardware_address(mac, wire, !side), port);
@@ -200,8 +198,9 @@ void espi_script_rate(FILE *out, const struct espi_grid *g, const char *verb, in
     }
     /* No connection may lose a packet to a full queue, or rates are not shared evenly. */
     fprintf(out, "tbf rate %.0fbit burst %.0f peakrate %.0fbit mtu %d limit %.0f\n",
-            8 * wire_Bps, PEAK_BYTES + BURST_S * wire_Bps, PEAK_RATE * 8 * wire_Bps,
-            PEAK_BYTES, (double)g->window_bytes * (g->n_hosts + 1));
+            8 * wire_Bps, ESPI_TESTBED_PEAK_BYTES + ESPI_TESTBED_BURST_S * wire_Bps,
+            ESPI_TESTBED_PEAK_RATE * 8 * wire_Bps, ESPI_TESTBED_PEAK_BYTES,
+            (double)g->window_bytes * (g->n_hosts + 1));
 }
 
 void espi_script_rates(FILE *out, const struct espi_grid *g, int box)

@@ -11,8 +11,7 @@
 #include "base/err.h"
 #include "testbed/folder.h"
 #include "testbed/netns.h"
-
-#define DELAY_LINE_PATIENCE_MS 10000
+#include "testbed/tuning.h"
 
 /* ---- lines for the tools ---- */
 
@@ -191,7 +190,7 @@ static esp_status start_delay_line(const struct espi_testbed *testbed,
         run_delay_line(testbed, program, ends[1]);
     close(ends[1]);
     struct pollfd p = {.fd = ends[0], .events = POLLIN};
-    int ready = child > 0 && poll(&p, 1, DELAY_LINE_PATIENCE_MS) == 1 &&
+    int ready = child > 0 && poll(&p, 1, (1000 * ESPI_TESTBED_PATIENCE_S)) == 1 &&
                 read(ends[0], word, sizeof word) > 0;
     close(ends[0]);
     if (ready)

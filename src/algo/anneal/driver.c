@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "algo/anneal/anneal.h"
-
 #include "algo/tuning.h"
 
 enum { RANDOM_RUNS = 50, REFINE_RUNS = 25 }; /* published: Kim et al. */

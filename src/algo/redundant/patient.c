@@ -11,7 +11,6 @@
  * Guarantee: none on the time; no arc is in two trees.
  * Complexity: O(m log n) a tree. */
 #include "algo/redundant/redundant.h"
-
 #include "algo/tuning.h"
 
 enum { OPTION_BASE, OPTION_TREES, OPTION_PATIENCE };

@@ -18,14 +18,12 @@
 #include "cli/command.h"
 #include "cli/options/live.h"
 #include "cli/options/platforms.h"
+#include "cli/tuning.h"
 #include "platform/platform.h"
 
 #include <espalier/simulate.h>
 
 enum { PEERS_MAX = 4096, PATH_ROOM = 1024 };
-
-/* Without news a plan is looked over again only now and then. */
-#define REVIEW_S 5.0
 
 struct service {
     const char *path; /* of the platform */
@@ -211,8 +209,6 @@ static void plan_one(struct service *s)
 
 /* ---- probes ---- */
 
-#define PROBE_LOOK_MS 20 /* with probers, whether one is due is looked at as often */
-
 static void say_change(struct service *s)
 {
     struct espi_probe_tally t;
@@ -269,10 +265,10 @@ static int serve_job(struct service *s)
     pid_t parent = getppid();
 
     while (!stopped && getppid() == parent) {
-        listen_all(s, s->to_plan > 0 ? 0 : s->hub >= 0 ? PROBE_LOOK_MS : 200);
+        listen_all(s, s->to_plan > 0 ? 0 : s->hub >= 0 ? CLI_PROBE_LOOK_MS : 200);
         send_probe(s);
         renew(s);
-        if (s->to_plan > 0 || espi_now_s() - s->planned_s > REVIEW_S)
+        if (s->to_plan > 0 || espi_now_s() - s->planned_s > CLI_REVIEW_S)
             plan_one(s);
         if (s->live.log) {
             espi_live_log_look(s->live.log, s->advisor, espi_now_s());

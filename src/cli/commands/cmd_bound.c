@@ -13,14 +13,14 @@
 #include "cli/printing/term.h"
 #include "platform/platform.h"
 
-enum { LIST_MAX = 12, WHAT_IFS = 8 };
+enum { LIST_MAX = 12, WHAT_IFS = 8 }; /* looks: lines */
 
 /* As esp_bound_method_name has them, in its order. */
 static const char *const methods[] = {"trees", "cuts", "full", NULL};
 
 /* ---- for programs ---- */
 
-/* Bounds are found to a gap of 5e-8: more digits would say nothing. */
+/* derived: bounds are found to ESPI_PACKING_GAP; more digits would say nothing. */
 enum { DIGITS = 9 };
 
 static json_t *resources_json(const struct esp_bound *b)

@@ -12,8 +12,7 @@
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
-
-#define BOUND_TIME_S 10 /* a bound found so far is a bound, too */
+#include "cli/tuning.h"
 
 /* One algorithm and what came of it. */
 struct entry {
@@ -147,7 +146,7 @@ static void run_job(void *contest, size_t i)
     struct contest *c = contest;
 
     if (i == 0)
-        c->bound_Bps = cli_bound_Bps(c->p, &c->request, slice_bytes(c), BOUND_TIME_S);
+        c->bound_Bps = cli_bound_Bps(c->p, &c->request, slice_bytes(c), CLI_BOUND_S);
     else
         run_entry(c, &c->entries[i - 1]);
 }

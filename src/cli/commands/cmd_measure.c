@@ -20,11 +20,10 @@
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
+#include "cli/tuning.h"
 #include "measure/measured.h"
 
-enum { PARTS = 1000 };
-
-#define LEAVE_S 10 /* after the last sample, until the ranks must be gone */
+enum { PARTS = 1000 }; /* looks: of the progress */
 
 /* ---- running the probe ---- */
 
@@ -132,7 +131,7 @@ static int take_line(struct probe *p, char *line, size_t length)
  * for. */
 static int leave_probe(struct probe *p)
 {
-    double deadline_s = espi_now_s() + LEAVE_S;
+    double deadline_s = espi_now_s() + CLI_LEAVE_S;
     int how = 0;
 
     while (p->ended && waitpid(p->pid, &how, WNOHANG) == 0) {

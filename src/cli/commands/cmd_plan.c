@@ -8,12 +8,11 @@
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
+#include "cli/tuning.h"
 #include "cost/cost.h"
 #include "plan/ops.h"
 
 enum { DRAW_HOSTS_MAX = 32, DRAW_TREES_MAX = 3 };
-
-#define BOUND_TIME_S 2 /* a bound found so far is a bound, too */
 
 struct answer {
     const struct cli_args *args;
@@ -173,7 +172,7 @@ static int make_plan(struct cli_question *q)
     esp_status status = esp_plan_make(q->p, &q->request, &plan, &err);
     if (status == ESP_OK && !(plan->bound_Bps > 0) && !cli_has(q->args, "no-bound"))
         plan->bound_Bps =
-            cli_bound_Bps(q->p, &q->request, plan->slice_bytes, BOUND_TIME_S);
+            cli_bound_Bps(q->p, &q->request, plan->slice_bytes, CLI_PLAN_BOUND_S);
     cli_progress_end();
     if (status != ESP_OK)
         return cli_fail(status, &err);

@@ -10,10 +10,10 @@
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
+#include "cli/tuning.h"
 #include "report/picture.h"
 
-#define BOUND_TIME_S 10 /* a bound found so far is a bound, too */
-enum { SHOWN_WHAT_IFS = 3 };
+enum { SHOWN_WHAT_IFS = 3 }; /* looks: of a page */
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -102,7 +102,7 @@ static int find_bound(struct cli_show *s)
     esp_bound_options_defaults(&options);
     options.gap = 1e-6;
     options.what_if = SHOWN_WHAT_IFS;
-    options.time_limit_s = BOUND_TIME_S;
+    options.time_limit_s = CLI_BOUND_S;
     cli_progress_start(0, "looking for the bound");
     esp_request_init(&request, root_of(s));
     request.slice_bytes = slice_bytes(s);

@@ -11,7 +11,7 @@
 #include "cli/launching/parallel.h"
 #include "cost/cost.h"
 
-/* Enough to see the rhythm, and few enough for a page that loads at once. */
+/* looks: enough to see the rhythm, and few enough for a page that loads at once. */
 enum { TRANSFERS_MAX = 12000, SIZES = 7, ALGOS_MAX = 64 };
 
 /* ---- timelines ---- */

@@ -3,11 +3,7 @@
 #include <sys/wait.h>
 
 #include "cli/launching/supervise.h"
-
-enum { TRIES = 8 };
-
-#define LIVED_S   60 /* what ran for so long could start */
-#define LONGEST_S 60
+#include "cli/tuning.h"
 
 /* Somebody ended it, who need not be the one who would have to mend something. */
 static int was_ended(int status)
@@ -20,11 +16,11 @@ static int was_ended(int status)
 
 double cli_retry_wait(struct cli_retry *r, int status, double lived_s)
 {
-    if (was_ended(status) || lived_s >= LIVED_S)
+    if (was_ended(status) || lived_s >= CLI_RETRY_S)
         r->failures = 0;
     if (was_ended(status))
         return 1;
-    if (++r->failures >= TRIES)
+    if (++r->failures >= CLI_TRIES)
         return -1;
-    return fmin(ldexp(1, r->failures - 1), LONGEST_S);
+    return fmin(ldexp(1, r->failures - 1), CLI_RETRY_S);
 }

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/launching/guard.h"
+#include "cli/tuning.h"
 
 /* ---- signals ---- */
 
@@ -82,12 +83,6 @@ static pid_t start_process(const char *const *words, int at_our_end)
     _exit(code);
 }
 
-/* That a companion has to end in when it is asked to. The advisor looks between two
- * searches for a plan, of 200 ms each (its --budget): with a processor shared by 25 it
- * still ends by itself. A shorter time would cost its last statistics, a longer one only
- * keeps the user waiting for a process that is stopped. */
-#define END_S 5.0
-
 struct beside {
     struct cli_companion *who; /* NULL: none */
     pid_t pid;                 /* 0: it does not run */
@@ -142,7 +137,7 @@ static void tend(struct beside *b)
 static void end_beside(struct beside *b)
 {
     struct timespec t = {0, 10000000};
-    double end_s = espi_now_s() + END_S;
+    double end_s = espi_now_s() + CLI_END_S;
 
     if (b->pid <= 0)
         return;

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 
-#define MAX_OPTIONS 64
+#define MAX_OPTIONS 64 /* limit: of a command */
 #define REASON_MAX  400
 
 static const struct cli_option help_option = {

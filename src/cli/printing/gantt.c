@@ -9,7 +9,7 @@
 #include "cli/printing/term.h"
 #include "platform/platform.h"
 
-enum { LABEL_MAX = 16, TIME_WIDTH = 9, MARGIN = 2 };
+enum { LABEL_MAX = 16, TIME_WIDTH = 9, MARGIN = 2 }; /* looks: columns */
 
 /* ---- which hosts ---- */
 

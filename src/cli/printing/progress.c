@@ -10,9 +10,9 @@
 #include "base/err.h"
 #include "cli/printing/term.h"
 
-#define FIRST_MS  1000
-#define REDRAW_MS 200
-#define BAR_WIDTH 30
+#define FIRST_MS  1000 /* looks: until a bar is drawn */
+#define REDRAW_MS 200  /* looks: until it is drawn again */
+#define BAR_WIDTH 30   /* looks: columns */
 
 static struct {
     char label[80];

@@ -86,7 +86,7 @@ static void decade_bins(struct distribution *d, const double *sorted, int n)
 /* A bin for each value when there are few; false when there are many. */
 static bool value_bins(struct distribution *d, const double *sorted, int n)
 {
-    enum { FEW = 6 };
+    enum { FEW = 6 }; /* looks: lines */
 
     for (int i = 0; i < n && d->n_bins <= FEW; i++) {
         struct histogram_bin *last = d->bins + d->n_bins - 1;

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "platform/platform.h"
 
-enum { SUMMARY_BINS = 12 };
+enum { SUMMARY_BINS = 12 }; /* looks: lines */
 
 struct histogram_bin {
     double from, to; /* from <= value < to; the last one holds its upper end too */

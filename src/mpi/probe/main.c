@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "mpi/probe/probe.h"
 
-enum { NAME = 256 };
+enum { NAME = 256 }; /* limit: of a host's name */
 
 struct commander {
     int n_ranks, n_hosts;

@@ -18,7 +18,7 @@ enum {
     TAG_PING,
     TAG_TRAIN,
     TAG_BUS,
-    TAG_FLOWS = 100, /* and from there on */
+    TAG_FLOWS = 100, /* code: and from there on */
 };
 
 enum order { ORDER_MEET, ORDER_FLOWS, ORDER_BUS, ORDER_QUIT };
