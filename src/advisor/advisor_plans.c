@@ -264,7 +264,7 @@ static esp_status enter_searches(struct contest *c, double budget_s)
 /* The hierarchical tree, which is made in no time, first; then trees of all kinds, each
  * with several slices, then longer searches. All who cannot be tried in the time there is
  * are tried the next time, since each time another begins. */
-static esp_status hold(struct contest *c, double budget_s)
+static esp_status try_all_kinds(struct contest *c, double budget_s)
 {
     const char *algo = c->a->options.algo;
     int first = c->a->options.work > 0 ? 0 : c->a->turn / 3;
@@ -384,7 +384,7 @@ esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
     esp_status st = set_first_scene(&c, now_s);
     c.end_s = espi_now_s() + budget_s;
     if (!st)
-        st = hold(&c, budget_s);
+        st = try_all_kinds(&c, budget_s);
     if (!st)
         st = set_scenes(&c, now_s);
     esp_status chosen = decide(&c);

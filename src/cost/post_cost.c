@@ -130,7 +130,7 @@ static double can_start_s(struct timing *t, int node)
     return s;
 }
 
-static void start(struct timing *t, int node, double at_s)
+static void start_post(struct timing *t, int node, double at_s)
 {
     int post = next_post(t, node);
     const struct espi_post *x = &t->posts.post[post];
@@ -158,7 +158,7 @@ static void run_exclusive(struct timing *t)
         if (at_s > t->next.key[node]) /* a resource was taken meanwhile */
             espi_heap_set(&t->next, node, at_s);
         else
-            start(t, node, at_s);
+            start_post(t, node, at_s);
     }
 }
 
@@ -186,7 +186,7 @@ static void put_in_buffer(struct timing *t, int node, int post)
     *link = post;
 }
 
-static void send(struct timing *t, int node, double at_s)
+static void send_post(struct timing *t, int node, double at_s)
 {
     int post = next_post(t, node), to = t->posts.post[post].to;
     double bytes = bytes_of(t, post);
@@ -219,7 +219,7 @@ static void run_processors(struct timing *t)
         int node = espi_heap_top(&t->next);
         double at_s = t->next.key[node];
         if (can_send_s(t, node) <= at_s)
-            send(t, node, at_s);
+            send_post(t, node, at_s);
         else
             receive(t, node, at_s);
         set_next(t, node, fmin(can_send_s(t, node), can_receive_s(t, node)));

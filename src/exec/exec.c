@@ -145,7 +145,7 @@ static int may_take(const struct espi_run *run, const struct espi_inflow *in)
 }
 
 /* Counts on as far as all that came before is here too. */
-static int take(struct espi_run *run, struct espi_inflow *in)
+static int take_in_order(struct espi_run *run, struct espi_inflow *in)
 {
     int taken = 0;
     for (; may_take(run, in); taken++) {
@@ -165,12 +165,12 @@ static int take(struct espi_run *run, struct espi_inflow *in)
 static void received(struct espi_run *run, struct espi_inflow *in, int64_t number)
 {
     in->slots[number % in->ring].landed = 1;
-    int more = take(run, in);
+    int more = take_in_order(run, in);
     while (more && run->prog->streams[in->stream].combines) {
         more = 0;
         for (int i = 0; i < run->n_in; i++)
             if (run->prog->streams[run->in[i].stream].combines)
-                more += take(run, &run->in[i]);
+                more += take_in_order(run, &run->in[i]);
     }
 }
 
@@ -384,7 +384,7 @@ static int look_in_chunks(struct espi_run *run, int *n_done)
 
 /* The messages that are done: *n_done of them, which with block != 0 and no policy is not
  * zero. */
-static int look(struct espi_run *run, int block, int *n_done)
+static int look_for_done(struct espi_run *run, int block, int *n_done)
 {
     const struct espi_transport *t = run->transport;
     run->error = run->options.policy
@@ -426,7 +426,7 @@ int espi_run_progress(struct espi_run *run, int block)
             return -1;
         if (is_over(run))
             return 1;
-        if (look(run, block, &count))
+        if (look_for_done(run, block, &count))
             return -1;
         finish(run, count);
         if (look_beside(run, &count))

@@ -34,7 +34,7 @@ struct espi_loopback {
     struct post *newest;
 };
 
-static void keep(struct espi_loopback *net, struct post *post)
+static void keep_post(struct espi_loopback *net, struct post *post)
 {
     post->older = net->newest;
     if (post->older)
@@ -42,7 +42,7 @@ static void keep(struct espi_loopback *net, struct post *post)
     net->newest = post;
 }
 
-static void discard(struct espi_loopback *net, struct post *post)
+static void discard_post(struct espi_loopback *net, struct post *post)
 {
     if (post->older)
         post->older->newer = post->newer;
@@ -100,7 +100,7 @@ static int post_message(struct endpoint *me, struct endpoint *receiver,
         espi_free(mine);
         return 1;
     }
-    keep(net, mine);
+    keep_post(net, mine);
     struct post *theirs =
         take_match(receiver, wanted.peer, wanted.channel, !wanted.is_send);
     if (theirs) {
@@ -145,7 +145,7 @@ static int collect(struct endpoint *me, struct espi_request *requests, int n, in
             continue;
         if (n_done < ESPI_TRANSPORT_CHUNK)
             me->came[n_done] = p->bytes;
-        discard(me->net, p);
+        discard_post(me->net, p);
         requests[i].handle = NULL;
         done[n_done++] = i;
     }
@@ -225,7 +225,7 @@ void espi_loopback_free(struct espi_loopback *net)
         return;
     /* After an error, messages may be left that nobody waits for. */
     while (net->newest)
-        discard(net, net->newest);
+        discard_post(net, net->newest);
     for (int r = 0; r < net->n; r++)
         pthread_cond_destroy(&net->ends[r].arrived);
     pthread_mutex_destroy(&net->lock);

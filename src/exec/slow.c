@@ -44,7 +44,7 @@ static struct held *new_held(struct espi_slow *slow)
     return h;
 }
 
-static void discard(struct espi_slow *slow, struct held *h)
+static void discard_held(struct espi_slow *slow, struct held *h)
 {
     if (h->older)
         h->older->newer = h->newer;
@@ -55,7 +55,7 @@ static void discard(struct espi_slow *slow, struct held *h)
     espi_free(h);
 }
 
-static int start(struct espi_slow *slow, struct held *h)
+static int start_held(struct espi_slow *slow, struct held *h)
 {
     const struct espi_transport *t = slow->inner;
     h->started = 1;
@@ -72,14 +72,14 @@ static int start_due(struct espi_slow *slow, double now_s)
             continue;
         }
         *link = h->next;
-        int code = start(slow, h);
+        int code = start_held(slow, h);
         if (code)
             return code;
     }
     return 0;
 }
 
-static void hold(struct espi_slow *slow, struct held *h, struct link *via)
+static void hold_back(struct espi_slow *slow, struct held *h, struct link *via)
 {
     double now_s = espi_now_s();
     struct held **end = &slow->waiting;
@@ -104,11 +104,11 @@ static int slow_send(void *self, int peer, int channel, const void *from, size_t
     h->from = from;
     h->bytes = bytes;
     if (slow->links[peer].bandwidth_Bps > 0 && channel != ESPI_CHANNEL_BACKUP_NOTES)
-        hold(slow, h, &slow->links[peer]);
+        hold_back(slow, h, &slow->links[peer]);
     else
-        code = start(slow, h);
+        code = start_held(slow, h);
     if (code)
-        discard(slow, h);
+        discard_held(slow, h);
     else
         request->handle = h;
     return code;
@@ -125,7 +125,7 @@ static int slow_recv(void *self, int peer, int channel, void *to, size_t bytes,
     h->started = 1;
     int code = t->recv(t->self, peer, channel, to, bytes, &h->inner);
     if (code)
-        discard(slow, h);
+        discard_held(slow, h);
     else
         request->handle = h;
     return code;
@@ -140,8 +140,8 @@ static int reserve(struct espi_slow *slow, size_t n)
 }
 
 /* Looks once. */
-static int look(struct espi_slow *slow, struct espi_request *requests, int n, int *done,
-                int *n_done)
+static int look_once(struct espi_slow *slow, struct espi_request *requests, int n,
+                     int *done, int *n_done)
 {
     const struct espi_transport *t = slow->inner;
     int started = 0, code = start_due(slow, espi_now_s());
@@ -158,7 +158,7 @@ static int look(struct espi_slow *slow, struct espi_request *requests, int n, in
     code = t->wait_some(t->self, slow->requests, started, 0, slow->done, n_done);
     for (int k = 0; k < *n_done && !code; k++) {
         done[k] = slow->place[slow->done[k]];
-        discard(slow, requests[done[k]].handle);
+        discard_held(slow, requests[done[k]].handle);
         requests[done[k]].handle = NULL;
     }
     return code;
@@ -171,7 +171,7 @@ static int slow_wait_some(void *self, struct espi_request *requests, int n, int 
     if (reserve(slow, (size_t)n))
         return -1;
     for (;;) {
-        int code = look(slow, requests, n, done, n_done);
+        int code = look_once(slow, requests, n, done, n_done);
         if (code || *n_done > 0 || !block)
             return code;
         sched_yield();
@@ -212,7 +212,7 @@ void espi_slow_free(struct espi_slow *slow)
     if (!slow)
         return;
     while (slow->newest)
-        discard(slow, slow->newest);
+        discard_held(slow, slow->newest);
     espi_free(slow->links);
     espi_free(slow->requests);
     espi_free(slow->place);

@@ -452,8 +452,8 @@ int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
 /* ---- the finish of messages ---- */
 
 /* Messages in parts are cut into whole rounds, of more slices and these smaller. */
-static int play(struct search *s, const struct esp_platform *p,
-                const struct espi_round_options *o, struct espi_played *out)
+static int play_message(struct search *s, const struct esp_platform *p,
+                        const struct espi_round_options *o, struct espi_played *out)
 {
     int slots = s->a->round.slots;
     if (slots < 1) /* there is no order that could be played */
@@ -490,5 +490,5 @@ int espi_played_finish(const struct esp_platform *p, const struct esp_plan *plan
                                    ESPI_ROUND_TOLERANCE};
     *out = (struct espi_played){0, 0};
     int played = has_order(p, plan) ? find_order(&s, p, plan, &o) : 0;
-    return played > 0 ? play(&s, p, &o, out) : played;
+    return played > 0 ? play_message(&s, p, &o, out) : played;
 }

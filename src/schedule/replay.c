@@ -55,7 +55,7 @@ static void make_sends(struct player *p)
 }
 
 /* Send k of the order, of the slice of a round; returns when it has arrived. */
-static double play(struct player *p, int k, int64_t round)
+static double play_send(struct player *p, int k, int64_t round)
 {
     const struct send *send = &p->send[k];
     const struct espi_leg *legs = p->r->legs->leg;
@@ -81,7 +81,7 @@ static double play_round(struct player *p, int64_t j)
         const struct espi_op *op = &p->r->order->op[k];
         int64_t round = espi_replay_round(p->r, op, j);
         if (round >= 0)
-            last_s = espi_max(last_s, play(p, k, round));
+            last_s = espi_max(last_s, play_send(p, k, round));
     }
     return last_s;
 }

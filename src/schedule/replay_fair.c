@@ -91,7 +91,7 @@ static int head(struct player *p, int line)
     return l->next;
 }
 
-static void pass(struct player *p, int line)
+static void pass_turn(struct player *p, int line)
 {
     p->line[line].at++;
     p->line[line].next = UNKNOWN;
@@ -166,7 +166,7 @@ static void stand_in_queue(struct player *p, int node, int resource)
 
 /* ---- sends ---- */
 
-static void start(struct player *p, const struct send *send, int64_t j)
+static void start_send(struct player *p, const struct send *send, int64_t j)
 {
     const struct espi_arc_uses *u = p->r->uses;
     double at_s = p->now_s + u->lag_s[send->arc];
@@ -176,19 +176,19 @@ static void start(struct player *p, const struct send *send, int64_t j)
     p->done_s[j] = fmax(p->done_s[j], at_s);
 }
 
-static void run(struct player *p, int node);
+static void run_node(struct player *p, int node);
 
 static void run_if_turn_awaited(struct player *p, int node)
 {
     if (p->status[node] == WAITS_FOR_TURN)
-        run(p, node);
+        run_node(p, node);
 }
 
 /* A send has begun: who waited for its turn at one of its ends may go. */
 static void next_turns(struct player *p, int from, int to)
 {
     int ends[2] = {to, from}, both = p->r->model == ESP_MODEL_HALF_DUPLEX;
-    pass(p, p->n_nodes + to);
+    pass_turn(p, p->n_nodes + to);
     for (int i = 0; i <= both; i++) {
         int wanted = head(p, p->n_nodes + ends[i]);
         if (wanted >= 0)
@@ -199,7 +199,7 @@ static void next_turns(struct player *p, int from, int to)
 }
 
 /* Sends what the node can send now. */
-static void run(struct player *p, int node)
+static void run_node(struct player *p, int node)
 {
     for (int place; (place = head(p, node)) >= 0;) {
         const struct send *send = &p->send[place];
@@ -219,9 +219,9 @@ static void run(struct player *p, int node)
             stand_in_queue(p, node, resource);
             return;
         }
-        start(p, send, j);
+        start_send(p, send, j);
         p->status[node] = RUNNING;
-        pass(p, node);
+        pass_turn(p, node);
         if (p->r->model != ESP_MODEL_CAPACITY)
             next_turns(p, node, send->to);
     }
@@ -235,7 +235,7 @@ static void arrive(struct player *p, const struct espi_event *e)
     if (p->status[to] != WAITS_FOR_DATA)
         return;
     p->status[to] = RUNNING;
-    run(p, to);
+    run_node(p, to);
 }
 
 /* Who stands first may go; who finds another resource busy stands there instead. */
@@ -245,7 +245,7 @@ static void set_free(struct player *p, int resource)
     while (p->queue[resource] >= 0 && p->free_s[resource] <= p->now_s) {
         int node = p->queue[resource];
         p->queue[resource] = p->next[node];
-        run(p, node);
+        run_node(p, node);
     }
     wait_until_free(p, resource);
 }
@@ -314,7 +314,7 @@ int espi_replay_fair(const struct espi_replay *r, int64_t last, double *done_s,
         return -1;
     for (int v = 0; v < p.n_nodes; v++)
         if (p.status[v] == RUNNING)
-            run(&p, v);
+            run_node(&p, v);
     while (p.events.size > 0 && !p.out_of_memory) {
         struct espi_event e = espi_events_pop(&p.events);
         p.now_s = e.at_s;

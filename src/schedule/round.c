@@ -260,8 +260,8 @@ double espi_rounds_ideal_s(const struct espi_rounds *c)
 }
 
 /* Counts of the round into the caller's, and how long a slice takes with them. */
-static double keep(struct espi_rounds *c, int slots, struct espi_round *best,
-                   double best_s)
+static double keep_better(struct espi_rounds *c, int slots, struct espi_round *best,
+                          double best_s)
 {
     double s = improve(c, slots);
     if (best->slots > 0 && !(s < best_s))
@@ -309,7 +309,7 @@ double espi_rounds_pick(struct espi_rounds *c, int low, int high, struct espi_ro
     }
     for (int i = 0; i < ESPI_ROUND_CLOSER && least[i].slots > 0; i++) {
         share(c, least[i].slots);
-        s = keep(c, least[i].slots, best, s);
+        s = keep_better(c, least[i].slots, best, s);
     }
     if (best->slots > 0) {
         int near_enough = share_error(c, best) <= ESPI_SHARE_ERROR;
@@ -347,7 +347,7 @@ int espi_round_choose(const struct esp_platform *p, const struct esp_plan *plan,
         if (!near_enough || !was_near)
             best.slots = 0;
         was_near = near_enough;
-        best_s = keep(c, slots, &best, best_s);
+        best_s = keep_better(c, slots, &best, best_s);
         if (near_enough && best_s <= c->ideal_s * (1 + o->tolerance))
             break;
     }

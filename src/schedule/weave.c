@@ -217,7 +217,7 @@ static void look_at(struct weaver *w, int resource, double at_s)
         espi_heap_set(&w->waiting, resource, at_s);
 }
 
-static void send(struct weaver *w, int arc, double now_s)
+static void send_slice(struct weaver *w, int arc, double now_s)
 {
     const struct espi_arc_uses *u = w->u;
     int leg = leg_in_turn(w, arc);
@@ -295,7 +295,7 @@ static void next_moment(struct weaver *w, int moment)
     sort_line(w);
     for (int i = 0; i < w->n_line; i++)
         if (is_free(w, w->line[i].arc, now_s))
-            send(w, w->line[i].arc, now_s);
+            send_slice(w, w->line[i].arc, now_s);
 }
 
 int espi_weave(struct espi_weave *out, const struct espi_batch *b,

@@ -75,8 +75,8 @@ static esp_status hold_contest(struct espi_contest *c, double work, struct esp_e
     return st ? st : enter_few(c, work, err);
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_auto(const struct espi_task *task, struct esp_plan *plan,
+                           struct esp_err *err)
 {
     struct espi_contest c;
     struct esp_request request = *task->request;
@@ -110,5 +110,5 @@ const struct espi_algo espi_algo_auto = {
     .complexity = "that of all others",
     .summary = "the tree and slice size by which the message arrives earliest",
     .options = options_of_auto,
-    .run = run,
+    .run = run_auto,
 };

@@ -44,7 +44,7 @@ struct choice {
     esp_status failed; /* out of memory on the way */
 };
 
-static void take(struct esp_plan *to, struct esp_plan *from)
+static void take_over(struct esp_plan *to, struct esp_plan *from)
 {
     struct esp_plan old = *to;
     *to = *from;
@@ -95,12 +95,13 @@ static void judge(struct choice *c, const struct candidate *x)
     double s = x->load_s < c->best_s ? finish_s(c, x->plan) : INFINITY;
     if (s < c->best_s) {
         c->best_s = s;
-        take(c->best, x->plan);
+        take_over(c->best, x->plan);
     }
 }
 
 /* Keeps the plan among the others, by its load; of equals the first is first. */
-static esp_status keep(struct choice *c, struct esp_plan *plan, struct esp_err *err)
+static esp_status keep_candidate(struct choice *c, struct esp_plan *plan,
+                                 struct esp_err *err)
 {
     struct candidate x = {plan, load_s(c, plan)};
     int at = c->n_candidates;
@@ -212,7 +213,7 @@ static void consider_slices(struct choice *c, struct esp_plan *plan)
     plan->slice_bytes = best.slice_bytes;
     if (best.finish_s < c->best_s) {
         c->best_s = best.finish_s;
-        take(c->best, plan);
+        take_over(c->best, plan);
     }
 }
 
@@ -288,7 +289,7 @@ static esp_status try_algo(struct choice *c, const struct espi_algo *algo,
     if (!st)
         st = espi_algo_run(algo, &task, slice, plan, err);
     if (!st && espi_plan_has_steps(plan)) {
-        st = keep(c, plan, err);
+        st = keep_candidate(c, plan, err);
         plan = NULL;
     } else if (!st) {
         consider_slices(c, plan);
@@ -333,7 +334,7 @@ static esp_status try_kind(struct choice *c, int trees, struct esp_err *err)
 
 /* The messages that may win most easily, then trees: what they reach often spares looking
  * at the others. */
-static esp_status hold(struct choice *c, struct esp_err *err)
+static esp_status hold_contest(struct choice *c, struct esp_err *err)
 {
     double trees_s = 0;
     esp_status st = try_kind(c, 0, err);
@@ -350,15 +351,15 @@ static esp_status hold(struct choice *c, struct esp_err *err)
     return st;
 }
 
-static esp_status run(const struct espi_task *task, struct esp_plan *plan,
-                      struct esp_err *err)
+static esp_status run_auto_allgather(const struct espi_task *task, struct esp_plan *plan,
+                                     struct esp_err *err)
 {
     struct choice c = {.task = task,
                        .best = plan,
                        .best_s = INFINITY,
                        .message_s = espi_message_s(task->p)};
     list_slices(&c);
-    esp_status st = hold(&c, err);
+    esp_status st = hold_contest(&c, err);
     for (int i = 0; i < c.n_candidates; i++)
         esp_plan_free(c.candidates[i].plan);
     if (!st && !isfinite(c.best_s))
@@ -375,5 +376,5 @@ const struct espi_algo espi_algo_auto_allgather = {
     .paper = "this project",
     .complexity = "that of all others",
     .summary = "of all allgathers the one that finishes first",
-    .run = run,
+    .run = run_auto_allgather,
 };

@@ -236,8 +236,8 @@ static int separate_between(struct program *g)
 }
 
 /* One solve. *done: nothing is violated, or the caller has seen enough, or time is up. */
-static esp_status pass(struct program *g, espi_lp_method method, int *done, int *complete,
-                       struct esp_err *err)
+static esp_status solve_pass(struct program *g, espi_lp_method method, int *done,
+                             int *complete, struct esp_err *err)
 {
     espi_lp_result res = espi_solve_budget_solve(g->task->budget, g->lp, method);
     g->passes++;
@@ -286,7 +286,7 @@ static esp_status passes(struct program *g, espi_lp_method first, struct espi_ar
     esp_status st = ESP_OK;
     g->passes = 0;
     while (!st && !done)
-        st = pass(g, g->passes ? ESPI_LP_DUAL : first, &done, &out->complete, err);
+        st = solve_pass(g, g->passes ? ESPI_LP_DUAL : first, &done, &out->complete, err);
     out->passes += g->passes;
     return st;
 }
