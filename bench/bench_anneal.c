@@ -14,9 +14,13 @@
 #include "solve/packing.h"
 #include "study/adaptive.h"
 
-static const char *const plain[] = {
-    "hierarchical",           "binomial", "fnf", "ecef", "look-ahead", "mateescu",
-    "refine:objective=finish"};
+static const char *const plain[] = {"hierarchical",
+                                    "binomial",
+                                    "fnf",
+                                    "ecef",
+                                    "look-ahead",
+                                    "mateescu",
+                                    "refine:objective=makespan"};
 static const int budgets[] = {20, 100, 500, 2000, 10000};
 static const char *const annealers[] = {
     "driver-sa:objective=fill", "driver-sa:objective=fill,settings=paper",

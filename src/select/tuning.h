@@ -81,7 +81,7 @@ enum { ESPI_CONTEST_FEW_HOSTS = 200 };
  * chosen on: not measured */
 #define ESPI_ALLGATHER_MOST_JUDGED 3e5
 
-/* What slices of a quarter leave, at best, of the finish beside the busiest resource.
+/* What slices of a quarter leave, at best, of the makespan beside the busiest resource.
  * unit: 1
  * trades: larger, finer slices are not tried; smaller, they are judged in vain
  * shown by: bench_allgather

@@ -366,7 +366,7 @@ static esp_status make_plan(void *arg)
     struct esp_plan *plan;
     struct esp_request request;
     esp_request_init(&request, 0);
-    request.algo = "clustered-sa:evaluations=10,objective=finish";
+    request.algo = "clustered-sa:evaluations=10,objective=makespan";
     esp_status st = esp_plan_make(arg, &request, &plan, NULL);
     if (!st)
         esp_plan_free(plan);

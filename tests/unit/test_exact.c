@@ -45,7 +45,7 @@ static void check_platform(const struct esp_platform *p, double count)
     assert_int_equal(espi_view_init(&v, p, 1, &arena, NULL), ESP_OK);
     struct all_trees_best best = all_trees_best(&v, 0, count);
     struct esp_plan *fast = planned(p, "exact", count);
-    struct esp_plan *early = planned(p, "exact:objective=finish", count);
+    struct esp_plan *early = planned(p, "exact:objective=makespan", count);
     near(1 / load_Bps(p, fast), best.period_s);
     near(closed_finish_s(p, early), best.makespan_s);
     assert_true(closed_finish_s(p, fast) >= best.makespan_s * (1 - 1e-11));
@@ -133,8 +133,8 @@ static void equal_links(void **state)
     static const int rounds[] = {0, 0, 1, 2, 2, 3, 3, 3, 3, 4, 4};
     for (int n = 2; n <= 10; n++) {
         struct esp_platform *p = complete(n);
-        struct esp_plan *one = planned(p, "exact:objective=finish", 1);
-        struct esp_plan *many = planned(p, "exact:objective=finish", 1000);
+        struct esp_plan *one = planned(p, "exact:objective=makespan", 1);
+        struct esp_plan *many = planned(p, "exact:objective=makespan", 1000);
         near(one->makespan_s, rounds[n]);
         near(many->makespan_s, n - 1 + 999);
         esp_plan_free(one);
@@ -152,7 +152,7 @@ static void it_gives_up_and_says_so(void **state)
     struct esp_err err = {0};
     esp_request_init(&request, 0);
     request.slice_bytes = 0;
-    request.algo = "exact:objective=finish,steps=50";
+    request.algo = "exact:objective=makespan,steps=50";
     assert_int_equal(esp_plan_make(p, &request, &plan, &err), ESP_EUNSUPPORTED);
     assert_string_equal(err.text,
                         "exact gave up after 50 steps: too many trees of these 10 hosts "

@@ -36,7 +36,7 @@ static const struct kind_case cases[] = {
     {ESP_OP_BCAST, "mateescu", 0},
     {ESP_OP_BCAST, "hierarchical", 0},
     {ESP_OP_BCAST, "prune-simple", 0},
-    {ESP_OP_BCAST, "refine:objective=finish", 0},
+    {ESP_OP_BCAST, "refine:objective=makespan", 0},
     {ESP_OP_BCAST, "mtp", 0},
     {ESP_OP_BCAST, "auto", 0},
     {ESP_OP_MULTICAST, "mcph", 1},

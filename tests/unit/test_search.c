@@ -169,7 +169,7 @@ static void compare_with_best(const struct esp_platform *p, double count,
     assert_int_equal(espi_view_init(&v, p, 1, &arena, NULL), ESP_OK);
     struct all_trees_best best = all_trees_best(&v, 0, count);
     struct esp_plan *fast = planned(p, "refine", count);
-    struct esp_plan *early = planned(p, "refine:objective=finish", count);
+    struct esp_plan *early = planned(p, "refine:objective=makespan", count);
     double period_s = 1 / fast->throughput_Bps;
     assert_true(period_s >= best.period_s * (1 - 1e-9));
     double early_s = closed_finish_s(p, early);
@@ -209,14 +209,15 @@ static void no_worse_than(const struct esp_platform *p, const char *start, doubl
 {
     char algo[2][100];
     snprintf(algo[0], sizeof algo[0], "refine:work=200,start=%s", start);
-    snprintf(algo[1], sizeof algo[1], "refine:work=200,objective=finish,start=%s", start);
+    snprintf(algo[1], sizeof algo[1], "refine:work=200,objective=makespan,start=%s",
+             start);
     struct esp_plan *old = planned(p, start, count);
     if (!old)
         return;
     struct esp_plan *fast = planned(p, algo[0], count),
                     *best = planned(p, "refine", count);
     struct esp_plan *early = planned(p, algo[1], count);
-    struct esp_plan *earliest = planned(p, "refine:objective=finish", count);
+    struct esp_plan *earliest = planned(p, "refine:objective=makespan", count);
     assert_true(fast->throughput_Bps >= old->throughput_Bps * (1 - 1e-9));
     assert_true(best->throughput_Bps >= old->throughput_Bps * (1 - 1e-9));
     double old_s = closed_finish_s(p, old) * (1 + 1e-9);
@@ -402,7 +403,7 @@ static void seeds_decide(void **state)
     o.seed = test_seed(1);
     o.density = 0.2;
     assert_int_equal(esp_generate_random(&o, &p, NULL), ESP_OK);
-    static const char *const algos[] = {"refine", "refine:objective=finish", "auto"};
+    static const char *const algos[] = {"refine", "refine:objective=makespan", "auto"};
     for (int i = 0; i < 3; i++) {
         size_t length[2];
         char *text[2];
@@ -432,7 +433,7 @@ static void a_time_budget_is_kept(void **state)
     o.seed = test_seed(1);
     assert_int_equal(esp_generate_hub(&o, &p, NULL), ESP_OK);
     esp_request_init(&request, 0);
-    request.algo = "refine:objective=finish";
+    request.algo = "refine:objective=makespan";
     request.budget_s = 0.05;
     struct esp_plan *plan = NULL;
     assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);

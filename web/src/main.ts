@@ -27,8 +27,8 @@ function summary(plan: Plan | undefined): string {
   const bound = data.bound ? ` Nothing can do more than ${rate(data.bound.throughput_Bps)}` : "";
   const ratio = data.bound && plan.throughput_Bps > 0
     ? `; the plan reaches ${percent(plan.throughput_Bps / data.bound.throughput_Bps)} of it.` : bound ? "." : "";
-  const finish = plan.makespan_s > 0 ? `, done after ${seconds(plan.makespan_s)}` : "";
-  return `${first} ${plan.op} from ${from} by ${plan.algo}: ${rate(plan.throughput_Bps)}${finish}.${bound}${ratio}`;
+  const makespan = plan.makespan_s > 0 ? `, makespan ${seconds(plan.makespan_s)}` : "";
+  return `${first} ${plan.op} from ${from} by ${plan.algo}: ${rate(plan.throughput_Bps)}${makespan}.${bound}${ratio}`;
 }
 
 function showNode(node: number) {

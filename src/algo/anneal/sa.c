@@ -27,7 +27,7 @@ enum { SETTINGS_OWN, SETTINGS_PAPER };
 
 #define COMMON_OPTIONS                                                                   \
     {.name = "objective",                                                                \
-     .choices = "finish|fill|throughput|simulated",                                      \
+     .choices = "makespan|fill|throughput|simulated",                                    \
      .meaning = "the last slice everywhere, one message in one piece everywhere, the "   \
                 "period, or what the simulator says"},                                   \
         {.name = "settings",                                                             \

@@ -26,8 +26,8 @@ enum { OPTION_OBJECTIVE, OPTION_START, OPTION_WORK };
 
 static const struct espi_algo_option options[] = {
     {.name = "objective",
-     .choices = "throughput|finish",
-     .meaning = "the shortest period, or the earliest finish of the message"},
+     .choices = "throughput|makespan",
+     .meaning = "the shortest period, or the shortest makespan of the message"},
     {.name = "start", .choices = ESPI_STARTS, .meaning = "the tree to start from"},
     {.name = "work",
      .standard = ESPI_REFINE_WORK,

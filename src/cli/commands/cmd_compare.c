@@ -240,7 +240,7 @@ static int print_table(const struct contest *c)
 {
     static const struct cli_column columns[] = {
         {"algorithm", false}, {"family", false},  {"trees", true},   {"throughput", true},
-        {"finish", true},     {"of bound", true}, {"planning", true}};
+        {"makespan", true},   {"of bound", true}, {"planning", true}};
     struct cli_table t;
 
     cli_table_init(&t, columns, 7);
@@ -365,8 +365,8 @@ const struct command cli_command_compare = {
              .kind = CLI_CHOICE,
              .choices = (const char *const[]){"throughput", "makespan", NULL},
              .fallback = "throughput",
-             .help = "What comes first: the highest throughput, or the earliest "
-                     "finish."},
+             .help = "What comes first: the highest throughput, or the shortest "
+                     "makespan."},
             CLI_MODEL_OPTION,
             CLI_SEED_OPTION,
             CLI_BUDGET_OPTION,
@@ -374,7 +374,7 @@ const struct command cli_command_compare = {
     .examples =
         (const struct cli_example[]){
             {"All of them, for the default message:", "espalier compare p.json"},
-            {"Which is the first to finish with 1 MB from n3?",
+            {"Which has the shortest makespan with 1 MB from n3?",
              "espalier compare p.json --root n3 --size 1MB --sort makespan"},
             {"Two of them:", "espalier compare p.json --algo ecef,grow"},
             {0}},

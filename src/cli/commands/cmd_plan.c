@@ -41,7 +41,7 @@ static int add_trees(struct cli_table *t, const struct answer *a)
     return depth < 0 ? -1 : 0;
 }
 
-static void add_finish(struct cli_table *t, const struct esp_plan *plan)
+static void add_makespan(struct cli_table *t, const struct esp_plan *plan)
 {
     struct espi_slices slices = espi_slices(plan->size_bytes, plan->slice_bytes);
     char time[32], size[32], slice[32];
@@ -49,12 +49,12 @@ static void add_finish(struct cli_table *t, const struct esp_plan *plan)
     espi_format_time(time, sizeof time, plan->makespan_s);
     espi_format_bytes(size, sizeof size, plan->size_bytes);
     espi_format_bytes(slice, sizeof slice, slices.bytes);
-    cli_table_add(t, "finish");
+    cli_table_add(t, "makespan");
     if (slices.count > 1)
-        cli_table_add(t, "after %s, for %s in %.0f slices of %s", time, size,
-                      slices.count, slice);
+        cli_table_add(t, "%s, for %s in %.0f slices of %s", time, size, slices.count,
+                      slice);
     else
-        cli_table_add(t, "after %s, for %s in one piece", time, size);
+        cli_table_add(t, "%s, for %s in one piece", time, size);
 }
 
 static void add_throughput(struct cli_table *t, const struct esp_plan *plan)
@@ -86,7 +86,7 @@ static int print_facts(const struct answer *a)
     add_throughput(&t, plan);
     if (plan->throughput_Bps > 0)
         add_row(&t, "bottleneck", a->bottleneck);
-    add_finish(&t, plan);
+    add_makespan(&t, plan);
     add_row(&t, "planning", espi_format_time(text, sizeof text, plan->plan_s));
     if (!bad)
         bad = cli_table_print(&t, stdout, 2);

@@ -133,7 +133,7 @@ static void add_names(struct cli_table *t, const struct cli_sim *r, const char *
     cli_table_add(t, "%d: %s", n, text);
 }
 
-static void add_finish(struct cli_table *t, const struct cli_sim *r, int got)
+static void add_makespan(struct cli_table *t, const struct cli_sim *r, int got)
 {
     char text[32], planned[32];
     double planned_s = r->plan->makespan_s;
@@ -141,13 +141,13 @@ static void add_finish(struct cli_table *t, const struct cli_sim *r, int got)
 
     espi_format_time(text, sizeof text, r->result->makespan_s);
     espi_format_time(planned, sizeof planned, planned_s);
-    cli_table_add(t, "finish");
+    cli_table_add(t, "makespan");
     if (got == 0 && r->result->n_for > 0)
-        cli_table_add(t, "never");
+        cli_table_add(t, "none: nobody got all of it");
     else if (comparable)
-        cli_table_add(t, "after %s (planned: %s)", text, planned);
+        cli_table_add(t, "%s (planned: %s)", text, planned);
     else
-        cli_table_add(t, "after %s", text);
+        cli_table_add(t, "%s", text);
 }
 
 static void add_race(struct cli_table *t, const struct esp_sim_result *result)
@@ -176,7 +176,7 @@ static int print_facts(const struct cli_sim *r)
     for (int u = 0; u < r->p->n_nodes; u++)
         got += result->is_for[u] && isfinite(result->delivered_s[u]);
     cli_table_init(&t, columns, 2);
-    add_finish(&t, r, got);
+    add_makespan(&t, r, got);
     cli_table_add(&t, "throughput");
     cli_table_add(&t, "%s",
                   espi_format_bandwidth(text, sizeof text, result->throughput_Bps));
