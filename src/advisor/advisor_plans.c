@@ -10,7 +10,6 @@
 #include "base/err.h"
 #include "base/portable_math.h"
 #include "cost/cost.h"
-#include "plan/plan.h"
 #include "platform/platform.h"
 #include "select/contest.h"
 #include "select/slices.h"
@@ -132,7 +131,7 @@ static esp_status keep_plain(struct contest *c, const struct esp_plan *plan,
     struct esp_plan *copy;
     if (c->plain && finish_s >= c->plain_s)
         return ESP_OK;
-    esp_status st = espi_plan_copy(plan, c->scene[0], &c->arena, &copy, c->err);
+    esp_status st = esp_plan_copy(plan, &copy, c->err);
     if (st)
         return st;
     esp_plan_free(c->plain);
@@ -324,7 +323,7 @@ static esp_status remember(struct contest *c, int size_class)
     struct espi_advisor *a = c->a;
     struct espi_told *t = told_of(a, c->root, size_class);
     struct esp_plan *copy;
-    esp_status st = espi_plan_copy(c->best, c->scene[0], &c->arena, &copy, c->err);
+    esp_status st = esp_plan_copy(c->best, &copy, c->err);
     if (st)
         return st;
     if (!t && a->n_told < ESPI_TOLD_MAX) {
@@ -346,7 +345,7 @@ static esp_status settle(struct contest *c, int size_class, struct espi_advice *
     double old_s = INFINITY;
     esp_status st = ESP_OK;
     if (t && t->plan)
-        st = espi_plan_copy(t->plan, c->scene[0], &c->arena, &old, c->err);
+        st = esp_plan_copy(t->plan, &old, c->err);
     if (!st && old) {
         old->size_bytes = c->bytes;
         st = mean_finish(c, old, NULL, &old_s);

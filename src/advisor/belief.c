@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/portable_math.h"
-#include "plan/plan.h"
 #include "platform/platform.h"
 
 /* ---- groups ---- */
@@ -321,14 +320,14 @@ esp_status espi_belief_translate(const struct espi_belief *b, const struct esp_p
 {
     struct espi_arena arena;
     struct esp_plan *copy = NULL;
-    espi_arena_init(&arena);
-    esp_status st = ESP_OK;
     if (!b->fixed) {
-        st = espi_plan_copy(plan, b->net, &arena, out, err);
-        espi_arena_done(&arena);
+        esp_status st = esp_plan_copy(plan, out, err);
+        if (!st)
+            (*out)->bound_Bps = 0; /* it is that of a network that is believed */
         return st;
     }
-    st = esp_plan_create(plan->op, plan->root, plan->algo, &copy, err);
+    espi_arena_init(&arena);
+    esp_status st = esp_plan_create(plan->op, plan->root, plan->algo, &copy, err);
     for (int t = 0; t < plan->n_trees && !st; t++)
         st = translate_tree(b, &plan->trees[t], &arena, copy, err);
     espi_arena_done(&arena);

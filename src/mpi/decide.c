@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "mpi/shim.h"
 #include "mpi/tags.h"
-#include "plan/plan.h"
 
 /* The power of two that holds the bytes. Plans are for classes, so that messages of about
  * the same size share them; the short ones, which take no time to speak of, all. */
@@ -107,15 +106,11 @@ static const struct espi_choice *nearest_choice(const struct espi_comm *c, int r
     return best ? &best->choice : NULL;
 }
 
-static esp_status borrow(const struct espi_comm *c, const struct espi_choice *near,
-                         struct espi_choice *out, struct esp_err *err)
+static esp_status borrow(const struct espi_choice *near, struct espi_choice *out,
+                         struct esp_err *err)
 {
-    struct espi_arena arena;
     struct espi_choice choice = *near;
-    espi_arena_init(&arena);
-    esp_status st =
-        espi_plan_copy(near->plan, c->rank_platform.p, &arena, &choice.plan, err);
-    espi_arena_done(&arena);
+    esp_status st = esp_plan_copy(near->plan, &choice.plan, err);
     if (!st)
         *out = choice;
     return st;
@@ -133,7 +128,7 @@ static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, double b
     const struct espi_choice *near =
         adaptive && !advised ? nearest_choice(c, root, class_of((uint64_t)bytes)) : NULL;
     if (near)
-        return borrow(c, near, choice, err);
+        return borrow(near, choice, err);
     esp_status st = adapt_given(c, op, root, advised, &given);
     /* Advice travels with our broadcasts, so that these have to be ours. */
     struct espi_choice_options options = {.force = adaptive || s->mode == ESPI_MODE_FORCE,

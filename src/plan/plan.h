@@ -4,8 +4,6 @@
 
 #include <espalier/plan.h>
 
-#include "base/arena.h"
-
 /* The plan for those who do not race: of a redundant one its first tree, which is a plan
  * of its own. Borrows everything; do not free it. */
 static inline struct esp_plan espi_plan_plain(const struct esp_plan *plan)
@@ -17,11 +15,5 @@ static inline struct esp_plan espi_plan_plain(const struct esp_plan *plan)
     }
     return plain;
 }
-
-/* A copy of a plan's trees, sizes, figures and schedule, for the platform it is for or
- * another with the same links; scratch memory from the arena. */
-esp_status espi_plan_copy(const struct esp_plan *plan, const struct esp_platform *p,
-                          struct espi_arena *arena, struct esp_plan **out,
-                          struct esp_err *err);
 
 #endif

@@ -111,7 +111,7 @@ static esp_status take_settled(struct side *s, struct esp_plan *plan)
 static esp_status enter_given(struct side *s, const struct esp_plan *given, int settled)
 {
     struct esp_plan *copy;
-    esp_status st = espi_plan_copy(given, s->contest.task.p, &s->arena, &copy, s->err);
+    esp_status st = esp_plan_copy(given, &copy, s->err);
     if (!st)
         st = settled ? take_settled(s, copy)
                      : espi_contest_offer(&s->contest, copy, s->err);
