@@ -250,7 +250,8 @@ static esp_status make_for(const struct making *m, struct esp_plan **out,
         st = check_applies(m->algo, request, p, err);
     if (st)
         return st;
-    if (m->algo->op == request->op)
+    if (m->algo->op == request->op || (m->algo->flags & ESPI_ALGO_BOTH_WAYS &&
+                                       espi_op_mirror(request->op) == m->algo->op))
         return make_direct(m, p, request, out, err);
     if (request->op == ESP_OP_ALLREDUCE)
         return make_both(m, p, request, out, err);

@@ -82,21 +82,22 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
                                 struct esp_err *err);
 
 /* Its finish alone, which takes less; that of many trees on hundreds of hosts comes out
- * some hundredths too early where ports are what limits them. */
+ * some hundredths too early where ports are what limits them. most_sends: of which the
+ * message is played to its end; 0: 32,768. */
 esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan *plan,
-                            double size_bytes, double slice_bytes,
+                            double size_bytes, double slice_bytes, double most_sends,
                             struct espi_arena *arena, double *out, struct esp_err *err);
 
 /* The same in a tenth of the time, by the first order that comes to mind: what a better
  * one finds is mostly some hundredths earlier, at most some tenths. It tells which slices
  * of a plan are worth a closer look. */
 esp_status espi_plan_rank(const struct esp_platform *p, const struct esp_plan *plan,
-                          double size_bytes, double slice_bytes, struct espi_arena *arena,
-                          double *out, struct esp_err *err);
+                          double size_bytes, double slice_bytes, double most_sends,
+                          struct espi_arena *arena, double *out, struct esp_err *err);
 
 /* Are messages of so many slices played to their end, to time them? */
 int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan,
-                       double slices);
+                       double slices, double most_sends);
 
 /* ---- the same on a view, for the inner loops of algorithms ---- */
 

@@ -155,25 +155,6 @@ static double trees_that_count(const struct esp_plan *plan)
     return 1 / squares;
 }
 
-/* What collects takes as long as what it mirrors, on the platform reversed. */
-static esp_status cost_posts(const struct esp_platform *p, const struct esp_plan *plan,
-                             double size_bytes, struct espi_arena *arena,
-                             struct espi_cost *out, struct esp_err *err)
-{
-    struct esp_platform *reversed = NULL;
-    struct esp_plan *turned = NULL;
-    if (!espi_op_collects(plan->op))
-        return espi_post_cost(p, plan, size_bytes, arena, out, err);
-    esp_status st = esp_platform_reversed(p, &reversed, err);
-    if (!st)
-        st = espi_plan_turn(plan, espi_op_mirror(plan->op), reversed, &turned, err);
-    if (!st)
-        st = espi_post_cost(reversed, turned, size_bytes, arena, out, err);
-    esp_plan_free(turned);
-    esp_platform_free(reversed);
-    return st;
-}
-
 esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *plan,
                           double size_bytes, double slice_bytes, struct espi_arena *arena,
                           struct espi_cost *out, struct esp_err *err)
@@ -183,7 +164,7 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
     if (!(size_bytes > 0 && isfinite(size_bytes)) || !(slice_bytes >= 0))
         return espi_err(err, ESP_EUSAGE, "a message needs a positive size");
     if (espi_plan_has_steps(&plain))
-        return cost_posts(p, plan, size_bytes, arena, out, err);
+        return espi_post_cost(p, plan, size_bytes, arena, out, err);
     ev.slices = espi_slices(size_bytes, slice_bytes);
     struct espi_arena_mark mark = espi_arena_mark(arena);
     if (evaluation_init(&ev, arena))
@@ -270,8 +251,13 @@ struct patience {
     double sends, edges;
 };
 
-static const struct patience TO_WEIGH = {ESPI_WEIGH_SENDS, ESPI_WEIGH_EDGES},
-                             TO_CLAIM = {1e15, ESPI_CLAIM_EDGES}; /* what 64 bits count */
+static struct patience patience_for(espi_timing timing, double most_sends)
+{
+    return timing == ESPI_TIME_CLAIM
+               ? (struct patience){1e15, ESPI_CLAIM_EDGES} /* what 64 bits count */
+               : (struct patience){most_sends > 0 ? most_sends : ESPI_WEIGH_SENDS,
+                                   ESPI_WEIGH_EDGES};
+}
 
 static int is_played(const struct esp_platform *p, const struct esp_plan *plan,
                      double slices, const struct patience *most)
@@ -288,9 +274,10 @@ static int is_played(const struct esp_platform *p, const struct esp_plan *plan,
 }
 
 int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan,
-                       double slices)
+                       double slices, double most_sends)
 {
-    return is_played(p, plan, slices, &TO_WEIGH);
+    struct patience most = patience_for(ESPI_TIME_WEIGH, most_sends);
+    return p->model != ESP_MODEL_HNOW && is_played(p, plan, slices, &most);
 }
 
 static int time_pace(const struct esp_platform *p, const struct esp_plan *plan,
@@ -304,11 +291,11 @@ static int time_pace(const struct esp_platform *p, const struct esp_plan *plan,
 }
 
 static int time_finish(const struct esp_platform *p, const struct esp_plan *plan,
-                       struct espi_slices slices, espi_timing timing,
+                       struct espi_slices slices, espi_timing timing, double most_sends,
                        struct espi_arena *arena, struct espi_played *t)
 {
-    const struct patience *most = timing == ESPI_TIME_CLAIM ? &TO_CLAIM : &TO_WEIGH;
-    return is_played(p, plan, slices.count, most)
+    struct patience most = patience_for(timing, most_sends);
+    return is_played(p, plan, slices.count, &most)
                ? espi_played_finish(p, plan, (int64_t)slices.count, slices.bytes, timing,
                                     arena, t)
                : 0;
@@ -329,8 +316,8 @@ static void correct(struct espi_cost *cost, const struct espi_played *t,
 /* The pace is timed for claims; else only as far as the finish depends on it. */
 static esp_status time_plan(const struct esp_platform *p, const struct esp_plan *plan,
                             double size_bytes, double slice_bytes, espi_timing timing,
-                            struct espi_arena *arena, struct espi_cost *out,
-                            struct esp_err *err)
+                            double most_sends, struct espi_arena *arena,
+                            struct espi_cost *out, struct esp_err *err)
 {
     struct espi_cost cost;
     struct espi_played t = {0, 0};
@@ -338,7 +325,7 @@ static esp_status time_plan(const struct esp_platform *p, const struct esp_plan 
     struct espi_slices slices = espi_slices(size_bytes, slice_bytes);
     struct espi_arena_mark mark = espi_arena_mark(arena);
     esp_status st = espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, &cost, err);
-    if (!st && time_finish(p, &plain, slices, timing, arena, &t))
+    if (!st && time_finish(p, &plain, slices, timing, most_sends, arena, &t))
         st = espi_err_nomem(err);
     if (!st && (timing == ESPI_TIME_CLAIM || !(t.finish_s > 0)) && !(t.pace_s > 0) &&
         time_pace(p, &plain, slices, timing, arena, &t))
@@ -356,33 +343,35 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err)
 {
-    return time_plan(p, plan, size_bytes, slice_bytes, ESPI_TIME_CLAIM, arena, out, err);
+    return time_plan(p, plan, size_bytes, slice_bytes, ESPI_TIME_CLAIM, 0, arena, out,
+                     err);
 }
 
 static esp_status time_message(const struct esp_platform *p, const struct esp_plan *plan,
                                double size_bytes, double slice_bytes, espi_timing timing,
-                               struct espi_arena *arena, double *out, struct esp_err *err)
+                               double most_sends, struct espi_arena *arena, double *out,
+                               struct esp_err *err)
 {
     struct espi_cost cost;
-    esp_status st =
-        time_plan(p, plan, size_bytes, slice_bytes, timing, arena, &cost, err);
+    esp_status st = time_plan(p, plan, size_bytes, slice_bytes, timing, most_sends, arena,
+                              &cost, err);
     if (!st)
         *out = cost.makespan_s;
     return st;
 }
 
 esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan *plan,
-                            double size_bytes, double slice_bytes,
+                            double size_bytes, double slice_bytes, double most_sends,
                             struct espi_arena *arena, double *out, struct esp_err *err)
 {
-    return time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_WEIGH, arena, out,
-                        err);
+    return time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_WEIGH, most_sends,
+                        arena, out, err);
 }
 
 esp_status espi_plan_rank(const struct esp_platform *p, const struct esp_plan *plan,
-                          double size_bytes, double slice_bytes, struct espi_arena *arena,
-                          double *out, struct esp_err *err)
+                          double size_bytes, double slice_bytes, double most_sends,
+                          struct espi_arena *arena, double *out, struct esp_err *err)
 {
-    return time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_RANK, arena, out,
-                        err);
+    return time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_RANK, most_sends,
+                        arena, out, err);
 }

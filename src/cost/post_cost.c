@@ -1,11 +1,18 @@
 #include "cost/post_cost.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/heap.h"
 #include "schedule/posts.h"
+
+/* A host whose waiting ends: for the data that a message brings, or for a resource. */
+struct due {
+    int node, waits, about;
+    double wish_s;
+};
 
 struct timing {
     const struct esp_platform *p;
@@ -16,12 +23,15 @@ struct timing {
     int *at;                /* node -> how many of them have started */
     double *done_s;         /* post -> when its receiver has it; infinite: not known */
     double *free_s, *load;  /* resources */
-    struct espi_heap next;  /* node -> when its next post can start */
+    struct espi_heap next;  /* node -> when its waiting may end */
+    int *waits;             /* node -> for what */
+    double *wish_s;         /* node -> since when it wants to send what comes next */
+    struct due *due;        /* nodes whose waiting ends now */
     /* uses of the post at hand */
     int n_uses, *use_res;
     double *use_s;
-    double *cpu_s; /* node: its processor is free (hnow), its last post started */
     /* hnow */
+    double *cpu_s;   /* node: its processor is free */
     double *hold_s;  /* node: its interface is free */
     int *inbox;      /* node -> the first post in its buffer, -1 */
     int *behind;     /* post -> the next one */
@@ -51,6 +61,9 @@ static int timing_init(struct timing *t, const struct esp_plan *plan,
     t->there_s = ESPI_ARENA_NEW(a, double, posts);
     t->behind = ESPI_ARENA_NEW(a, int, posts);
     t->inbox = ESPI_ARENA_NEW(a, int, n);
+    t->waits = ESPI_ARENA_NEW(a, int, n);
+    t->wish_s = ESPI_ARENA_NEW(a, double, n);
+    t->due = ESPI_ARENA_NEW(a, struct due, n);
     t->cpu_s = ESPI_ARENA_ZNEW(a, double, n);
     t->hold_s = ESPI_ARENA_ZNEW(a, double, n);
     t->free_s = ESPI_ARENA_ZNEW(a, double, t->res.n);
@@ -58,8 +71,8 @@ static int timing_init(struct timing *t, const struct esp_plan *plan,
     t->use_res = ESPI_ARENA_NEW(a, int, (size_t)most *(size_t)n);
     t->use_s = ESPI_ARENA_NEW(a, double, (size_t)most *(size_t)n);
     if (!from || !t->at || !t->done_s || !t->there_s || !t->behind || !t->inbox ||
-        !t->cpu_s || !t->hold_s || !t->free_s || !t->load || !t->use_res || !t->use_s ||
-        espi_heap_init(&t->next, a, n))
+        !t->waits || !t->wish_s || !t->due || !t->cpu_s || !t->hold_s || !t->free_s ||
+        !t->load || !t->use_res || !t->use_s || espi_heap_init(&t->next, a, n))
         return -1;
     for (int i = 0; i < posts; i++) {
         from[i] = t->posts.post[i].from;
@@ -116,25 +129,23 @@ static void set_next(struct timing *t, int node, double at_s)
 
 /* ---- resources held side by side ---- */
 
-static double can_start_s(struct timing *t, int node)
+/* A host waits for data, which are under way or not even that; or it stands in the queue
+ * of a resource, from 0 on. */
+enum { AT_END = -3, DATA_UNKNOWN = -2, DATA_UNDER_WAY = -1 };
+
+/* Lets the host wait for the data of its next post. */
+static void wait_for_data(struct timing *t, int node)
 {
     int post = next_post(t, node);
-    if (post < 0)
-        return INFINITY;
-    double s = fmax(data_s(t, post), t->cpu_s[node]);
-    if (!isfinite(s))
-        return s;
-    list_uses(t, post);
-    for (int k = 0; k < t->n_uses; k++)
-        s = fmax(s, t->free_s[t->use_res[k]]);
-    return s;
+    double at_s = post < 0 ? INFINITY : data_s(t, post);
+    t->waits[node] = post < 0 ? AT_END : isfinite(at_s) ? DATA_UNDER_WAY : DATA_UNKNOWN;
+    t->wish_s[node] = at_s;
+    set_next(t, node, at_s);
 }
 
-static void start_post(struct timing *t, int node, double at_s)
+static void start_post(struct timing *t, int node, int post, double at_s)
 {
-    int post = next_post(t, node);
     const struct espi_post *x = &t->posts.post[post];
-    list_uses(t, post);
     for (int k = 0; k < t->n_uses; k++) {
         t->free_s[t->use_res[k]] = at_s + t->use_s[k];
         t->load[t->use_res[k]] += t->use_s[k];
@@ -142,23 +153,99 @@ static void start_post(struct timing *t, int node, double at_s)
     struct espi_path_time time = espi_path_time(
         t->p, bytes_of(t, post), espi_post_hops(&t->posts, post), x->n_hops);
     t->done_s[post] = at_s + time.lag_s;
-    t->cpu_s[node] = at_s; /* the next one starts no earlier */
     t->at[node]++;
-    set_next(t, node, can_start_s(t, node));
-    set_next(t, x->to, can_start_s(t, x->to));
+    if (t->waits[x->to] == DATA_UNKNOWN)
+        wait_for_data(t, x->to);
+}
+
+/* The resource of the post at hand that is free last, if it is not free now; or -1. */
+static int busy_resource(const struct timing *t, double at_s)
+{
+    int last = -1;
+    for (int k = 0; k < t->n_uses; k++)
+        if (t->free_s[t->use_res[k]] > (last < 0 ? at_s : t->free_s[last]))
+            last = t->use_res[k];
+    return last;
+}
+
+/* Starts what the host can start now, and lets it wait for what comes next. */
+static void run_host(struct timing *t, int node, double at_s)
+{
+    for (;;) {
+        int post = next_post(t, node);
+        if (post < 0 || data_s(t, post) > at_s) {
+            wait_for_data(t, node);
+            return;
+        }
+        list_uses(t, post);
+        int busy = busy_resource(t, at_s);
+        if (busy >= 0) {
+            t->waits[node] = busy;
+            set_next(t, node, t->free_s[busy]);
+            return;
+        }
+        start_post(t, node, post, at_s);
+        t->wish_s[node] = at_s;
+    }
+}
+
+/* The message by which the data of the host's next post are complete; -1: it has them
+ * from the start. */
+static int last_to_come(const struct timing *t, int node)
+{
+    int post = next_post(t, node), last = -1;
+    double at_s = data_s(t, post);
+    for (int k = t->posts.need_start[post]; k < t->posts.need_start[post + 1]; k++)
+        if (t->done_s[t->posts.needs[k]] == at_s && t->posts.needs[k] > last)
+            last = t->posts.needs[k];
+    return last;
+}
+
+/* At one time data arrive first, in the order of the messages; then resources that are
+ * free go to who has stood there longest. */
+static int by_turn(const void *a, const void *b)
+{
+    const struct due *x = a, *y = b;
+    if ((x->waits < 0) != (y->waits < 0))
+        return x->waits < 0 ? -1 : 1;
+    if (x->about != y->about)
+        return x->about < y->about ? -1 : 1;
+    if (x->wish_s != y->wish_s)
+        return x->wish_s < y->wish_s ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* All whose waiting ends now; returns how many. */
+static int list_due(struct timing *t, double at_s)
+{
+    int n = 0;
+    while (t->next.size > 0 && t->next.key[espi_heap_top(&t->next)] <= at_s) {
+        int node = espi_heap_pop(&t->next), waits = t->waits[node];
+        t->due[n++] = (struct due){
+            .node = node,
+            .waits = waits,
+            .about = waits < 0 ? last_to_come(t, node) : waits,
+            .wish_s = t->wish_s[node],
+        };
+    }
+    qsort(t->due, (size_t)n, sizeof *t->due, by_turn);
+    return n;
 }
 
 static void run_exclusive(struct timing *t)
 {
     for (int v = 0; v < t->p->n_nodes; v++)
-        set_next(t, v, can_start_s(t, v));
+        wait_for_data(t, v);
     while (t->next.size > 0) {
-        int node = espi_heap_top(&t->next);
-        double at_s = can_start_s(t, node);
-        if (at_s > t->next.key[node]) /* a resource was taken meanwhile */
-            espi_heap_set(&t->next, node, at_s);
-        else
-            start_post(t, node, at_s);
+        double at_s = t->next.key[espi_heap_top(&t->next)];
+        int n = list_due(t, at_s);
+        for (int i = 0; i < n; i++) {
+            const struct due *x = &t->due[i];
+            if (x->waits >= 0 && t->free_s[x->waits] > at_s) /* others went first */
+                set_next(t, x->node, t->free_s[x->waits]);
+            else
+                run_host(t, x->node, at_s);
+        }
     }
 }
 

@@ -4,11 +4,11 @@
 
 #include "cost/cost.h"
 
-/* Finish: messages start in the order in which they can, each as soon as its sender has
- * the data and its resources are free; of a host's messages the next one only when all
- * before it have started. In the hnow model processors send what they can, and else
- * receive what came first. Where resources are asked for in an order that the network
- * would not keep (several hosts want one receiver) the figure is an estimate, else exact.
+/* Finish: each message starts as soon as its sender has the data, its turn has come and
+ * its resources are free; a resource that is waited for goes to who has stood there
+ * longest, and at one time data arrive before resources are given. In the hnow model
+ * processors send what they can, and else receive what came first. That is what the
+ * simulator finds (tests/unit/test_allgather.c).
  * Throughput: of such operations back to back, by the load of the busiest resource.
  * O(posts * log hosts), and the length of a queue of messages for each in hnow. */
 esp_status espi_post_cost(const struct esp_platform *p, const struct esp_plan *plan,

@@ -16,6 +16,8 @@ struct sizes {
     double closed_s[ESPI_SLICE_SIZES_MAX]; /* its finish by the closed form */
     double least_s[ESPI_SLICE_SIZES_MAX];  /* it is hardly through before */
     double messages_s[ESPI_SLICE_SIZES_MAX];
+    unsigned char played[ESPI_SLICE_SIZES_MAX]; /* to its end, if it is timed */
+    int n_played;
 };
 
 static esp_status list_sizes(const struct espi_judge *j, const struct esp_plan *plan,
@@ -40,24 +42,59 @@ static esp_status list_sizes(const struct espi_judge *j, const struct esp_plan *
     return ESP_OK;
 }
 
-/* By the closed form; of what can be played to its end by the busiest resource. */
+/* Does somebody else tell how long it takes? */
+static int is_for_others(const struct espi_judge *j, const struct esp_plan *plan)
+{
+    return j->closer_looks && j->by && !espi_plan_has_steps(plan);
+}
+
+/* Messages one after the other take at least what their busiest resource does, which is
+ * found in less time than when they end. */
+static esp_status leave_hopeless(const struct espi_judge *j, const struct esp_plan *plan,
+                                 double limit_s, struct sizes *s, struct esp_err *err)
+{
+    double load_s = 0;
+    if (!espi_plan_has_steps(plan) || s->n < 1 || !isfinite(limit_s))
+        return ESP_OK;
+    if (espi_plan_load_s(j->p, plan, j->size_bytes, s->bytes[0], j->arena, &load_s))
+        return espi_err_nomem(err);
+    if (load_s * (1 - 1e-9) + s->messages_s[0] > limit_s)
+        s->n = 0;
+    return ESP_OK;
+}
+
+/* By the closed form; of what can be played to its end, or is told by others, by the
+ * busiest resource. */
 static esp_status find_least(const struct espi_judge *j, const struct esp_plan *plan,
                              struct sizes *s, struct esp_err *err)
 {
     struct espi_cost cost;
     esp_status st = ESP_OK;
+    int several = j->closer_looks && plan->n_trees > 1 && !espi_plan_has_steps(plan);
     for (int i = 0; i < s->n && !st; i++) {
         st = espi_plan_cost(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &cost, err);
         if (st)
             break;
         double count = espi_slices(j->size_bytes, s->bytes[i]).count;
-        int played =
-            j->closer_looks && plan->n_trees > 1 && espi_plan_is_short(j->p, plan, count);
-        s->closed_s[i] = cost.makespan_s;
+        int others = is_for_others(j, plan);
+        int played = several && espi_plan_is_short(j->p, plan, count, j->most_sends);
+        double factor =
+            several && !played && !others && j->guess_factor > 0 ? j->guess_factor : 1;
+        s->n_played += played;
+        s->played[i] = played;
+        s->closed_s[i] = cost.makespan_s * factor;
         s->least_s[i] =
-            (played ? count * cost.load_s : cost.makespan_s) + s->messages_s[i];
+            (played || others ? count * cost.load_s : s->closed_s[i]) + s->messages_s[i];
     }
     return st;
+}
+
+/* Where some slices are played, guesses about others must not win. */
+static void leave_guesses(const struct espi_judge *j, struct sizes *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (j->guess_factor > 0 && s->n_played > 0 && !s->played[i])
+            s->least_s[i] = INFINITY;
 }
 
 /* Gives up all slices but those that look best by one order of sends each: to look for
@@ -71,8 +108,8 @@ static esp_status keep_best(const struct espi_judge *j, const struct esp_plan *p
         rank_s[i] = INFINITY;
         if (!(s->least_s[i] < limit_s))
             continue;
-        st = espi_plan_rank(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &rank_s[i],
-                            err);
+        st = espi_plan_rank(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
+                            j->arena, &rank_s[i], err);
         rank_s[i] += s->messages_s[i];
     }
     for (int i = 0; i < s->n && !st; i++) {
@@ -94,15 +131,29 @@ static int most_promising(const struct sizes *s)
     return best;
 }
 
-/* What it is through by; of closed forms that is known already. */
+/* What others say; what they cannot tell is never through. */
+static double ask_others(const struct espi_judge *j, const struct esp_plan *plan,
+                         double slice_bytes)
+{
+    struct esp_plan cut = *plan;
+    cut.size_bytes = j->size_bytes;
+    cut.slice_bytes = espi_slices(j->size_bytes, slice_bytes).bytes;
+    double finish_s = j->by(j->by_arg, j->p, &cut);
+    return isnan(finish_s) ? INFINITY : finish_s;
+}
+
+/* What it is through by; of closed forms, and of guesses, that is known already. */
 static esp_status time_finish(const struct espi_judge *j, const struct esp_plan *plan,
                               const struct sizes *s, int i, double *out_s,
                               struct esp_err *err)
 {
-    if (j->closer_looks)
-        return espi_plan_finish(j->p, plan, j->size_bytes, s->bytes[i], j->arena, out_s,
-                                err);
+    int guessed = j->guess_factor > 0 && plan->n_trees > 1 && !s->played[i];
     *out_s = s->closed_s[i];
+    if (is_for_others(j, plan))
+        *out_s = ask_others(j, plan, s->bytes[i]);
+    else if (j->closer_looks && !guessed)
+        return espi_plan_finish(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
+                                j->arena, out_s, err);
     return ESP_OK;
 }
 
@@ -111,11 +162,15 @@ static esp_status time_finish(const struct espi_judge *j, const struct esp_plan 
 esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan *plan,
                            double limit_s, struct espi_verdict *out, struct esp_err *err)
 {
-    struct sizes s;
+    struct sizes s = {.n = 0};
     struct espi_verdict best = {.judged_s = INFINITY};
     esp_status st = list_sizes(judge, plan, &s, err);
     if (!st)
+        st = leave_hopeless(judge, plan, limit_s, &s, err);
+    if (!st)
         st = find_least(judge, plan, &s, err);
+    if (!st)
+        leave_guesses(judge, &s);
     if (!st && judge->closer_looks && plan->n_trees > 1 && s.n > judge->closer_looks)
         st = keep_best(judge, plan, limit_s, &s, err);
     for (int looked = 0; looked < s.n && !st; looked++) {

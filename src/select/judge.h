@@ -3,6 +3,7 @@
 #ifndef ESPI_SELECT_JUDGE_H
 #define ESPI_SELECT_JUDGE_H
 
+#include <espalier/algo.h>
 #include <espalier/plan.h>
 
 #include "base/arena.h"
@@ -16,6 +17,13 @@ struct espi_judge {
      * follow (cost/cost.h), if it is of many trees, and all that might win if it is of
      * one. 0: the closed form, which takes little time, has to do. */
     int closer_looks;
+    double most_sends; /* messages of more are not played; 0: as usual */
+    /* Who tells how long plans without steps take, with closer looks; NULL: we do. */
+    esp_judge_fn by;
+    void *by_arg;
+    /* Closed forms of several trees count so many times where others are played; 0: once.
+     */
+    double guess_factor;
     double steps_max_bytes; /* no longer messages by plans with steps; 0: any */
     struct espi_arena *arena;
 };

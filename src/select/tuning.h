@@ -58,8 +58,8 @@ enum { ESPI_CONTEST_FEW_HOSTS = 200 };
  * 1,000 random hosts take four times as long and gain nothing */
 #define ESPI_CONTEST_PACKING_WORK 1e6
 
-/* Allgathers by trees that are pipelined count so many times their estimate, which leaves
- * out how trees wait for one another.
+/* Allgathers by trees that nobody plays to their end count so many times the closed form,
+ * which leaves out how trees wait for one another.
  * unit: 1
  * trades: larger, trees that are better lose; smaller, trees win that are late in a run
  * shown by: bench_allgather
@@ -73,20 +73,13 @@ enum { ESPI_CONTEST_FEW_HOSTS = 200 };
  * chosen on: not measured */
 #define ESPI_ALLGATHER_TREES_WORK 1.5e6
 
-/* Up to so many transfers a run of an allgather is judged.
- * unit: transfers
+/* Allgathers of up to so many sends are played to their end.
+ * unit: sends
  * trades: larger, planning takes more than some tenths of a second; smaller, fine slices
- * are guessed
+ * are not tried
  * shown by: bench_allgather
  * chosen on: not measured */
 #define ESPI_ALLGATHER_MOST_JUDGED 3e5
-
-/* What slices of a quarter leave, at best, of the makespan beside the busiest resource.
- * unit: 1
- * trades: larger, finer slices are not tried; smaller, they are judged in vain
- * shown by: bench_allgather
- * chosen on: not measured */
-#define ESPI_ALLGATHER_REST 0.25
 
 /* When other slices turn out best, algorithms begin anew for these, so many times in all.
  * unit: rounds
