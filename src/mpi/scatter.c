@@ -189,7 +189,7 @@ static int scatter_own(const struct task *t)
                      t->own->at, t->own->count, t->own->type, t->call->c->twin);
 }
 
-static int scatter(struct task *t)
+static int scatter_parts(struct task *t)
 {
     int is_root = t->call->rank == t->call->root;
     int lost = lay_blocks(t);
@@ -202,25 +202,6 @@ static int scatter(struct task *t)
         code = espi_unpack(t->packed, t->own->at, t->own->count, t->own->type,
                            t->call->c->twin);
     return code;
-}
-
-int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
-                 MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm)
-{
-    struct espi_call call;
-    struct side whole = {(void *)from, from_count, from_type};
-    struct side own = {to, to_count, to_type};
-    struct task t = {.call = &call, .whole = &whole, .own = &own};
-    espi_call_open(&call, ESP_OP_SCATTER, root, comm);
-    if (call.known)
-        t.part = call.rank == root ? espi_bytes(from_count, from_type)
-                                   : espi_bytes(to_count, to_type);
-    if (call.c && t.part && is_wrong(&t))
-        call.c = NULL;
-    int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
-    int code = way ? scatter(&t) : native_scatter(&whole, &own, root, comm);
-    clear_task(&t);
-    return espi_call_close(&call, way, code);
 }
 
 /* ---- gather ---- */
@@ -258,21 +239,41 @@ static int gather_parts(struct task *t)
     return code;
 }
 
+/* ---- both ---- */
+
+static int move_parts(esp_op op, const struct side *whole, const struct side *own,
+                      int root, MPI_Comm comm)
+{
+    struct espi_call call;
+    struct task t = {.call = &call, .whole = whole, .own = own};
+    espi_call_open(&call, op, root, comm);
+    if (call.known) {
+        const struct side *here = call.rank == root ? whole : own;
+        t.part = espi_bytes(here->count, here->type);
+    }
+    if (call.c && t.part && is_wrong(&t))
+        call.c = NULL;
+    int code, way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
+    if (op == ESP_OP_SCATTER)
+        code = way ? scatter_parts(&t) : native_scatter(whole, own, root, comm);
+    else
+        code = way ? gather_parts(&t) : native_gather(own, whole, root, comm);
+    clear_task(&t);
+    return espi_call_close(&call, way, code);
+}
+
+int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+                 MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm)
+{
+    struct side whole = {(void *)from, from_count, from_type};
+    struct side own = {to, to_count, to_type};
+    return move_parts(ESP_OP_SCATTER, &whole, &own, root, comm);
+}
+
 int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
                 MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm)
 {
-    struct espi_call call;
     struct side own = {(void *)from, from_count, from_type};
     struct side whole = {to, to_count, to_type};
-    struct task t = {.call = &call, .whole = &whole, .own = &own};
-    espi_call_open(&call, ESP_OP_GATHER, root, comm);
-    if (call.known)
-        t.part = call.rank == root ? espi_bytes(to_count, to_type)
-                                   : espi_bytes(from_count, from_type);
-    if (call.c && t.part && is_wrong(&t))
-        call.c = NULL;
-    int way = espi_call_decide(&call, espi_parts(&call, t.part), t.part);
-    int code = way ? gather_parts(&t) : native_gather(&own, &whole, root, comm);
-    clear_task(&t);
-    return espi_call_close(&call, way, code);
+    return move_parts(ESP_OP_GATHER, &whole, &own, root, comm);
 }

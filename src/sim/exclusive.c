@@ -114,25 +114,6 @@ static void stand_in_queue(struct engine *g, int rank, int resource)
     plan_wake_up(g, resource);
 }
 
-static void tell_transfer(const struct engine *g, const struct espi_step *step,
-                          int64_t slice, double end_s, int lost)
-{
-    const struct esp_sim_options *o = g->sim->options;
-    const struct espi_stream *s = &g->prog->streams[step->stream];
-    if (!o->on_transfer)
-        return;
-    struct esp_sim_transfer transfer = {
-        .from = g->prog->node[s->from],
-        .to = g->prog->node[s->to],
-        .tree = s->tree,
-        .slice = slice,
-        .start_s = g->now_s,
-        .end_s = end_s,
-        .lost = lost,
-    };
-    o->on_transfer(o->arg, &transfer);
-}
-
 /* Starts the transfer now. One whose receiver or sender stops before its end is lost: the
  * sender notices when it would have ended, and goes on. */
 static void start_transfer(struct engine *g, const struct espi_step *step, int64_t slice)
@@ -154,7 +135,7 @@ static void start_transfer(struct engine *g, const struct espi_step *step, int64
     if (!lost)
         push_event(g, (struct espi_event){end_s, ARRIVAL, step->state, stream});
     espi_sim_send(s, stream, slice);
-    tell_transfer(g, step, slice, end_s, lost);
+    espi_sim_tell(s, stream, slice, g->now_s, end_s, lost);
 }
 
 /* Does the rank have to receive something before it may send this? */

@@ -226,27 +226,9 @@ static void start_flow(struct engine *g, int rank, const struct espi_step *step)
 
 /* ---- events ---- */
 
-static void tell_flow(const struct engine *g, int stream, const struct flow *f, int lost)
-{
-    const struct esp_sim_options *o = g->sim->options;
-    const struct espi_stream *s = &g->prog->streams[stream];
-    if (!o->on_transfer)
-        return;
-    struct esp_sim_transfer transfer = {
-        .from = g->prog->node[s->from],
-        .to = g->prog->node[s->to],
-        .tree = s->tree,
-        .slice = f->slice,
-        .start_s = f->start_s,
-        .end_s = lost ? INFINITY : g->now_s,
-        .lost = lost,
-    };
-    o->on_transfer(o->arg, &transfer);
-}
-
 static void flow_arrives(struct engine *g, int stream, const struct flow *f, int lost)
 {
-    tell_flow(g, stream, f, lost);
+    espi_sim_tell(g->sim, stream, f->slice, f->start_s, lost ? INFINITY : g->now_s, lost);
     if (lost)
         return;
     g->arrived[f->state]++;

@@ -128,23 +128,6 @@ static int send_message(struct engine *g, int rank, double at_s)
     return 0;
 }
 
-static void tell_message(const struct engine *g, const struct letter *l, double end_s)
-{
-    const struct esp_sim_options *o = g->sim->options;
-    const struct espi_stream *s = &g->prog->streams[l->stream];
-    struct esp_sim_transfer transfer = {
-        .from = g->prog->node[s->from],
-        .to = g->prog->node[s->to],
-        .tree = s->tree,
-        .slice = l->slice,
-        .start_s = l->start_s,
-        .end_s = end_s,
-        .lost = !isfinite(end_s),
-    };
-    if (o->on_transfer)
-        o->on_transfer(o->arg, &transfer);
-}
-
 /* The first of the buffer is read; the processor cannot use it before it is done. */
 static void read_message(struct engine *g, int rank, double at_s)
 {
@@ -155,7 +138,7 @@ static void read_message(struct engine *g, int rank, double at_s)
     *(l->next < 0 ? &g->last[rank] : &g->letters[l->next].last) = -1;
     double end_s = g->free_s[rank];
     int lost = end_s > g->sim->stop_s[rank];
-    tell_message(g, l, lost ? INFINITY : end_s);
+    espi_sim_tell(g->sim, l->stream, l->slice, l->start_s, lost ? INFINITY : end_s, lost);
     if (!lost) {
         g->arrived[l->state]++;
         if (g->prog->streams[l->stream].keeps)

@@ -64,6 +64,10 @@ static inline void espi_sim_send(struct espi_sim *sim, int stream, int64_t slice
         sim->on_send(sim->on_send_arg, stream, slice);
 }
 
+/* Tells who asked for it of a transfer that is over, or was lost. */
+void espi_sim_tell(const struct espi_sim *sim, int stream, int64_t slice, double start_s,
+                   double end_s, int lost);
+
 /* Counts what a message brought that is kept. */
 static inline void espi_sim_keep(struct espi_sim *sim, int stream, double at_s)
 {

@@ -137,6 +137,23 @@ esp_status espi_sim_report(const struct espi_sim *sim, const struct esp_plan *pl
     return st;
 }
 
+void espi_sim_tell(const struct espi_sim *sim, int stream, int64_t slice, double start_s,
+                   double end_s, int lost)
+{
+    const struct espi_stream *s = &sim->prog->streams[stream];
+    struct esp_sim_transfer transfer = {
+        .from = sim->prog->node[s->from],
+        .to = sim->prog->node[s->to],
+        .tree = s->tree,
+        .slice = slice,
+        .start_s = start_s,
+        .end_s = end_s,
+        .lost = lost,
+    };
+    if (sim->options->on_transfer)
+        sim->options->on_transfer(sim->options->arg, &transfer);
+}
+
 esp_status espi_sim_run(struct espi_sim *sim, struct esp_err *err)
 {
     int fluid = sim->options->sharing == ESP_SHARING_FLUID;
