@@ -13,7 +13,8 @@
  *
  * Reference: the optimal face and the cone of directions at a vertex are those of
  * A. Schrijver, Theory of linear and integer programming, 1986, sections 8 and 10.
- * Complexity: two or three solves, each from an optimal basis, of few iterations. */
+ * Complexity: two or three solves, each from an optimal basis, of few iterations; none
+ * where a face is one point, as every second is. */
 #include "lp/vertex.h"
 
 #include <float.h>
@@ -121,9 +122,8 @@ static double largest_of(const double *x, int n)
     return largest;
 }
 
-/* Among the solutions that are as good by the cost as the last one, the least by the next
- * cost. 0: it is the last solution now. */
-static int search_face(struct face *f, const double *cost, const double *next)
+/* Holds what has a reduced cost or a dual where it is. */
+static void hold_to_face(struct face *f, const double *cost)
 {
     double most = largest_of(cost, f->columns);
     double dual = largest_of(f->reduced + f->columns, f->rows);
@@ -134,6 +134,36 @@ static int search_face(struct face *f, const double *cost, const double *next)
             set_bounds(f, i, at, at);
         }
     }
+}
+
+enum { BASIC = 1, STATUS_BITS = 7 }; /* code: of the solver */
+
+static int is_basic(const struct face *f, int i)
+{
+    return (Clp_statusArray(f->model)[i] & STATUS_BITS) == BASIC;
+}
+
+/* Is all that is not in the basis held? Then the basis has but the one solution. */
+static int is_point(const struct face *f)
+{
+    const double *lower = Clp_getColLower(f->model), *upper = Clp_getColUpper(f->model);
+    const double *low = Clp_getRowLower(f->model), *high = Clp_getRowUpper(f->model);
+    for (int i = 0; i < f->columns; i++)
+        if (lower[i] < upper[i] && !is_basic(f, i))
+            return 0;
+    for (int i = 0; i < f->rows; i++)
+        if (low[i] < high[i] && !is_basic(f, f->columns + i))
+            return 0;
+    return 1;
+}
+
+/* Among the solutions that are as good by the cost as the last one, the least by the next
+ * cost. 0: it is the last solution now. */
+static int search_face(struct face *f, const double *cost, const double *next)
+{
+    hold_to_face(f, cost);
+    if (is_point(f))
+        return 0;
     memcpy(Clp_objective(f->model), next, (size_t)f->columns * sizeof *next);
     Clp_primal(f->model, 0);
     if (Clp_status(f->model))
@@ -148,6 +178,16 @@ static int choose_values(struct face *f, const double *second)
     if (!second || largest_of(second, f->columns) == 0)
         return search_face(f, f->cost, f->last);
     return search_face(f, f->cost, second) || search_face(f, second, f->last);
+}
+
+/* Is the vertex that of one basis, which has but the one dual? */
+static int is_of_one_basis(const struct face *f)
+{
+    for (int i = 0; i < f->columns + f->rows; i++)
+        if ((is_at(f->value[i], f->lower[i]) || is_at(f->value[i], f->upper[i])) ==
+            is_basic(f, i))
+            return 0;
+    return 1;
 }
 
 /* The duals that are least by the second right-hand side among those that are optimal
@@ -213,8 +253,12 @@ int espi_vertex_choose(Clp_Simplex *model, const double *second, double *values,
     if (!choose_values(&f, second)) {
         memcpy(values, f.value, n);
         restore(&f);
-        if (!choose_duals(&f)) {
+        int chosen = is_of_one_basis(&f);
+        if (!chosen && !choose_duals(&f)) {
             memcpy(duals, Clp_dualRowSolution(model), m);
+            chosen = 1;
+        }
+        if (chosen) {
             for (int i = 0; i < f.columns + f.rows; i++)
                 f.value[i] = held_at(&f, i);
             st = espi_basis_solve(model, f.value, f.cost, values, duals);
