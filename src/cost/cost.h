@@ -81,6 +81,12 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err);
 
+/* The throughput alone, of the plan's trees for its size and slices, in half the time:
+ * the finish needs an order of its own. */
+esp_status espi_plan_throughput(const struct esp_platform *p, const struct esp_plan *plan,
+                                struct espi_arena *arena, double *out,
+                                struct esp_err *err);
+
 /* Its finish alone, which takes less; that of many trees on hundreds of hosts comes out
  * some hundredths too early where ports are what limits them. most_sends: of which the
  * message is played to its end; 0: 32,768. */

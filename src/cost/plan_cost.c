@@ -347,6 +347,27 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
                      err);
 }
 
+esp_status espi_plan_throughput(const struct esp_platform *p, const struct esp_plan *plan,
+                                struct espi_arena *arena, double *out,
+                                struct esp_err *err)
+{
+    struct espi_cost cost;
+    struct espi_played t = {0, 0};
+    struct esp_plan plain = espi_plan_plain(plan);
+    struct espi_slices slices = espi_slices(plan->size_bytes, plan->slice_bytes);
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    esp_status st =
+        espi_plan_cost(p, plan, plan->size_bytes, plan->slice_bytes, arena, &cost, err);
+    if (!st && time_pace(p, &plain, slices, ESPI_TIME_CLAIM, arena, &t))
+        st = espi_err_nomem(err);
+    espi_arena_release(arena, mark);
+    if (st)
+        return st;
+    correct(&cost, &t, slices);
+    *out = cost.throughput_Bps;
+    return ESP_OK;
+}
+
 static esp_status time_message(const struct esp_platform *p, const struct esp_plan *plan,
                                double size_bytes, double slice_bytes, espi_timing timing,
                                double most_sends, struct espi_arena *arena, double *out,

@@ -12,7 +12,7 @@ extern const double espi_multicast_shares[ESPI_MULTICAST_SHARES]; /* percent of 
 struct espi_multicast_trial {
     /* by algorithm: its period in parts of the lower bound and of the scatter's */
     double to_bound[ESPI_MULTICAST_ALGOS], to_scatter[ESPI_MULTICAST_ALGOS];
-    double plan_s[ESPI_MULTICAST_ALGOS]; /* of the processor */
+    double plan_s[ESPI_MULTICAST_ALGOS]; /* of the processor, without a schedule */
     int trees[ESPI_MULTICAST_ALGOS];
 };
 
