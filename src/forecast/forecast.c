@@ -72,7 +72,7 @@ struct espi_series {
     double smooth[N_LIST];
     int window[N_LIST]; /* of the adaptive ones */
     struct score score[N_LIST];
-    double error[N_LIST][ESPI_FORECAST_PAST]; /* of the last forecasts, in a ring */
+    double error[ESPI_FORECAST_PAST][N_LIST]; /* of the last forecasts, in a ring */
     int chosen[N_SELECTORS]; /* predictor of each selector; first squared, then absolute
                               */
     struct score selector[N_SELECTORS];
@@ -200,31 +200,31 @@ static void add_score(struct score *score, double error)
     score->absolute += fabs(error);
 }
 
-/* What the predictor lost over the last forecasts, or over all. */
-static double loss(const struct espi_series *s, int which, int span, int squared)
+/* What each predictor lost over the last forecasts, or over all. Time is the outer loop:
+ * the sums of the predictors do not wait for each other. */
+static void find_losses(const struct espi_series *s, int span, int squared,
+                        double lost[N_LIST])
 {
     long made = s->n - 1;
-    double sum = 0;
-    if (span == 0)
-        return squared ? s->score[which].squared : s->score[which].absolute;
-    for (long i = made > span ? made - span : 0; i < made; i++) {
-        double error = s->error[which][i % ESPI_FORECAST_PAST];
-        sum += squared ? error * error : fabs(error);
+    for (int i = 0; i < N_LIST; i++)
+        lost[i] = span ? 0 : squared ? s->score[i].squared : s->score[i].absolute;
+    for (long at = made > span ? made - span : 0; span && at < made; at++) {
+        const double *error = s->error[at % ESPI_FORECAST_PAST];
+        for (int i = 0; i < N_LIST; i++)
+            lost[i] += squared ? error[i] * error[i] : fabs(error[i]);
     }
-    return sum;
 }
 
 static void choose_predictor(struct espi_series *s)
 {
     for (int k = 0; k < N_SELECTORS; k++) {
-        double least = INFINITY;
-        for (int i = 0; i < N_LIST; i++) {
-            double lost = loss(s, i, spans[k % N_SPANS], k < N_SPANS);
-            if (lost < least) {
-                least = lost;
+        double lost[N_LIST], least = INFINITY;
+        find_losses(s, spans[k % N_SPANS], k < N_SPANS, lost);
+        for (int i = 0; i < N_LIST; i++)
+            if (lost[i] < least) {
+                least = lost[i];
                 s->chosen[k] = i;
             }
-        }
     }
 }
 
@@ -236,7 +236,7 @@ static void judge_predictors(struct espi_series *s, double value)
     for (int i = 0; i < N_LIST; i++) {
         double error = s->next[i] - value;
         add_score(&s->score[i], error);
-        s->error[i][(s->n - 1) % ESPI_FORECAST_PAST] = error;
+        s->error[(s->n - 1) % ESPI_FORECAST_PAST][i] = error;
     }
 }
 
