@@ -31,6 +31,7 @@ struct contest {
     double end_s; /* of the time there is */
     struct esp_plan *best;
     double best_s;
+    struct espi_algo_memo memo; /* of algorithms on the first scene */
     struct espi_arena arena;
     struct esp_err *err;
 };
@@ -195,7 +196,7 @@ static esp_status enter_algo(struct contest *c, const struct espi_candidate *can
 {
     struct esp_request request;
     struct esp_plan *plan;
-    struct espi_task task = {.p = c->scene[0], .request = &request};
+    struct espi_task task = {.p = c->scene[0], .request = &request, .memo = &c->memo};
     char text[ESPI_CANDIDATE_TEXT];
     if (c->a->options.tick)
         c->a->options.tick(c->a->options.tick_arg);
@@ -384,6 +385,7 @@ esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
     c.end_s = espi_now_s() + budget_s;
     if (!st)
         st = try_all_kinds(&c, budget_s);
+    espi_algo_memo_done(&c.memo);
     if (!st)
         st = set_scenes(&c, now_s);
     esp_status chosen = decide(&c);
