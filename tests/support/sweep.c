@@ -167,6 +167,8 @@ static const char *little_effort(const struct espi_algo *algo)
             return "steps=3000";
         else if (!strcmp(o->name, "work"))
             return "work=50";
+        else if (!strcmp(o->name, "evaluations"))
+            return "evaluations=100";
     return "";
 }
 
