@@ -21,9 +21,6 @@
 #include "select/contest.h"
 #include "select/tuning.h"
 
-/* Neither searches nor sends anything twice. */
-enum { NOT_WEIGHED = ESPI_ALGO_SEARCHES | ESPI_ALGO_CHOOSES | ESPI_ALGO_REDUNDANT };
-
 enum { OPTION_WORK };
 
 static const struct espi_algo_option options_of_auto[] = {
@@ -44,7 +41,7 @@ static esp_status follow_slices(struct espi_contest *c, double work, double ran_
          i < ESPI_CONTEST_ROUNDS && c->best && c->verdict.slice_bytes != ran_bytes && !st;
          i++) {
         ran_bytes = c->verdict.slice_bytes;
-        st = espi_contest_enter_all(c, NOT_WEIGHED, ran_bytes, err);
+        st = espi_contest_enter_all(c, ESPI_NOT_WEIGHED, ran_bytes, err);
         if (!st)
             st =
                 espi_contest_enter_uses(c, ESPI_USE_IMPROVE_FINISH, work, ran_bytes, err);
@@ -65,9 +62,9 @@ static esp_status enter_few(struct espi_contest *c, double work, struct esp_err 
 static esp_status hold_contest(struct espi_contest *c, double work, struct esp_err *err)
 {
     double usual_bytes = espi_contest_first_slices(c);
-    esp_status st = espi_contest_enter_all(c, NOT_WEIGHED, usual_bytes, err);
+    esp_status st = espi_contest_enter_all(c, ESPI_NOT_WEIGHED, usual_bytes, err);
     if (!st && !(c->judge.only_bytes > 0))
-        st = espi_contest_enter_all(c, NOT_WEIGHED, c->judge.size_bytes, err);
+        st = espi_contest_enter_all(c, ESPI_NOT_WEIGHED, c->judge.size_bytes, err);
     if (!st)
         st = espi_contest_enter_uses(c, ESPI_USE_IMPROVE, work, usual_bytes, err);
     if (!st)

@@ -13,6 +13,9 @@
 /* limit: of memory */
 enum { ESPI_CONTEST_SEEN = 256, ESPI_CANDIDATES_MAX = 64, ESPI_CANDIDATE_TEXT = 128 };
 
+/* What is tried by itself neither searches nor sends anything twice. */
+enum { ESPI_NOT_WEIGHED = ESPI_ALGO_SEARCHES | ESPI_ALGO_CHOOSES | ESPI_ALGO_REDUNDANT };
+
 /* An algorithm with the options of one of its uses. */
 struct espi_candidate {
     const struct espi_algo *algo;

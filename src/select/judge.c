@@ -63,6 +63,15 @@ static esp_status leave_hopeless(const struct espi_judge *j, const struct esp_pl
     return ESP_OK;
 }
 
+/* Is there an order of sends to look for, of several trees or towards a root? The closed
+ * form may be too late then. */
+static int is_ordered(const struct esp_plan *plan)
+{
+    return !espi_plan_has_steps(plan) &&
+           (plan->n_trees > 1 || espi_op_collects(plan->op) ||
+            plan->op == ESP_OP_ALLREDUCE);
+}
+
 /* By the closed form; of what can be played to its end, or is told by others, by the
  * busiest resource. */
 static esp_status find_least(const struct espi_judge *j, const struct esp_plan *plan,
@@ -70,16 +79,16 @@ static esp_status find_least(const struct espi_judge *j, const struct esp_plan *
 {
     struct espi_cost cost;
     esp_status st = ESP_OK;
-    int several = j->closer_looks && plan->n_trees > 1 && !espi_plan_has_steps(plan);
+    int ordered = j->closer_looks && is_ordered(plan);
     for (int i = 0; i < s->n && !st; i++) {
         st = espi_plan_cost(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &cost, err);
         if (st)
             break;
         double count = espi_slices(j->size_bytes, s->bytes[i]).count;
         int others = is_for_others(j, plan);
-        int played = several && espi_plan_is_short(j->p, plan, count, j->most_sends);
+        int played = ordered && espi_plan_is_short(j->p, plan, count, j->most_sends);
         double factor =
-            several && !played && !others && j->guess_factor > 0 ? j->guess_factor : 1;
+            ordered && !played && !others && j->guess_factor > 0 ? j->guess_factor : 1;
         s->n_played += played;
         s->played[i] = played;
         s->closed_s[i] = cost.makespan_s * factor;

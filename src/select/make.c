@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "plan/ops.h"
 #include "select/contest.h"
 #include "select/tuning.h"
@@ -29,47 +30,61 @@ static int is_open(const struct espi_algo *algo, const char *text)
            algo->op == ESP_OP_BCAST && !strchr(text, ':');
 }
 
-/* The plan, checked and costed. */
-static esp_status make_costed(const struct espi_algo *algo, const struct espi_task *with,
-                              struct esp_plan **out, struct esp_err *err)
+/* Is it weighed against what `auto` stands for? Of allgathers and reduce-scatters all
+ * that are made for them have been; the others make a plan for every host. */
+static int is_rival(const struct espi_algo *algo, const struct espi_task *with)
 {
-    struct esp_plan *plan = NULL;
-    esp_status st = espi_plan_make_by(algo, with, &plan, err);
-    if (st)
-        return st;
-    st = esp_plan_evaluate(plan, with->p, err);
-    if (st)
-        esp_plan_free(plan);
-    else
-        *out = plan;
-    return st;
+    const struct esp_request *r = with->request;
+    int n = with->p->n_hosts;
+    int direct = algo->op == r->op || algo->op == espi_op_mirror(r->op);
+    if (algo->flags & ESPI_NOT_WEIGHED ||
+        !espi_algo_serves(algo, r->op, r->targets != NULL))
+        return 0;
+    if (espi_op_has_parts(r->op))
+        return !direct && n <= ESPI_RIVALS_FOR_PARTS;
+    if (algo->flags & ESPI_ALGO_NEEDS_LP && n > ESPI_RIVALS_WITH_LP)
+        return algo->op == r->op && r->op == ESP_OP_ALLREDUCE;
+    return direct || n <= ESPI_CONTEST_FEW_HOSTS;
 }
 
-/* Of many slices a plan made for the operation itself may finish earlier than one put
- * together from those of others (an allreduce by the way of the root), of few hardly. */
-static void try_direct(const struct espi_task *with, struct esp_plan **plan)
+/* Did what `auto` stands for weigh all there is? So for a broadcast; for what collects it
+ * did on the platform reversed, where orders of sends come out otherwise. */
+static int needs_finals(const struct esp_request *r)
 {
+    int is_bcast = r->op == ESP_OP_BCAST || (r->op == ESP_OP_MULTICAST && !r->targets);
+    return !is_bcast && r->op != ESP_OP_ALLGATHER;
+}
+
+/* Holds the plan against those of all other algorithms that serve the operation, and
+ * takes the one that is through first. Only that one gets a schedule. */
+static esp_status hold_finals(const struct espi_task *with, const struct espi_algo *first,
+                              struct esp_plan **plan, struct esp_err *err)
+{
+    struct espi_contest c;
+    struct espi_arena arena;
     int count;
     const struct espi_algo *const *algos = espi_algos(&count);
-    const struct esp_request *r = with->request;
-    if (espi_slices(r->size_bytes, espi_request_slice_bytes(r)).count <
-        ESPI_DIRECT_SLICES)
-        return;
-    for (int i = 0; i < count; i++) {
-        struct espi_task other = *with;
-        struct esp_request request = *r;
-        struct esp_plan *direct = NULL;
-        if (algos[i]->op != r->op)
-            continue;
-        request.algo = algos[i]->name;
-        other.request = &request;
-        espi_algo_standard(algos[i], other.option);
-        if (make_costed(algos[i], &other, &direct, NULL))
-            continue;
-        int better = direct->makespan_s < (*plan)->makespan_s;
-        esp_plan_free(better ? *plan : direct);
-        *plan = better ? direct : *plan;
+    espi_arena_init(&arena);
+    espi_contest_init(&c, with->p, with->request, &arena);
+    c.judge.closer_looks = ESPI_CLOSER_LOOKS;
+    esp_status st = espi_contest_offer(&c, *plan, err);
+    *plan = NULL;
+    for (int i = 0; i < count && !st; i++) {
+        double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+        espi_algo_standard(algos[i], options);
+        if (algos[i] != first && is_rival(algos[i], with))
+            st = espi_contest_enter(&c, algos[i], options, espi_contest_first_slices(&c),
+                                    err);
     }
+    if (!st && !c.best)
+        st = espi_err(err, ESP_EUNSUPPORTED, "no plan finishes on this platform");
+    if (!st) {
+        *plan = c.best;
+        c.best = NULL;
+    }
+    espi_contest_done(&c);
+    espi_arena_done(&arena);
+    return st;
 }
 
 esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request *asked,
@@ -91,11 +106,15 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
         request.algo = algo->name;
         espi_algo_standard(algo, with.option);
     }
-    st = make_costed(algo, &with, &plan, err);
-    if (st)
+    st = espi_plan_make_by(algo, &with, &plan, err);
+    if (!st && open && needs_finals(&request))
+        st = hold_finals(&with, algo, &plan, err);
+    if (!st)
+        st = esp_plan_evaluate(plan, p, err);
+    if (st) {
+        esp_plan_free(plan);
         return st;
-    if (open && request.op == ESP_OP_ALLREDUCE)
-        try_direct(&with, &plan);
+    }
     plan->plan_s = espi_now_s() - start_s;
     *out = plan;
     return ESP_OK;

@@ -88,13 +88,20 @@ enum { ESPI_CONTEST_FEW_HOSTS = 200 };
  * chosen on: not measured */
 enum { ESPI_CONTEST_ROUNDS = 2 };
 
-/* From so many slices on a plan made for the operation itself is tried beside one put
- * together from those of others (an allreduce by the way of the root).
- * unit: slices
- * trades: larger, plans that would finish earlier are missed; smaller, planning takes
- * longer for nothing
+/* Up to so many hosts plans that rest on linear programs are weighed against what `auto`
+ * stands for, of all operations but broadcasts.
+ * unit: hosts
+ * trades: larger, planning takes longer; smaller, plans that would finish earlier are
+ * missed
  * shown by: bench_choice
  * chosen on: not measured */
-enum { ESPI_DIRECT_SLICES = 32 };
+enum { ESPI_RIVALS_WITH_LP = 32 };
+
+/* Up to so many hosts a reduce-scatter is also put together from a reduce to every host.
+ * unit: hosts
+ * trades: larger, planning takes longer, by the square; smaller, as ESPI_RIVALS_WITH_LP
+ * shown by: bench_choice
+ * chosen on: not measured */
+enum { ESPI_RIVALS_FOR_PARTS = 16 };
 
 #endif
