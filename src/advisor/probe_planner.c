@@ -281,7 +281,7 @@ static esp_status hear_punctual(struct espi_probe_planner *q, double Bps, double
         double nominal = q->group[g].nominal_Bps;
         /* One that is the slowest of no way cannot show more than it just did. */
         double seen_Bps = whole && !q->group[g].narrow ? nominal : Bps;
-        if (believed_Bps(q, g, now_s) < fmin(seen_Bps, 0.99 * nominal) ||
+        if (believed_Bps(q, g, now_s) < fmin(seen_Bps, ESPI_AS_GOOD * nominal) ||
             believed_Bps(q, g, now_s) <= slowest_Bps)
             st = hear_rate(q, g, seen_Bps, now_s, changed, err);
     }

@@ -237,4 +237,13 @@ enum { ESPI_IDLE_LAST = 21 };
  * chosen on: not measured */
 enum { ESPI_CALL_HISTORY = 10 };
 
+/* A link that is believed to have so much of its nominal rate is not heard of again when
+ * a probe finds it free.
+ * unit: 1
+ * trades: larger, beliefs change for nothing; smaller, small loads that have passed stay
+ * believed
+ * shown by: build/release/tests/test_probe_planner
+ * chosen on: not measured */
+#define ESPI_AS_GOOD 0.99
+
 #endif

@@ -18,7 +18,7 @@ void espi_softmax_prices(const double *load, int n, double eta, double *price)
     double sum = 0, most = espi_softmax_largest(load, n);
     for (int r = 0; r < n; r++) {
         double z = eta * (load[r] / most - 1);
-        price[r] = z < -40 ? 4e-18 : espi_exp(z);
+        price[r] = z < -40 ? 4e-18 : espi_exp(z); /* derived: exp(-40) */
         sum += price[r];
     }
     for (int r = 0; r < n; r++)

@@ -184,7 +184,7 @@ static double predict(const struct espi_series *s, int which)
     case SLIDING:
         return trimmed(s, p->window, 0);
     case TRIMMED:
-        return trimmed(s, p->window, 0.3);
+        return trimmed(s, p->window, 0.3); /* published: NWS */
     case ADAPTIVE:
         return median(s, s->window[which]);
     default:

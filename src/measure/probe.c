@@ -17,6 +17,8 @@
 
 #include "measure/probe_impl.h"
 
+#include "measure/tuning.h"
+
 /* ---- time ---- */
 
 static double elapsed_s(const struct espi_probing *p)
@@ -44,7 +46,8 @@ void espi_probe_tell(const struct espi_probing *p, double part)
     double pace = fmin(1, spent_s / fmax(1e-3, whole * p->prober->budget_s));
     if (p->prober->progress)
         p->prober->progress(p->prober->context, p->stage, whole,
-                            (1 - whole) * p->prober->budget_s * fmax(pace, 0.2));
+                            (1 - whole) * p->prober->budget_s *
+                                fmax(pace, 0.2)); /* looks: of the time left */
 }
 
 /* ---- trials ---- */
@@ -157,14 +160,14 @@ int *espi_probe_members(struct espi_probing *p, int **start)
 
 static esp_status run_stages(struct espi_probing *p)
 {
-    begin_stage(p, "who is near whom", 0.4);
+    begin_stage(p, "who is near whom", ESPI_STAGE_SITES);
     esp_status status = espi_probe_sites(p);
     if (!status) {
-        begin_stage(p, "ports of hosts", 0.55);
+        begin_stage(p, "ports of hosts", ESPI_STAGE_PORTS);
         status = espi_probe_ports(p);
     }
     if (!status) {
-        begin_stage(p, "borders within sites", 0.7);
+        begin_stage(p, "borders within sites", ESPI_STAGE_AREAS);
         status = espi_probe_areas(p);
     }
     if (!status) {

@@ -197,7 +197,7 @@ esp_status espi_probe_cables(struct espi_probing *p)
     esp_status status = list_reps(p, &r);
     if (status || p->net.n_sites < 2)
         return status;
-    status = run_each(p, &r, 0, 0.3);
+    status = run_each(p, &r, 0, 0.3); /* looks: parts of the progress */
     for (int k = 0;
          k < p->net.n_sites && k < ESPI_SOME_CABLES && !status && !espi_probe_is_late(p);
          k++)
@@ -206,10 +206,11 @@ esp_status espi_probe_cables(struct espi_probing *p)
         status = look_again(p, &r);
     int closer = p->net.crossed;
     if (!status)
+        /* looks: parts of the progress */
         status = closer ? look_closer(p, &r) : run_each(p, &r, 0.4, 0.7);
     for (int k = 0; k < 2 && !status && p->net.n_sites == 2; k++)
         status = run_there_and_back(p, &r);
-    espi_probe_tell(p, 0.75);
+    espi_probe_tell(p, 0.75); /* looks: parts of the progress */
     if (!status)
         status = look_again(p, &r);
     if (!status && p->net.crossed && !closer) { /* it shows only now */

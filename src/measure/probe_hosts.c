@@ -188,8 +188,9 @@ static esp_status run_rings(struct espi_probing *p, int pairs, int only_shared)
              site++) {
             if (!only_shared || p->net.uneven[site])
                 status = run_two_rings(p, site);
-            espi_probe_tell(p, (only_shared ? 0.4 : 0) +
-                                   0.4 * (r + (double)site / p->net.n_sites) / pairs);
+            const double half = 0.4; /* looks: parts of the progress */
+            espi_probe_tell(p, (only_shared ? half : 0) +
+                                   half * (r + (double)site / p->net.n_sites) / pairs);
         }
     return status;
 }

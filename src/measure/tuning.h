@@ -259,4 +259,25 @@ enum { ESPI_SOME_CABLES = 8 };
  * chosen on: not measured */
 enum { ESPI_MEASURED_DIRECT_MAX = 128 };
 
+/* Who is near whom must be found by this part of the budget of a measurement.
+ * unit: 1
+ * trades: larger, the stages after it are cut short; smaller, this one is
+ * shown by: espalier measure --budget, on a testbed
+ * chosen on: not measured */
+#define ESPI_STAGE_SITES 0.4
+
+/* The ports of hosts by this part.
+ * unit: 1
+ * trades: larger, the stages after it are cut short; smaller, this one is
+ * shown by: espalier measure --budget, on a testbed
+ * chosen on: not measured */
+#define ESPI_STAGE_PORTS 0.55
+
+/* Borders within sites by this part; what is left is for the cables between sites.
+ * unit: 1
+ * trades: larger, the stages after it are cut short; smaller, this one is
+ * shown by: espalier measure --budget, on a testbed
+ * chosen on: not measured */
+#define ESPI_STAGE_AREAS 0.7
+
 #endif

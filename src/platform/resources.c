@@ -10,14 +10,14 @@ static double per_byte_s(double Bps, double bytes)
     return Bps > 0 ? bytes / Bps : 0;
 }
 
-/* 0.8 of the time of the fastest of the node's links, 0 if there is none. */
+/* published: 0.8 of the time of the fastest of the node's links, 0 if there is none. */
 static double standard_s(const struct esp_platform *p, const struct espi_rows *links,
                          int node, double bytes)
 {
     double least = INFINITY;
     for (int k = links->start[node]; k < links->start[node + 1]; k++)
         least = fmin(least, espi_link_time_s(p, links->item[k], bytes));
-    return isfinite(least) ? 0.8 * least : 0;
+    return isfinite(least) ? 0.8 * least : 0; /* published: Beaumont et al. */
 }
 
 double espi_send_overhead_s(const struct esp_platform *p, int node, double slice_bytes)

@@ -193,11 +193,14 @@ static int most_slots(const struct espi_round_options *o, int64_t sends, int par
                       int64_t fair_share)
 {
     int64_t limit = (fair_share > 0 ? ESPI_ROUND_SENDS_LARGE : ESPI_ROUND_SENDS) / sends;
-    int64_t n = o->n_slices, most = n < 128 ? n : n < 1024 ? 128 : n / 8;
-    if (parts > 1 && most > 64 && most > n / 16)
-        most = n / 16 > 64 ? n / 16 : 64;
-    if (fair_share > 0 && most > n / 16) /* they are long to fill */
-        most = n / 16;
+    int64_t n = o->n_slices, most = n / ESPI_ROUND_PART;
+    if (most < ESPI_ROUND_SLOTS)
+        most = n < ESPI_ROUND_SLOTS ? n : ESPI_ROUND_SLOTS;
+    int64_t few = n / ESPI_ROUND_SMALL_PART;
+    if (parts > 1 && most > ESPI_ROUND_SMALL_SLOTS && most > few)
+        most = few > ESPI_ROUND_SMALL_SLOTS ? few : ESPI_ROUND_SMALL_SLOTS;
+    if (fair_share > 0 && most > few) /* they are long to fill */
+        most = few;
     if (fair_share > most)
         most = n < fair_share ? n : fair_share;
     if (most > limit)

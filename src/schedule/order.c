@@ -14,9 +14,7 @@
 #include "schedule/tuning.h"
 #include "schedule/weave.h"
 
-static const struct espi_weave_rule rules[] = {
-    {0, 1}, {0, 1.5}, {0, 2}, {0, 4}, {0, 1e9}, {1, 2}, {1, 1e9},
-};
+static const struct espi_weave_rule rules[] = {ESPI_ORDER_RULES};
 
 enum {
     N_RULES = sizeof rules / sizeof *rules,

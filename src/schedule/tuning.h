@@ -229,4 +229,46 @@ enum { ESPI_SORT_BY_INSERTION = 12 };
  * chosen on: not measured */
 enum { ESPI_WEAVE_SENDS_MANY = 1 << 13 };
 
+/* The rules by which orders of sends are tried (struct espi_weave_rule): do slices flow
+ * on in their round, and so many rounds ahead of the busiest resource a send may start.
+ * unit: flag, rounds
+ * trades: more rules, time; fewer, makespans
+ * shown by: bench_schedule
+ * chosen on: not measured */
+#define ESPI_ORDER_RULES                                                                 \
+    {0, 1}, {0, 1.5}, {0, 2}, {0, 4}, {0, 1e9}, {1, 2},                                  \
+    {                                                                                    \
+        1, 1e9                                                                           \
+    }
+
+/* A round has no more slices than the message divided by this,
+ * unit: parts
+ * trades: larger, short rounds, whose shares are rough; smaller, rounds that fill late
+ * shown by: build/release/tests/test_schedule; bench_schedule
+ * chosen on: not measured */
+enum { ESPI_ROUND_PART = 8 };
+
+/* or than this, whichever is more.
+ * unit: slices
+ * trades: as ESPI_ROUND_PART
+ * shown by: build/release/tests/test_schedule; bench_schedule
+ * chosen on: not measured */
+enum { ESPI_ROUND_SLOTS = 128 };
+
+/* The same of messages in parts, which are cut into whole rounds, and of plans of many
+ * trees, whose rounds are long to fill:
+ * unit: parts
+ * trades: larger, short rounds, whose shares are rough; smaller, more is gained or lost
+ * by whole rounds
+ * shown by: build/release/tests/test_schedule; bench_schedule
+ * chosen on: not measured */
+enum { ESPI_ROUND_SMALL_PART = 16 };
+
+/* the message divided by that or, of messages in parts, this, whichever is more.
+ * unit: slices
+ * trades: as ESPI_ROUND_SMALL_PART
+ * shown by: build/release/tests/test_schedule; bench_schedule
+ * chosen on: not measured */
+enum { ESPI_ROUND_SMALL_SLOTS = 64 };
+
 #endif

@@ -237,7 +237,7 @@ static int is_closed(const struct search *x)
 
 static esp_status generate_columns(struct search *x, struct esp_err *err)
 {
-    static const double smooths[] = {0.85, 0.5, 0};
+    static const double smooths[] = {ESPI_PAIRS_SMOOTHS};
     esp_status st = espi_tree_mix_lp_solve(&x->mx, ESPI_LP_PRIMAL, NULL, err);
     for (; !st && !is_closed(x) && !is_out_of_time(x); x->rounds++) {
         int added = 0;

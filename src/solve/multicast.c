@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "solve/cover.h"
 #include "solve/multicast_impl.h"
+#include "solve/tuning.h"
 
 static const double CLOSED = 1e-9; /* rounding: the gap at which asking ends */
 
@@ -145,7 +146,7 @@ static int is_closed(const struct espi_mc *mc)
 static esp_status generate_columns(struct espi_mc *mc, int max_rounds,
                                    struct esp_err *err)
 {
-    static const double smooths[] = {0.7, 0.3, 0};
+    static const double smooths[] = {ESPI_MULTICAST_SMOOTHS};
     int n = mc->net->res.n;
     esp_status st = espi_tree_mix_lp_solve(&mc->mx, ESPI_LP_PRIMAL, NULL, err);
     memcpy(mc->best_price, mc->mx.price, (size_t)n * sizeof *mc->best_price);

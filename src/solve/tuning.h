@@ -356,4 +356,19 @@ enum { ESPI_STEINER_TARGETS = 12 };
  * chosen on: not measured */
 #define ESPI_STEINER_WORK 5e5
 
+/* How far from the program's own prices trees of a multicast are asked for, one after the
+ * other until one helps.
+ * unit: 1
+ * trades: as ESPI_ALL_SMOOTH
+ * shown by: bench_multicast
+ * chosen on: not measured */
+#define ESPI_MULTICAST_SMOOTHS 0.7, 0.3, 0
+
+/* The same of pairs of trees of an allreduce.
+ * unit: 1
+ * trades: as ESPI_ALL_SMOOTH
+ * shown by: bench_algos
+ * chosen on: not measured */
+#define ESPI_PAIRS_SMOOTHS 0.85, 0.5, 0
+
 #endif

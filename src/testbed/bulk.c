@@ -64,7 +64,7 @@ static _Noreturn void send_all(const struct transfer *t)
         fd = make_socket(t, &at);
     }
     /* Somewhat longer than is measured: ends are not. */
-    while (connected && espi_now_s() < t->end_s + 0.2)
+    while (connected && espi_now_s() < t->end_s + ESPI_BULK_TAIL_S)
         if (send(fd, bytes, sizeof bytes, MSG_NOSIGNAL) < 0)
             break;
     _exit(0);
@@ -140,7 +140,7 @@ esp_status espi_bulk(const struct espi_testbed *testbed, struct espi_bulk_flow *
 {
     pid_t *children = ESPI_NEW(pid_t, 2 * n);
     int *answers = ESPI_NEW(int, n), started = 0;
-    double begin_s = espi_now_s() + warm_s + 0.01 * n;
+    double begin_s = espi_now_s() + warm_s + ESPI_BULK_START_S * n;
     esp_status status = children && answers ? ESP_OK : espi_err_nomem(err);
 
     for (int i = 0; i < n && status == ESP_OK; i++) {

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "graph/dijkstra.h"
+#include "testbed/tuning.h"
 #include "testbed/wiring.h"
 
 /* ---- boxes and wires, by the two ways of wiring ---- */
@@ -159,7 +160,7 @@ static long window_bytes(const struct espi_grid *g)
 /* Which host-to-host links do the wires not give? */
 static void compare_links(struct espi_grid *g)
 {
-    double worst = 1.1;
+    double worst = ESPI_GRID_OFF;
 
     for (int e = 0; e < g->p->n_links; e++) {
         int from = g->boxes[g->p->tail[e]].host, to = g->boxes[g->p->head[e]].host;
@@ -169,7 +170,7 @@ static void compare_links(struct espi_grid *g)
         espi_grid_way(g, from, to, &rate, &latency);
         double ratio = rate / g->p->bandwidth_Bps[e];
         double off = fmax(ratio, 1 / ratio);
-        g->n_off += off > 1.1;
+        g->n_off += off > ESPI_GRID_OFF;
         if (off > worst) {
             worst = off;
             g->worst_ratio = ratio;

@@ -59,4 +59,27 @@ enum { ESPI_TESTBED_LOCK_S = 30 };
  * chosen on: not measured */
 #define ESPI_GRID_DELAY_MIN_S 0.5e-3
 
+/* A link that wires give so many times as fast as the platform says, or as slow, is told
+ * of.
+ * unit: 1
+ * trades: larger, testbeds that are not the platform pass for it; smaller, warnings of
+ * what measurements do not show
+ * shown by: build/release/tests/test_testbed
+ * chosen on: not measured */
+#define ESPI_GRID_OFF 1.1
+
+/* Bulk transfers go on so long after what is measured: ends are not.
+ * unit: s
+ * trades: larger, time; smaller, those that end first leave their rate to others
+ * shown by: tests/testbed; espalier testbed run
+ * chosen on: not measured */
+#define ESPI_BULK_TAIL_S 0.2
+
+/* Each transfer may take so long to be started before any begins.
+ * unit: s
+ * trades: larger, time; smaller, the first begin alone
+ * shown by: tests/testbed; espalier testbed run
+ * chosen on: not measured */
+#define ESPI_BULK_START_S 0.01
+
 #endif

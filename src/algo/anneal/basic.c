@@ -14,6 +14,7 @@
 #include "base/portable_math.h"
 
 const struct espi_cooling espi_cooling_paper = {
+    /* published: with the method */
     .first = 100, .last = 1, .factor = 0.8, .moves = 80, .accepts = 20, .lively = 0.03};
 
 const struct espi_cooling espi_cooling_own = {.first = ESPI_COOLING_FIRST,

@@ -84,6 +84,7 @@ static int largest_of(const int *size, int pools)
 /* The ways to form pools of a set. -1: out of memory. */
 static int form_ways(const struct job *job, int n, const int *set, struct ways *w)
 {
+    /* published: with the method */
     static const double parts[ESPI_POOL_SETS] = {0.10, 0.25, 0.50, 0.75};
     const struct espi_clustered *c = job->c;
     w->count = 0;

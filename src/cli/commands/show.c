@@ -45,6 +45,7 @@ static double shown_bytes(const struct esp_plan *plan)
 
     for (int t = 0; t < plan->n_trees; t++)
         edges += plan->trees[t].weight * plan->trees[t].n_hops;
+    /* looks: rounds of slices are not all alike */
     double count = floor(TRANSFERS_MAX * 0.8 / fmax(edges, 1));
     return slices.bytes * fmax(1, fmin(count, slices.count));
 }

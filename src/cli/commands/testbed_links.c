@@ -80,7 +80,8 @@ static int apply(const struct change *c, double load_Bps)
     esp_status status = ESP_OK;
 
     for (int dir = 0; dir < 2 && status == ESP_OK; dir++) {
-        double left = w->rate_Bps[dir] > 0 ? w->rate_Bps[dir] - load_Bps : 1.25e9;
+        double left = w->rate_Bps[dir] > 0 ? w->rate_Bps[dir] - load_Bps
+                                           : 1.25e9; /* derived: 10 Gbit/s */
         if (c->dir < 0 || dir == c->dir)
             status = espi_testbed_set_rate(&c->testbed, c->wire, dir,
                                            load_Bps < 0 ? 0 : left, &err);
@@ -322,14 +323,14 @@ const struct command cli_testbed_rates = {
                                             .kind = CLI_TIME,
                                             .fallback = "3s",
                                             .limited = true,
-                                            .min = 0.1,
+                                            .min = 0.1, /* limit: seconds */
                                             .max = 3600,
                                             .help = "How long to measure."},
                                            {.name = "warm-up",
                                             .kind = CLI_TIME,
                                             .fallback = "1s",
                                             .limited = true,
-                                            .min = 0.1,
+                                            .min = 0.1, /* limit: seconds */
                                             .max = 60,
                                             .help = "How long the flows run before."},
                                            {0}},

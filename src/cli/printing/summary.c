@@ -67,7 +67,7 @@ static void linear_bins(struct distribution *d, const double *sorted, int n)
 /* Bins that grow by a power of ten; zeroes have one of their own. */
 static void decade_bins(struct distribution *d, const double *sorted, int n)
 {
-    int zeroes = first_at_least(sorted, n, 5e-324);
+    int zeroes = first_at_least(sorted, n, 5e-324); /* derived: the least above 0 */
     int low = espi_decade(sorted[zeroes] * (1 + 1e-9));
     int high = espi_decade(d->max * (1 + 1e-9)) + 1;
     int step = (high - low + SUMMARY_BINS - 3) / (SUMMARY_BINS - 2);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "mpi/probe/probe.h"
+#include "mpi/probe/tuning.h"
 
 enum { DATA, LAST, ACK, HELLO, TAGS };
 
@@ -195,7 +196,7 @@ static double rate_of(const struct in_flow *f, const struct trial *t)
         return -1;
     const struct arrival *last = &f->arrivals[f->n - 1];
     double mean = last->bytes / fmax(1e-7, last->at_s - t->start_s);
-    return fmin(steady_rate(f, t), 1.3 * mean);
+    return fmin(steady_rate(f, t), ESPI_STEADY_MOST * mean);
 }
 
 /* ---- all of them ---- */

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "mpi/probe/probe.h"
+#include "mpi/probe/tuning.h"
 
 enum { NAME = 256 }; /* limit: of a host's name */
 
@@ -28,7 +29,7 @@ struct commander {
 
 static void take_signal(int rank, int tag)
 {
-    wait_message(rank, tag, 1e-3, 100e-6);
+    wait_message(rank, tag, 1e-3, ESPI_REST_S);
     MPI_Recv(NULL, 0, MPI_BYTE, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -75,7 +76,7 @@ static void serve_rounds(int rank)
 {
     for (int order = ORDER_MEET; order != ORDER_QUIT;) {
         struct results out = {0};
-        int size = wait_message(0, TAG_COMMAND, 0, 3e-3);
+        int size = wait_message(0, TAG_COMMAND, 0, ESPI_REST_IDLE_S);
         struct command *c = espi_malloc((size_t)size);
         if (!c)
             give_up("out of memory");

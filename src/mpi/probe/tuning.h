@@ -120,4 +120,35 @@ enum { ESPI_BUS_BYTES = 1 << 20 };
  * chosen on: not measured */
 enum { ESPI_BUS_TIMES = 16 };
 
+/* The first sleep of a rank that waits.
+ * unit: s
+ * trades: as ESPI_REST_S
+ * shown by: bench/grid, espalier measure
+ * chosen on: not measured */
+#define ESPI_REST_FIRST_S 20e-6
+
+/* Each sleep is so many times as long as the one before, up to a limit.
+ * unit: 1
+ * trades: larger, what comes soon is seen late; smaller, waiting ranks take the
+ * processors of the others
+ * shown by: bench/grid, espalier measure
+ * chosen on: not measured */
+#define ESPI_REST_GROWS 1.3
+
+/* A steady rate above so many times the mean since the start is that of a receiver that
+ * slept: the mean counts.
+ * unit: 1
+ * trades: larger, rates that no link has; smaller, slow starts count as slow links
+ * shown by: bench/grid, espalier measure
+ * chosen on: not measured */
+#define ESPI_STEADY_MOST 1.3
+
+/* The longest sleep of a rank that has nothing to do.
+ * unit: s
+ * trades: larger, measuring takes longer; smaller, idle ranks take the processors of
+ * those that measure
+ * shown by: bench/grid, espalier measure
+ * chosen on: not measured */
+#define ESPI_REST_IDLE_S 3e-3
+
 #endif

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "mpi/probe/probe.h"
+#include "mpi/probe/tuning.h"
 
 void give_up(const char *sentence)
 {
@@ -25,7 +27,7 @@ void results_add(struct results *r, enum espi_sample_kind kind, int from, int to
 void wait_begin(struct wait *w)
 {
     w->since_s = espi_now_s();
-    w->rest_s = 20e-6;
+    w->rest_s = ESPI_REST_FIRST_S;
 }
 
 void wait_on(struct wait *w, double spin_s, double most_s)
@@ -36,7 +38,7 @@ void wait_on(struct wait *w, double spin_s, double most_s)
     }
     struct timespec rest = {0, (long)(w->rest_s * 1e9)};
     nanosleep(&rest, NULL);
-    w->rest_s = w->rest_s * 1.3 < most_s ? w->rest_s * 1.3 : most_s;
+    w->rest_s = fmin(w->rest_s * ESPI_REST_GROWS, most_s);
 }
 
 int wait_message(int rank, int tag, double spin_s, double most_s)
