@@ -277,7 +277,7 @@ const struct command cli_command_reproduce = {
             "and writes them as one HTML page: plots, the published numbers beside those "
             "found here, what was assumed, and what is known of the differences.",
             "Without a name all experiments are run. With --quick they repeat less, in "
-            "some 90 seconds of processor time; with --full, or without either, as often "
+            "some 75 seconds of processor time; with --full, or without either, as often "
             "as the papers did, in some six minutes of it. Threads share this.",
             NULL},
     .positionals =
