@@ -1,7 +1,8 @@
 /* Where the time of planning goes: processor seconds of each study of `espalier reproduce
  * --quick`, and of `espalier plan` of 64 MB for 24 to 1,000 hosts, with the share of each
- * part of the work in percent.
- *   bench_speed [--json] [plans|studies] [HOSTS]     (plans of up to so many; all)
+ * part of the work in percent; and how many transfers a processor second the simulator of
+ * fair shares plays, for 10 to 1,000 hosts.
+ *   bench_speed [--json] [plans|studies|simulations] [HOSTS]  (of up to so many; all)
  * Linked so that calls of the parts are counted (--wrap). What one part calls of another
  * counts for the other only. */
 #include <string.h>
@@ -288,6 +289,88 @@ static void bench_plans(int json, int most)
         }
 }
 
+/* ---- simulations ---- */
+
+/* Sites with switches, tiers, and hosts on one switch, in a model in which transfers
+ * share. */
+static struct esp_platform *shared_network(const char *name, int hosts, esp_model model)
+{
+    struct esp_sites_options sites;
+    struct esp_tiers_options tiers;
+    struct esp_platform *p = NULL, *q = NULL;
+    struct esp_err err;
+    if (!strcmp(name, "tiers")) {
+        esp_tiers_options_defaults(&tiers);
+        tiers.nodes = hosts;
+        bench_stop_if(esp_generate_tiers(&tiers, &p, &err), &err);
+    } else {
+        int flat = !strcmp(name, "flat");
+        esp_sites_options_defaults(&sites);
+        sites.sites = flat ? 1 : hosts < 30 ? 2 : hosts < 300 ? 4 : 10;
+        sites.clusters = flat || hosts < 100 ? 1 : 2;
+        sites.hosts = hosts / sites.sites / sites.clusters;
+        sites.spread = 3;
+        sites.switches = 1;
+        bench_stop_if(esp_generate_sites(&sites, &p, &err), &err);
+    }
+    bench_stop_if(esp_platform_with_model(p, model, &q, &err), &err);
+    esp_platform_free(p);
+    return q;
+}
+
+static void bench_simulation(int json, int *first, const char *name,
+                             const struct esp_platform *p, const char *algo)
+{
+    struct esp_plan *plan = NULL;
+    struct esp_sim_options options;
+    struct esp_sim_result *result = NULL;
+    struct esp_request request;
+    struct esp_err err;
+    esp_request_init(&request, 0);
+    while (esp_platform_node_kind(p, request.root) != ESP_NODE_HOST)
+        request.root++;
+    request.algo = algo;
+    bench_stop_if(esp_plan_make(p, &request, &plan, &err), &err);
+    esp_sim_options_defaults(&options);
+    options.sharing = ESP_SHARING_FLUID;
+    double began_s = espi_cpu_s();
+    bench_stop_if(esp_simulate(p, plan, &options, &result, &err), &err);
+    double took_s = espi_cpu_s() - began_s, sent = (double)result->transfers;
+    const char *model = esp_model_name(esp_platform_model(p));
+    if (json)
+        printf("%s{\"platform\": \"%s\", \"model\": \"%s\", \"algo\": \"%s\", "
+               "\"hosts\": %d, \"transfers\": %.0f, \"cpu_s\": %.4f}",
+               *first ? "" : ",\n", name, model, algo, esp_platform_host_count(p), sent,
+               took_s);
+    else
+        printf("%-9s %-10s %-9s %5d %9.0f %8.3f %12.0f\n", name, model, algo,
+               esp_platform_host_count(p), sent, took_s, sent / took_s);
+    fflush(stdout);
+    *first = 0;
+    esp_sim_result_free(result);
+    esp_plan_free(plan);
+}
+
+static void bench_simulations(int json, int most)
+{
+    static const int hosts[] = {10, 30, 100, 300, 1000};
+    static const esp_model models[] = {ESP_MODEL_ONE_PORT, ESP_MODEL_CAPACITY};
+    static const char *const names[] = {"sites", "tiers", "flat"};
+    static const char *const algos[] = {"binomial", "mtp", "auto"};
+    int first = 1;
+    if (!json)
+        printf("%-9s %-10s %-9s %5s %9s %8s %12s\n", "platform", "model", "plan", "hosts",
+               "transfers", "cpu s", "transfers/s");
+    for (int i = 0; i < 5 && hosts[i] <= most; i++)
+        for (int k = 0; k < 3; k++)
+            for (int m = 0; m < 2; m++) {
+                struct esp_platform *p = shared_network(names[k], hosts[i], models[m]);
+                for (int a = 0; a < 3; a++)
+                    bench_simulation(json, &first, names[k], p, algos[a]);
+                esp_platform_free(p);
+            }
+}
+
 /* ---- studies ---- */
 
 static double process_cpu_s(void)
@@ -330,23 +413,29 @@ static void bench_studies(int json)
 
 int main(int argc, char **argv)
 {
-    int json = 0, plans = 1, studies = 1, most = 1000;
+    int json = 0, most = 1000, some = 0, wanted[3] = {0};
+    static const char *const words[] = {"plans", "simulations", "studies"};
     for (int i = 1; i < argc; i++) {
         json |= !strcmp(argv[i], "--json");
-        plans &= strcmp(argv[i], "studies") != 0;
-        studies &= strcmp(argv[i], "plans") != 0;
+        for (int k = 0; k < 3; k++)
+            if (!strcmp(argv[i], words[k]))
+                some = wanted[k] = 1;
         if (argv[i][0] >= '0' && argv[i][0] <= '9')
             most = atoi(argv[i]);
     }
-    if (json)
-        printf("[");
-    if (plans)
-        bench_plans(json, most);
-    if (plans && studies)
-        printf(json ? ",\n" : "\n");
-    if (studies)
-        bench_studies(json);
-    if (json)
-        printf("]\n");
+    printf(json ? "[" : "");
+    for (int k = 0, n = 0; k < 3; k++) {
+        if (some && !wanted[k])
+            continue;
+        if (n++)
+            printf(json ? ",\n" : "\n");
+        if (k == 0)
+            bench_plans(json, most);
+        else if (k == 1)
+            bench_simulations(json, most);
+        else
+            bench_studies(json);
+    }
+    printf(json ? "]\n" : "");
     return 0;
 }

@@ -3,21 +3,28 @@
 #include <math.h>
 #include <string.h>
 
-static int lists_init(struct espi_fair_rates *x, int n_flows, int n_resources,
-                      struct espi_arena *a)
+enum { KEPT, OPEN, FIXED };
+
+/* rounding: sums of some thousand shares are right to so much of a resource; rates that
+ * differ by less are the same. */
+#define ROUNDING 1e-13
+
+static int flows_init(struct espi_fair_rates *x, int n_flows, struct espi_arena *a)
 {
-    int n_uses = x->use_start[n_flows];
-    x->flow_of = ESPI_ARENA_NEW(a, int, n_uses);
-    x->next = ESPI_ARENA_NEW(a, int, n_uses);
-    x->before = ESPI_ARENA_NEW(a, int, n_uses);
-    x->first = ESPI_ARENA_NEW(a, int, n_resources);
-    if (!x->flow_of || !x->next || !x->before || !x->first)
+    x->rate = ESPI_ARENA_ZNEW(a, double, n_flows);
+    x->rate_before = ESPI_ARENA_ZNEW(a, double, n_flows);
+    x->updated = ESPI_ARENA_NEW(a, int, n_flows);
+    x->pending = ESPI_ARENA_NEW(a, int, n_flows);
+    x->holder = ESPI_ARENA_NEW(a, int, n_flows);
+    x->phase = ESPI_ARENA_ZNEW(a, unsigned char, n_flows);
+    x->is_wanted = ESPI_ARENA_ZNEW(a, unsigned char, n_flows);
+    x->is_there = ESPI_ARENA_ZNEW(a, unsigned char, n_flows);
+    x->is_pending = ESPI_ARENA_ZNEW(a, unsigned char, n_flows);
+    if (!x->rate || !x->rate_before || !x->updated || !x->pending || !x->holder ||
+        !x->phase || !x->is_wanted || !x->is_there || !x->is_pending)
         return -1;
     for (int i = 0; i < n_flows; i++)
-        for (int k = x->use_start[i]; k < x->use_start[i + 1]; k++)
-            x->flow_of[k] = i;
-    for (int r = 0; r < n_resources; r++)
-        x->first[r] = -1;
+        x->holder[i] = -1;
     return 0;
 }
 
@@ -25,28 +32,102 @@ int espi_fair_rates_init(struct espi_fair_rates *x, int n_flows, int n_resources
                          const int *use_start, const int *use_resource,
                          struct espi_arena *a)
 {
-    *x = (struct espi_fair_rates){.use_start = use_start, .use_resource = use_resource};
-    x->part = ESPI_ARENA_ZNEW(a, double, use_start[n_flows]);
-    x->rate = ESPI_ARENA_ZNEW(a, double, n_flows);
-    x->updated = ESPI_ARENA_NEW(a, int, n_flows);
-    x->pending = ESPI_ARENA_NEW(a, int, n_flows);
-    x->is_wanted = ESPI_ARENA_ZNEW(a, unsigned char, n_flows);
-    x->is_there = ESPI_ARENA_ZNEW(a, unsigned char, n_flows);
-    x->is_pending = ESPI_ARENA_ZNEW(a, unsigned char, n_flows);
-    x->is_open = ESPI_ARENA_ZNEW(a, unsigned char, n_flows);
-    x->touched = ESPI_ARENA_NEW(a, int, n_resources);
-    x->room = ESPI_ARENA_NEW(a, double, n_resources);
-    x->weight = ESPI_ARENA_NEW(a, double, n_resources);
-    if (!x->part || !x->rate || !x->updated || !x->pending || !x->is_wanted ||
-        !x->is_there || !x->is_pending || !x->is_open || !x->touched || !x->room ||
-        !x->weight)
+    int n_uses = use_start[n_flows];
+    *x = (struct espi_fair_rates){.n_flows = n_flows,
+                                  .n_resources = n_resources,
+                                  .use_start = use_start,
+                                  .use_resource = use_resource};
+    x->part = ESPI_ARENA_ZNEW(a, double, n_uses);
+    x->flow_of = ESPI_ARENA_NEW(a, int, n_uses);
+    x->next = ESPI_ARENA_NEW(a, int, n_uses);
+    x->before = ESPI_ARENA_NEW(a, int, n_uses);
+    x->resource = ESPI_ARENA_ZNEW(a, struct espi_fair_resource, n_resources);
+    if (!x->part || !x->flow_of || !x->next || !x->before || !x->resource ||
+        flows_init(x, n_flows, a) || espi_heap_init(&x->due, a, n_resources))
         return -1;
+    for (int i = 0; i < n_flows; i++)
+        for (int k = use_start[i]; k < use_start[i + 1]; k++)
+            x->flow_of[k] = i;
     for (int r = 0; r < n_resources; r++)
-        x->weight[r] = -1;
-    return lists_init(x, n_flows, n_resources, a);
+        x->resource[r].first = -1;
+    return 0;
 }
 
-/* ---- who is there ---- */
+/* ---- when a resource acts ---- */
+
+static double room_of(const struct espi_fair_resource *r)
+{
+    return 1 - r->used;
+}
+
+/* What would be left of it, were its open flows at the level of those it holds. */
+static double slack_of(const struct espi_fair_resource *r)
+{
+    return room_of(r) - r->weight * r->level;
+}
+
+/* Does it hold flows that could have more? */
+static int lets_go(const struct espi_fair_resource *r)
+{
+    return r->n_held > 0 && r->n_stuck == 0 && slack_of(r) > ROUNDING;
+}
+
+/* The level at which it is full. */
+static double level_of(const struct espi_fair_resource *r)
+{
+    if (r->n_stuck > 0)
+        return 0;
+    if (r->n_held > 0 && fabs(slack_of(r)) <= ROUNDING)
+        return r->level;
+    double room = room_of(r);
+    return room > 0 ? room / r->weight : 0;
+}
+
+/* Has it flows whose rates it may have to set? */
+static int may_fill(const struct espi_fair_resource *r)
+{
+    return r->n_open > 0 || (r->n_stuck > 0 && r->used > 0);
+}
+
+static void expect_resource(struct espi_fair_rates *x, int resource)
+{
+    const struct espi_fair_resource *r = &x->resource[resource];
+    if (lets_go(r))
+        espi_heap_set(&x->due, resource, r->level);
+    else if (may_fill(r))
+        espi_heap_set(&x->due, resource, level_of(r));
+    else
+        espi_heap_remove(&x->due, resource);
+}
+
+/* Adds up what its flows take. */
+static void sum_resource(struct espi_fair_rates *x, struct espi_fair_resource *r)
+{
+    r->used = r->weight = 0;
+    r->n_summed = 0;
+    for (int k = r->first; k >= 0; k = x->next[k]) {
+        int flow = x->flow_of[k];
+        if (!isfinite(x->part[k]))
+            continue;
+        if (x->phase[flow] == OPEN)
+            r->weight += x->part[k];
+        else
+            r->used += x->rate[flow] * x->part[k];
+    }
+}
+
+/* Adds to what is used. Now and then, so that rounding does not gather, it is added up
+ * anew: as seldom as costs no more than the changes themselves. */
+static void use_resource(struct espi_fair_rates *x, struct espi_fair_resource *r,
+                         double used, double weight)
+{
+    r->used += used;
+    r->weight += weight;
+    if (++r->n_summed > 2 * r->n_there + 16)
+        sum_resource(x, r);
+}
+
+/* ---- flows ---- */
 
 void espi_fair_rates_set(struct espi_fair_rates *x, int flow, int is_there)
 {
@@ -56,18 +137,9 @@ void espi_fair_rates_set(struct espi_fair_rates *x, int flow, int is_there)
     x->is_pending[flow] = 1;
 }
 
-static void touch_resource(struct espi_fair_rates *x, int resource)
-{
-    if (x->weight[resource] >= 0)
-        return;
-    x->weight[resource] = 0;
-    x->room[resource] = 1;
-    x->touched[x->n_touched++] = resource;
-}
-
 static void link_use(struct espi_fair_rates *x, int use)
 {
-    int *first = &x->first[x->use_resource[use]];
+    int *first = &x->resource[x->use_resource[use]].first;
     x->next[use] = *first;
     x->before[use] = -1;
     if (*first >= 0)
@@ -79,119 +151,158 @@ static void unlink_use(struct espi_fair_rates *x, int use)
 {
     int next = x->next[use], before = x->before[use];
     if (before < 0)
-        x->first[x->use_resource[use]] = next;
+        x->resource[x->use_resource[use]].first = next;
     else
         x->next[before] = next;
     if (next >= 0)
         x->before[next] = before;
 }
 
-/* The flow joins its resources or leaves them. */
-static void move_flow(struct espi_fair_rates *x, int flow)
+static void release_flow(struct espi_fair_rates *x, int flow)
 {
-    int comes = !x->is_there[flow];
+    if (x->holder[flow] >= 0)
+        x->resource[x->holder[flow]].n_held--;
+    x->holder[flow] = -1;
+}
+
+/* It grows from the level that the filling is at. */
+static void open_flow(struct espi_fair_rates *x, int flow)
+{
+    double rate = x->rate[flow];
+    x->phase[flow] = OPEN;
+    x->rate_before[flow] = rate;
+    x->updated[x->n_updated++] = flow;
+    release_flow(x, flow);
     for (int k = x->use_start[flow]; k < x->use_start[flow + 1]; k++) {
+        double part = x->part[k];
+        struct espi_fair_resource *r = &x->resource[x->use_resource[k]];
+        if (!(part > 0))
+            continue;
+        r->n_open++;
+        if (isfinite(part))
+            use_resource(x, r, -rate * part, part);
+        expect_resource(x, x->use_resource[k]);
+    }
+}
+
+static void fix_flow(struct espi_fair_rates *x, int flow, int resource, double rate)
+{
+    double before = x->rate_before[flow];
+    if (fabs(rate - before) <= ROUNDING * before)
+        rate = before; /* it is the same but for rounding */
+    x->phase[flow] = FIXED;
+    x->rate[flow] = rate;
+    x->holder[flow] = resource;
+    for (int k = x->use_start[flow]; k < x->use_start[flow + 1]; k++) {
+        double part = x->part[k];
+        struct espi_fair_resource *r = &x->resource[x->use_resource[k]];
+        if (!(part > 0))
+            continue;
+        r->n_open--;
+        if (isfinite(part))
+            use_resource(x, r, rate * part, -part);
+        if (r->n_open == 0)
+            r->weight = 0;
+        if (x->use_resource[k] != resource)
+            expect_resource(x, x->use_resource[k]);
+    }
+}
+
+/* It is on the lists of its resources from now on, and opened. */
+static void add_flow(struct espi_fair_rates *x, int flow)
+{
+    x->is_there[flow] = 1;
+    x->rate[flow] = 0;
+    for (int k = x->use_start[flow]; k < x->use_start[flow + 1]; k++) {
+        struct espi_fair_resource *r = &x->resource[x->use_resource[k]];
         if (!(x->part[k] > 0))
             continue;
-        touch_resource(x, x->use_resource[k]);
-        if (comes)
-            link_use(x, k);
-        else
-            unlink_use(x, k);
+        r->n_there++;
+        r->n_stuck += !isfinite(x->part[k]);
+        link_use(x, k);
     }
-    x->is_there[flow] = (unsigned char)comes;
+    open_flow(x, flow);
+}
+
+static void take_flow(struct espi_fair_rates *x, int flow)
+{
+    x->is_there[flow] = 0;
+    release_flow(x, flow);
+    for (int k = x->use_start[flow]; k < x->use_start[flow + 1]; k++) {
+        double part = x->part[k];
+        struct espi_fair_resource *r = &x->resource[x->use_resource[k]];
+        if (!(part > 0))
+            continue;
+        unlink_use(x, k);
+        r->n_there--;
+        r->n_stuck -= !isfinite(part);
+        if (isfinite(part))
+            use_resource(x, r, -x->rate[flow] * part, 0);
+        if (r->n_there == 0)
+            r->used = 0;
+        expect_resource(x, x->use_resource[k]);
+    }
     x->rate[flow] = 0;
 }
 
 void espi_fair_rates_drop(struct espi_fair_rates *x, int flow)
 {
     if (x->is_there[flow])
-        move_flow(x, flow);
+        take_flow(x, flow);
     espi_fair_rates_set(x, flow, x->is_wanted[flow]);
 }
 
-/* ---- rates ---- */
+/* ---- filling ---- */
 
-static void open_flow(struct espi_fair_rates *x, int flow)
+/* Flows that it held may have more: they grow again. */
+static void let_flows_go(struct espi_fair_rates *x, int resource)
 {
-    x->is_open[flow] = 1;
-    x->rate[flow] = 0;
-    x->updated[x->n_updated++] = flow;
-    for (int k = x->use_start[flow]; k < x->use_start[flow + 1]; k++)
-        if (x->part[k] > 0) {
-            touch_resource(x, x->use_resource[k]);
-            x->weight[x->use_resource[k]] += x->part[k];
-        }
+    for (int k = x->resource[resource].first; k >= 0; k = x->next[k]) {
+        int flow = x->flow_of[k];
+        if (x->phase[flow] == KEPT && x->holder[flow] == resource)
+            open_flow(x, flow);
+    }
 }
 
-/* All flows that are joined to the resources touched so far, and their resources. */
-static void open_joined(struct espi_fair_rates *x)
+/* Opens those of its flows that have more than their part. How many? */
+static int open_above(struct espi_fair_rates *x, int resource, double level)
 {
-    for (int i = 0; i < x->n_touched; i++)
-        for (int k = x->first[x->touched[i]]; k >= 0; k = x->next[k])
-            if (!x->is_open[x->flow_of[k]])
-                open_flow(x, x->flow_of[k]);
-}
-
-/* The resource with the lowest fair rate of flows not fixed; -1: none is left. */
-static int lowest_fair_resource(const struct espi_fair_rates *x, double *rate)
-{
-    int best = -1;
-    for (int i = 0; i < x->n_touched; i++) {
-        int r = x->touched[i];
-        double room = x->room[r], weight = x->weight[r];
-        if (!(weight > 0))
+    int n = 0;
+    for (int k = x->resource[resource].first; k >= 0; k = x->next[k]) {
+        int flow = x->flow_of[k];
+        if (x->phase[flow] != KEPT || !(x->rate[flow] > level * (1 + 10 * ROUNDING)))
             continue;
-        double fair = isfinite(weight) ? (room > 0 ? room / weight : 0) : 0;
-        if (best < 0 || fair < *rate || (fair == *rate && r < best)) {
-            best = r;
-            *rate = fair;
-        }
+        open_flow(x, flow);
+        n++;
     }
-    return best;
+    return n;
 }
 
-static void fix_flow(struct espi_fair_rates *x, int flow, double rate)
+static void fix_open(struct espi_fair_rates *x, int resource, double level)
 {
-    x->is_open[flow] = 0;
-    x->rate[flow] = rate;
-    for (int k = x->use_start[flow]; k < x->use_start[flow + 1]; k++) {
-        int r = x->use_resource[k];
-        if (!(x->part[k] > 0) || !(x->weight[r] > 0))
-            continue; /* it is not used, or done with */
-        if (isfinite(x->part[k])) {
-            x->room[r] -= rate * x->part[k];
-            x->weight[r] -= x->part[k];
-        }
-        /* What is left of a sum of a few terms after its terms were taken away. */
-        if (x->weight[r] < 1e-12 * x->part[k])
-            x->weight[r] = 0;
-    }
+    struct espi_fair_resource *r = &x->resource[resource];
+    r->level = level;
+    for (int k = r->first; k >= 0 && r->n_open > 0; k = x->next[k])
+        if (x->phase[x->flow_of[k]] == OPEN)
+            fix_flow(x, x->flow_of[k], resource, level);
+    expect_resource(x, resource);
 }
 
-static void drop_done(struct espi_fair_rates *x)
+static void fill_resource(struct espi_fair_rates *x, int resource)
 {
-    int kept = 0;
-    for (int i = 0; i < x->n_touched; i++)
-        if (x->weight[x->touched[i]] > 0)
-            x->touched[kept++] = x->touched[i];
-        else
-            x->weight[x->touched[i]] = -1;
-    x->n_touched = kept;
-}
-
-static void fill_rates(struct espi_fair_rates *x)
-{
-    double rate = 0;
-    int resource;
-    while ((resource = lowest_fair_resource(x, &rate)) >= 0) {
-        for (int k = x->first[resource]; k >= 0; k = x->next[k])
-            if (x->is_open[x->flow_of[k]])
-                fix_flow(x, x->flow_of[k], rate);
-        x->weight[resource] = 0;
-        drop_done(x);
+    struct espi_fair_resource *r = &x->resource[resource];
+    sum_resource(x, r);
+    if (lets_go(r)) {
+        let_flows_go(x, resource);
+        return;
     }
-    drop_done(x);
+    if (!may_fill(r)) {
+        espi_heap_remove(&x->due, resource);
+        return;
+    }
+    double level = level_of(r);
+    if (!open_above(x, resource, level))
+        fix_open(x, resource, level);
 }
 
 void espi_fair_rates_update(struct espi_fair_rates *x)
@@ -200,12 +311,20 @@ void espi_fair_rates_update(struct espi_fair_rates *x)
     for (int i = 0; i < x->n_pending; i++) {
         int flow = x->pending[i];
         x->is_pending[flow] = 0;
-        if (x->is_wanted[flow] != x->is_there[flow])
-            move_flow(x, flow);
+        if (x->is_wanted[flow] == x->is_there[flow])
+            continue;
+        if (x->is_wanted[flow])
+            add_flow(x, flow);
+        else
+            take_flow(x, flow);
     }
     x->n_pending = 0;
-    open_joined(x);
-    fill_rates(x);
-    for (int i = 0; i < x->n_updated; i++)
-        x->is_open[x->updated[i]] = 0;
+    while (x->due.size > 0)
+        fill_resource(x, espi_heap_top(&x->due));
+    for (int i = 0; i < x->n_updated; i++) {
+        int flow = x->updated[i];
+        x->phase[flow] = KEPT;
+        if (x->holder[flow] >= 0)
+            x->resource[x->holder[flow]].n_held++;
+    }
 }

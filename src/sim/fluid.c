@@ -10,7 +10,7 @@
  * rank starts its transfers in the order of its list.
  *
  * An event costs O(log streams), and what it takes to change the rates of those flows
- * that share resources with one that begins or ends (fair_rates.h): a message that flows
+ * whose rates one that begins or ends touches (fair_rates.h): a message that flows
  * steadily through a tree changes none. */
 #include <math.h>
 #include <string.h>
