@@ -157,6 +157,8 @@ static esp_status make_turned(const struct making *m, const struct esp_platform 
         st = make_direct(m, reversed, &inner, &plan, err);
     if (!st && plan->redundant)
         st = no_race(request, err);
+    if (!st && plan->schedule)
+        st = espi_schedule_by_arrival(plan->schedule, plan, reversed, err);
     if (!st)
         st = espi_plan_turn(plan, request->op, p, out, err);
     esp_plan_free(plan);

@@ -19,6 +19,52 @@
  * chosen on: not measured */
 enum { ESPI_QUICK_ALLGATHER_HOSTS = 96 };
 
+/* Sends of all draws of a time-expanded plan.
+ * unit: sends
+ * trades: larger, planning takes longer: some 2 us a send; smaller, large fabrics get few
+ * chunks and few draws
+ * shown by: bench_published
+ * chosen on: not measured; a quarter of a second of a processor */
+enum { ESPI_SYNTHESIS_WORK = 1 << 17 };
+
+/* Sends of the largest time-expanded plan.
+ * unit: sends
+ * trades: larger, memory and time of what follows; smaller, large fabrics get fewer
+ * chunks shown by: bench_published chosen on: not measured; 128 hosts with 16 chunks each
+ */
+enum { ESPI_SYNTHESIS_SENDS = 1 << 18 };
+
+/* Draws of the same chunks.
+ * unit: draws
+ * trades: larger, time; smaller, ties that were drawn badly stay so
+ * shown by: bench_published
+ * chosen on: not measured; of 8 the best is mostly among the first 3 */
+enum { ESPI_SYNTHESIS_DRAWS = 8 };
+
+/* So many numbers of chunks in a row that gain less than ESPI_SYNTHESIS_GAIN end the
+ * search for the best number.
+ * unit: numbers
+ * trades: larger, time; smaller, numbers that divide well are missed
+ * shown by: bench_published
+ * chosen on: not measured */
+enum { ESPI_SYNTHESIS_PATIENCE = 3 };
+
+/* What more chunks have to gain.
+ * unit: 1
+ * trades: larger, the best is missed by so much; smaller, time for what is no gain in a
+ * run, where messages cost
+ * shown by: bench_published
+ * chosen on: not measured */
+#define ESPI_SYNTHESIS_GAIN 1e-3
+
+/* Moments nearer to each other than this part of the quickest send are one: sums of the
+ * same times in another order.
+ * unit: 1
+ * trades: larger, waits that need not be; smaller, who comes first is left to rounding
+ * shown by: test_time_expanded
+ * chosen on: the digits of a double */
+#define ESPI_SYNTHESIS_SAME 1e-9
+
 /* A sender of more receivers finds its distances to all at once.
  * unit: receivers
  * trades: time alone: the paths are the same

@@ -270,7 +270,7 @@ static int is_played(const struct esp_platform *p, const struct esp_plan *plan,
     /* a message in parts has a slice of each */
     double cut = fmax(slices, espi_plan_parts(plan, p->n_hosts));
     return !espi_plan_has_steps(plan) && cut * edges <= most->sends &&
-           all_edges <= most->edges;
+           (plan->schedule || all_edges <= most->edges);
 }
 
 int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan,

@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "plan/ops.h"
+#include "plan/schedule.h"
+#include "platform/platform.h"
 
 /* Room for the transfers of trees. */
 struct transfers {
@@ -80,6 +82,38 @@ static esp_status turn_tree(const struct esp_plan *plan, int t,
     return st;
 }
 
+/* How many legs each edge has; edges of all trees in their order, trees as given. */
+static int count_legs(const struct esp_platform *p, const struct esp_tree *tree, int edge)
+{
+    const struct esp_edge *e = &tree->edges[edge];
+    int n = 1;
+    for (int k = 1; k < e->n_hops; k++)
+        n += !espi_is_switch(p, p->tail[tree->hops[e->first_hop + k]]);
+    return n;
+}
+
+/* What was sent last is sent first, and what lagged most does not lag. */
+static esp_status turn_schedule(const struct esp_plan *plan, struct esp_plan *to,
+                                const struct esp_platform *p, struct esp_err *err)
+{
+    struct esp_schedule *s = espi_schedule_copy(plan->schedule, plan->n_trees);
+    int most = 0;
+    if (!s)
+        return espi_err_nomem(err);
+    for (int k = 0; k < s->n_sends; k++)
+        most = s->sends[k].lag > most ? s->sends[k].lag : most;
+    for (int k = 0; k < s->n_sends; k++) {
+        struct esp_send x = plan->schedule->sends[s->n_sends - 1 - k];
+        const struct esp_tree *tree = &to->trees[x.tree];
+        x.edge = tree->n_edges - 1 - x.edge;
+        x.part = count_legs(p, tree, x.edge) - 1 - x.part;
+        x.lag = most - x.lag;
+        s->sends[k] = x;
+    }
+    to->schedule = s;
+    return ESP_OK;
+}
+
 esp_status espi_plan_turn(const struct esp_plan *plan, esp_op op,
                           const struct esp_platform *p, struct esp_plan **out,
                           struct esp_err *err)
@@ -92,6 +126,8 @@ esp_status espi_plan_turn(const struct esp_plan *plan, esp_op op,
         st = esp_plan_set_targets(to, plan->n_targets, plan->targets, err);
     for (int t = 0; t < plan->n_trees && !st; t++)
         st = turn_tree(plan, t, p, to, err);
+    if (!st && plan->schedule && plan->op != ESP_OP_ALLREDUCE)
+        st = turn_schedule(plan, to, p, err);
     to->size_bytes = plan->size_bytes;
     to->slice_bytes = plan->slice_bytes;
     if (st)

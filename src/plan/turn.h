@@ -6,7 +6,8 @@
 
 /* The plan with all edges turned round and in the opposite order, as one for `op` on `p`,
  * which is the platform of the plan reversed. Of an allreduce only the edges towards the
- * root are taken. Figures are not. */
+ * root are taken, and no schedule; otherwise that is turned round with them. Figures are
+ * not. */
 esp_status espi_plan_turn(const struct esp_plan *plan, esp_op op,
                           const struct esp_platform *p, struct esp_plan **out,
                           struct esp_err *err);

@@ -40,6 +40,12 @@ esp_status espi_schedule_make(const struct esp_platform *p, const struct esp_pla
 esp_status espi_plan_schedule(struct esp_plan *plan, const struct esp_platform *p,
                               espi_effort effort, struct esp_err *err);
 
+/* Puts the sends of a schedule of one round, each tree once, into the order in which they
+ * arrive: turned round, with its plan, it is then in the order of their starts. Others
+ * stay as they are. */
+esp_status espi_schedule_by_arrival(struct esp_schedule *s, const struct esp_plan *plan,
+                                    const struct esp_platform *p, struct esp_err *err);
+
 /* A plan as it is, or, if it has no schedule yet, with one for a message of that size in
  * those slices (0: the plan's). Borrows all but that schedule, which the second frees. */
 esp_status espi_plan_scheduled(const struct esp_platform *p, const struct esp_plan *plan,

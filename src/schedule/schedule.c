@@ -1,8 +1,10 @@
 /* Schedules of plans: what was arranged, as plans keep it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/portable_math.h"
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/slices.h"
@@ -75,6 +77,95 @@ esp_status espi_plan_schedule(struct esp_plan *plan, const struct esp_platform *
     espi_schedule_free(plan->schedule);
     plan->schedule = s;
     return ESP_OK;
+}
+
+/* ---- the order of arrivals ---- */
+
+struct arrival {
+    double at_s;
+    int send;
+};
+
+static int compare_arrivals(const void *a, const void *b)
+{
+    const struct arrival *x = a, *y = b;
+    if (x->at_s != y->at_s)
+        return x->at_s < y->at_s ? -1 : 1;
+    return x->send < y->send ? -1 : x->send > y->send;
+}
+
+static int is_one_round(const struct esp_schedule *s, int n_trees)
+{
+    for (int t = 0; t < n_trees; t++)
+        if (s->tree_slices[t] > 1)
+            return 0;
+    for (int k = 0; k < s->n_sends; k++)
+        if (s->sends[k].lag)
+            return 0;
+    return 1;
+}
+
+/* Plays the sends one after the other, each as soon as its data are there, its resources
+ * are free and its sender's send before has begun. */
+static int time_arrivals(const struct esp_schedule *s, const struct espi_legs *legs,
+                         const struct espi_arc_uses *u, int n_nodes, struct arrival *out,
+                         struct espi_arena *arena)
+{
+    double *free_s = ESPI_ARENA_ZNEW(arena, double, u->n_resources);
+    double *last_s = ESPI_ARENA_ZNEW(arena, double, n_nodes);
+    double *there_s = ESPI_ARENA_ZNEW(arena, double, legs->n);
+    int *first_edge = ESPI_ARENA_NEW(arena, int, (size_t)legs->plan->n_trees + 1);
+    if (!free_s || !last_s || !there_s || !first_edge)
+        return -1;
+    first_edge[0] = 0;
+    for (int t = 0; t < legs->plan->n_trees; t++)
+        first_edge[t + 1] = first_edge[t] + legs->plan->trees[t].n_edges;
+    for (int k = 0; k < s->n_sends; k++) {
+        const struct esp_send *x = &s->sends[k];
+        int i = legs->edge_start[first_edge[x->tree] + x->edge] + x->part;
+        const struct espi_leg *leg = &legs->leg[i];
+        double start_s = last_s[leg->from];
+        for (int b = leg->source; b >= 0; b = legs->leg[b].also)
+            start_s = espi_max(start_s, there_s[b]);
+        for (int j = u->start[leg->arc]; j < u->start[leg->arc + 1]; j++)
+            start_s = espi_max(start_s, free_s[u->resource[j]]);
+        for (int j = u->start[leg->arc]; j < u->start[leg->arc + 1]; j++)
+            free_s[u->resource[j]] = start_s + u->time_s[j];
+        last_s[leg->from] = start_s;
+        there_s[i] = start_s + u->lag_s[leg->arc];
+        out[k] = (struct arrival){there_s[i], k};
+    }
+    return 0;
+}
+
+static int sort_by_arrival(struct esp_schedule *s, const struct esp_plan *plan,
+                           const struct esp_platform *p, struct espi_arena *arena)
+{
+    struct espi_legs legs;
+    struct espi_arc_uses uses;
+    struct arrival *arrival = ESPI_ARENA_NEW(arena, struct arrival, s->n_sends);
+    struct esp_send *before = ESPI_ARENA_NEW(arena, struct esp_send, s->n_sends);
+    if (!arrival || !before || espi_legs_init(&legs, p, plan, arena) ||
+        espi_arc_uses_init(&uses, &legs, p, s->slice_bytes, arena) ||
+        time_arrivals(s, &legs, &uses, p->n_nodes, arrival, arena))
+        return -1;
+    memcpy(before, s->sends, (size_t)s->n_sends * sizeof *before);
+    qsort(arrival, (size_t)s->n_sends, sizeof *arrival, compare_arrivals);
+    for (int k = 0; k < s->n_sends; k++)
+        s->sends[k] = before[arrival[k].send];
+    return 0;
+}
+
+esp_status espi_schedule_by_arrival(struct esp_schedule *s, const struct esp_plan *plan,
+                                    const struct esp_platform *p, struct esp_err *err)
+{
+    struct espi_arena arena;
+    if (s->n_sends == 0 || !is_one_round(s, plan->n_trees))
+        return ESP_OK;
+    espi_arena_init(&arena);
+    int failed = sort_by_arrival(s, plan, p, &arena);
+    espi_arena_done(&arena);
+    return failed ? espi_err_nomem(err) : ESP_OK;
 }
 
 esp_status espi_plan_scheduled(const struct esp_platform *p, const struct esp_plan *plan,

@@ -90,8 +90,10 @@ static esp_status run_auto(const struct espi_task *task, struct esp_plan *plan,
         plan->slice_bytes = c.best->slice_bytes;
         plan->n_trees = c.best->n_trees;
         plan->trees = c.best->trees;
+        plan->schedule = c.best->schedule;
         c.best->n_trees = old.n_trees;
         c.best->trees = old.trees;
+        c.best->schedule = old.schedule;
     }
     espi_contest_done(&c);
     return st;

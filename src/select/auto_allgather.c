@@ -77,30 +77,68 @@ static double slices_for(const struct espi_contest *c, const struct espi_algo *a
 {
     double part = c->judge.size_bytes / n_hosts;
     if (!makes_trees(algo) || c->judge.only_bytes > 0)
-        return espi_request_slice_bytes(c->task.request);
+        return c->task.request->slice_bytes;
     return fmin(part, fmax(part / 4, ESPI_SLICE_USUAL));
 }
 
-/* The algorithm with all words of its first option, if it is one of words. */
+/* The algorithm with all words of its first option. */
 static esp_status enter_words(struct espi_contest *c, const struct espi_algo *algo,
-                              double n_hosts, struct esp_err *err)
+                              double slice_bytes, struct esp_err *err)
 {
     double options[ESPI_ALGO_OPTIONS_MAX] = {0};
-    const char *word = algo->options ? algo->options[0].choices : NULL;
-    double slice_bytes = slices_for(c, algo, n_hosts);
-    espi_algo_standard(algo, options);
-    for (const struct espi_algo_use *u = algo->uses; u && u->use; u++)
-        if (u->use & ESPI_USE_WEIGHED)
-            espi_algo_use_options(algo, u, 0, options);
-    if (!word)
-        return espi_contest_enter(c, algo, options, slice_bytes, err);
+    const char *word = algo->options[0].choices;
     esp_status st = ESP_OK;
+    espi_algo_standard(algo, options);
     for (int i = 0; word && !st; i++) {
         options[0] = i;
         st = espi_contest_enter(c, algo, options, slice_bytes, err);
         word = strchr(word + 1, '|');
     }
     return st;
+}
+
+/* The algorithm with the options of each of its uses. They stand so that what is gained
+ * from one to the next shrinks: after some in vain others are not tried. */
+static esp_status enter_weighed(struct espi_contest *c, const struct espi_algo *algo,
+                                double slice_bytes, struct esp_err *err)
+{
+    double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+    int late = 0;
+    esp_status st = ESP_OK;
+    for (const struct espi_algo_use *u = algo->uses;
+         u && u->use && late < ESPI_ALLGATHER_LATE && !st; u++) {
+        double before_s = c->verdict.judged_s;
+        if (!(u->use & ESPI_USE_WEIGHED))
+            continue;
+        espi_algo_use_options(algo, u, 0, options);
+        st = espi_contest_enter(c, algo, options, slice_bytes, err);
+        late = c->verdict.judged_s < before_s ? 0 : late + 1;
+    }
+    return st;
+}
+
+static int is_weighed(const struct espi_algo *algo)
+{
+    for (const struct espi_algo_use *u = algo->uses; u && u->use; u++)
+        if (u->use & ESPI_USE_WEIGHED)
+            return 1;
+    return 0;
+}
+
+/* With the options of its uses; chunks of a given size, and where there are no uses, with
+ * all words of its first option, or standard options. */
+static esp_status enter_algo(struct espi_contest *c, const struct espi_algo *algo,
+                             double n_hosts, struct esp_err *err)
+{
+    double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+    double slice_bytes = slices_for(c, algo, n_hosts);
+    int given = c->judge.only_bytes > 0 && !makes_trees(algo);
+    espi_algo_standard(algo, options);
+    if (is_weighed(algo) && !given)
+        return enter_weighed(c, algo, slice_bytes, err);
+    return algo->options && algo->options[0].choices
+               ? enter_words(c, algo, slice_bytes, err)
+               : espi_contest_enter(c, algo, options, slice_bytes, err);
 }
 
 /* All that make trees, or all that make messages. */
@@ -112,7 +150,7 @@ static esp_status enter_kind(struct espi_contest *c, const struct espi_task *tas
     esp_status st = ESP_OK;
     for (int i = 0; i < count && !st; i++)
         if (makes_trees(algos[i]) == trees && is_tried(algos[i], task))
-            st = enter_words(c, algos[i], task->view->g.n, err);
+            st = enter_algo(c, algos[i], task->view->g.n, err);
     return st;
 }
 

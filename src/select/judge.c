@@ -27,6 +27,9 @@ static esp_status list_sizes(const struct espi_judge *j, const struct esp_plan *
     if (espi_plan_has_steps(plan)) {
         s->n = !(j->steps_max_bytes > 0) || j->size_bytes <= j->steps_max_bytes ? 1 : 0;
         s->bytes[0] = j->size_bytes; /* its messages are as long as they are */
+    } else if (plan->schedule) {
+        s->n = !(j->only_bytes > 0) || plan->slice_bytes <= j->only_bytes * (1 + 1e-9);
+        s->bytes[0] = plan->slice_bytes; /* its order is for these slices */
     } else if (j->only_bytes > 0) {
         s->n = 1;
         s->bytes[0] = j->only_bytes;

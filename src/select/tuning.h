@@ -104,4 +104,13 @@ enum { ESPI_RIVALS_WITH_LP = 32 };
  * chosen on: not measured */
 enum { ESPI_RIVALS_FOR_PARTS = 16 };
 
+/* So many numbers of chunks in a row that are no better end the search for allgathers
+ * whose sends are ordered when they are made.
+ * unit: numbers
+ * trades: larger, planning takes longer; smaller, numbers that divide well are missed:
+ * after 3 come 4 and 6, of which only 6 may be better
+ * shown by: bench_published
+ * chosen on: not measured */
+enum { ESPI_ALLGATHER_LATE = 2 };
+
 #endif
