@@ -101,7 +101,8 @@ enum { ESPI_RIVALS_WITH_LP = 32 };
  * unit: hosts
  * trades: larger, planning takes longer, by the square; smaller, as ESPI_RIVALS_WITH_LP
  * shown by: bench_choice
- * chosen on: not measured */
+ * chosen on: the platforms of test_never_beaten, which have up to 16 hosts; time was not
+ * measured */
 enum { ESPI_RIVALS_FOR_PARTS = 16 };
 
 /* So many numbers of chunks in a row that are no better end the search for allgathers
