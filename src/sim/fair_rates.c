@@ -292,12 +292,11 @@ static void fill_resource(struct espi_fair_rates *x, int resource)
 {
     struct espi_fair_resource *r = &x->resource[resource];
     sum_resource(x, r);
+    expect_resource(x, resource);
+    if (x->due.size == 0 || espi_heap_top(&x->due) != resource)
+        return; /* but for rounding its turn is later, or never */
     if (lets_go(r)) {
         let_flows_go(x, resource);
-        return;
-    }
-    if (!may_fill(r)) {
-        espi_heap_remove(&x->due, resource);
         return;
     }
     double level = level_of(r);
