@@ -82,12 +82,15 @@ static void bound_all(const struct esp_platform *p, const struct esp_request *re
 {
     for (int op = 0; op < ESP_OP_COUNT; op++) {
         struct esp_request other = *request;
+        struct esp_bound_options options;
         struct esp_bound *bound;
 
         other.op = (esp_op)op;
-        must(esp_bound_compute(p, &other, NULL, &bound, &err));
-        printf("  %-14s at most %.4g MB/s\n", esp_op_name(other.op),
-               bound->throughput_Bps / 1e6);
+        esp_bound_options_defaults(&options);
+        options.makespan = 1;
+        must(esp_bound_compute(p, &other, &options, &bound, &err));
+        printf("  %-14s at most %.4g MB/s, not before %.4g s\n", esp_op_name(other.op),
+               bound->throughput_Bps / 1e6, bound->makespan_s);
         if (bound->text)
             printf("  %-14s %s\n", "", bound->text);
         esp_bound_free(bound);

@@ -31,6 +31,7 @@ struct esp_bound_options {
     /* Called now and then on solves that last; may be NULL. */
     void (*progress)(void *arg, double gap, double elapsed_s);
     void *progress_arg;
+    int makespan; /* makespan_s is asked for, too; of any operation */
 };
 
 ESP_API void esp_bound_options_defaults_sized(struct esp_bound_options *options,
@@ -91,6 +92,10 @@ struct esp_bound {
     int n_what_if; /* most gain first */
     struct esp_what_if **what_if;
     char *text; /* the answer in words, or NULL */
+    /* Where options ask for it: in whatever slices, no plan has a message of the
+     * request's size where it is to be any sooner. In the capacity model transfers share
+     * what they use, as in a fluid simulation; in the others each has it for itself. */
+    double makespan_s;
 };
 
 /* The best throughput of any plan for what is asked for, in its slices (ESP_SLICE_AUTO:

@@ -92,6 +92,7 @@ struct esp_plan {
     struct esp_tree *trees;
     struct esp_schedule *schedule; /* NULL: none yet; freed with the plan. Plans with
                                       steps have none: their steps say all */
+    double makespan_bound_s; /* no plan for size_bytes ends sooner; 0: not computed */
 };
 
 /* An empty plan with a copy of the algorithm's name. */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/options.h"
 #include "bound/bound.h"
+#include "bound/makespan_bound.h"
 #include "bound/op_bound.h"
 
 void esp_bound_options_defaults_sized(struct esp_bound_options *options, size_t size)
@@ -70,6 +71,23 @@ static esp_status bound_other(const struct esp_platform *p, const struct esp_req
     return ESP_OK;
 }
 
+static esp_status add_makespan(const struct esp_platform *p, const struct esp_request *r,
+                               double time_limit_s, struct esp_bound *bound,
+                               struct esp_err *err)
+{
+    struct espi_makespan_task task = {.p = p,
+                                      .op = r->op,
+                                      .root = r->root,
+                                      .n_targets = r->n_targets,
+                                      .targets = r->targets,
+                                      .size_bytes = r->size_bytes,
+                                      .exclusive = p->model != ESP_MODEL_CAPACITY,
+                                      .time_limit_s = time_limit_s};
+    if (!(r->size_bytes > 0 && isfinite(r->size_bytes)))
+        return espi_err(err, ESP_EUSAGE, "a message needs a positive size");
+    return espi_makespan_bound(&task, &bound->makespan_s, err);
+}
+
 esp_status esp_bound_compute(const struct esp_platform *p,
                              const struct esp_request *request,
                              const struct esp_bound_options *options,
@@ -89,7 +107,15 @@ esp_status esp_bound_compute(const struct esp_platform *p,
         st = find_slice(&ours, &slice_bytes, err);
     if (st)
         return st;
-    if (ours.op == ESP_OP_BCAST)
-        return espi_bound_bcast(p, ours.root, slice_bytes, &how, out, err);
-    return bound_other(p, &ours, slice_bytes, how.time_limit_s, out, err);
+    struct esp_bound *bound = NULL;
+    st = ours.op == ESP_OP_BCAST
+             ? espi_bound_bcast(p, ours.root, slice_bytes, &how, &bound, err)
+             : bound_other(p, &ours, slice_bytes, how.time_limit_s, &bound, err);
+    if (!st && how.makespan)
+        st = add_makespan(p, &ours, how.time_limit_s, bound, err);
+    if (st)
+        esp_bound_free(bound);
+    else
+        *out = bound;
+    return st;
 }

@@ -54,4 +54,13 @@
  * chosen on: not measured */
 #define ESPI_BOUND_WORK 1e9
 
+/* The bound of a broadcast's makespan is looked for once more, with what delays leave of
+ * each resource, when it is so many times that of the throughput alone.
+ * unit: 1
+ * trades: larger, bounds of short messages are a little lower; smaller, a second linear
+ *   program for nothing
+ * shown by: bench_finish
+ * chosen on: not measured */
+#define ESPI_DELAYS_COUNT 1.001
+
 #endif

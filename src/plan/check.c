@@ -321,7 +321,7 @@ static esp_status check_head(const struct esp_plan *plan, const struct esp_platf
     if (bad_figure(plan->size_bytes) || bad_figure(plan->slice_bytes) ||
         bad_figure(plan->throughput_Bps) || bad_figure(plan->makespan_s) ||
         bad_figure(plan->bound_Bps) || bad_figure(plan->plan_s) ||
-        bad_figure(plan->patience))
+        bad_figure(plan->patience) || bad_figure(plan->makespan_bound_s))
         return espi_err(err, ESP_EINPUT,
                         "the figures of the plan must be finite and not negative");
     if (plan->redundant && plan->op != ESP_OP_BCAST)

@@ -260,6 +260,7 @@ static double *figure(struct esp_plan *plan, const struct espi_json_text *key)
         {"throughput_Bps", &plan->throughput_Bps},
         {"makespan_s", &plan->makespan_s},
         {"bound_Bps", &plan->bound_Bps},
+        {"makespan_bound_s", &plan->makespan_bound_s},
         {"plan_s", &plan->plan_s},
         {"patience", &plan->patience},
     };

@@ -121,6 +121,10 @@ esp_status esp_plan_write_stream(const struct esp_plan *plan,
         put_number(out, "bound_Bps", plan->bound_Bps);
         put_number(out, "ratio", plan->throughput_Bps / plan->bound_Bps);
     }
+    if (plan->makespan_bound_s > 0) {
+        put_number(out, "makespan_bound_s", plan->makespan_bound_s);
+        put_number(out, "makespan_ratio", plan->makespan_s / plan->makespan_bound_s);
+    }
     put_number(out, "plan_s", plan->plan_s);
     if (plan->redundant) {
         fputs(",\n  \"redundant\": true", out);

@@ -62,6 +62,15 @@ static json_t *what_if_json(const struct esp_bound *b)
     return all;
 }
 
+static void add_makespan_json(json_t *json, const struct cli_question *q,
+                              const struct esp_bound *b)
+{
+    if (!cli_has(q->args, "size"))
+        return;
+    cli_json_real(json, "size_bytes", q->request.size_bytes);
+    cli_json_real(json, "makespan_s", espi_round_digits(b->makespan_s, DIGITS));
+}
+
 static int print_bound_json(const struct cli_question *q, const struct esp_bound *b)
 {
     json_t *json = json_object(), *bottleneck = json_object();
@@ -79,6 +88,7 @@ static int print_bound_json(const struct cli_question *q, const struct esp_bound
     json_object_set_new(bottleneck, "resources", resources_json(b));
     json_object_set_new(bottleneck, "cut", cut_json(q, b));
     json_object_set_new(json, "bottleneck", bottleneck);
+    add_makespan_json(json, q, b);
     if (cli_has(q->args, "what-if"))
         json_object_set_new(json, "what_if", what_if_json(b));
     return cli_print_json(json);
@@ -121,7 +131,20 @@ static void add_proof(struct cli_table *t, const struct esp_bound *b)
                       b->n_trees, 100 * (1 - b->reached_Bps / b->throughput_Bps));
 }
 
-static int print_facts(const struct esp_bound *b)
+static void add_makespan(struct cli_table *t, const struct cli_question *q,
+                         const struct esp_bound *b)
+{
+    char time[32], size[32];
+
+    if (!cli_has(q->args, "size"))
+        return;
+    cli_table_add(t, "makespan");
+    cli_table_add(t, "at least %s, for %s in whatever slices",
+                  espi_format_time(time, sizeof time, b->makespan_s),
+                  espi_format_bytes(size, sizeof size, q->request.size_bytes));
+}
+
+static int print_facts(const struct cli_question *q, const struct esp_bound *b)
 {
     static const struct cli_column columns[] = {{NULL, false}, {NULL, false}};
     struct cli_table t;
@@ -130,6 +153,7 @@ static int print_facts(const struct esp_bound *b)
     cli_table_init(&t, columns, 2);
     add_rate(&t, b);
     add_proof(&t, b);
+    add_makespan(&t, q, b);
     cli_table_add(&t, "solving");
     cli_table_add(&t, "%s", espi_format_time(text, sizeof text, b->solve_s));
     int bad = cli_table_print(&t, stdout, 2);
@@ -217,7 +241,7 @@ static int print_text(const struct cli_question *q, const struct esp_bound *b)
         cli_wrap(stdout, b->text, 2, 2, cli_term_width());
         putchar('\n');
     }
-    if (print_facts(b) || print_bottlenecks(b) || print_cut(q, b))
+    if (print_facts(q, b) || print_bottlenecks(b) || print_cut(q, b))
         return cli_error(CLI_FAILED, "out of memory");
     print_what_if(b);
     return CLI_OK;
@@ -238,6 +262,7 @@ static int print_figure_json(const struct cli_question *q, const struct esp_boun
     json_object_set_new(json, "exact", json_boolean(b->exact));
     json_object_set_new(bottleneck, "resources", json_array());
     json_object_set_new(bottleneck, "cut", json_array());
+    add_makespan_json(json, q, b);
     json_object_set_new(json, "bottleneck", bottleneck);
     return cli_print_json(json);
 }
@@ -245,7 +270,7 @@ static int print_figure_json(const struct cli_question *q, const struct esp_boun
 static int print_figure(const struct cli_question *q, const struct esp_bound *b)
 {
     const struct esp_request *r = &q->request;
-    char ends[160], text[32];
+    char ends[160], text[32], size[32];
 
     cli_ends_text(ends, sizeof ends, q->p, r->op, r->root, r->n_targets);
     printf("%s%s %s%s\n\n", cli_bold(stdout), esp_op_name(r->op), ends,
@@ -256,6 +281,10 @@ static int print_figure(const struct cli_question *q, const struct esp_bound *b)
         printf("  No plan is faster than %s%s.\n",
                espi_format_bandwidth(text, sizeof text, b->throughput_Bps),
                b->exact ? ", and some plan is as fast" : "; perhaps none is as fast");
+    if (cli_has(q->args, "size") && isfinite(b->throughput_Bps))
+        printf("  None ends before %s, for %s in whatever slices.\n",
+               espi_format_time(text, sizeof text, b->makespan_s),
+               espi_format_bytes(size, sizeof size, r->size_bytes));
     return CLI_OK;
 }
 
@@ -284,6 +313,7 @@ static int answer_bound(struct cli_question *q)
     if (cli_has(args, "time-limit"))
         options.time_limit_s = cli_number(args, "time-limit");
     options.what_if = cli_has(args, "what-if") ? WHAT_IFS : 0;
+    options.makespan = cli_has(args, "size");
     cli_progress_start(0, "solving");
     esp_status status = esp_bound_compute(q->p, &q->request, &options, &bound, &err);
     cli_progress_end();
@@ -312,6 +342,8 @@ const struct command cli_command_bound = {
             "Of other operations (--op) it gives the figure alone, and says whether some "
             "plan is as fast: a multicast to many hosts is too hard for more than a "
             "bound.",
+            "With --size it says how soon a message of that size can be everywhere at "
+            "best, in slices of whatever size.",
             "With --what-if it tries out which links, cables or nodes would be worth "
             "making faster.",
             NULL},
@@ -326,6 +358,14 @@ const struct command cli_command_bound = {
              .max = INFINITY,
              .fallback = "64KiB",
              .help = "The size of a slice: each pays the latency of a link once."},
+            {.name = "size",
+             .letter = 's',
+             .kind = CLI_SIZE,
+             .limited = true,
+             .min = 1,
+             .max = INFINITY,
+             .help = "Say, too, before when no plan has a message of this size where it "
+                     "is to be, latency and throughput taken together."},
             {.name = "method",
              .kind = CLI_CHOICE,
              .choices = methods,

@@ -30,7 +30,7 @@ struct contest {
     struct esp_request request; /* but for the algorithm */
     struct entry *entries;
     size_t n, capacity;
-    double bound_Bps; /* 0: not known */
+    double bound_Bps, makespan_bound_s; /* 0: not known */
 };
 
 /* ---- who takes part ---- */
@@ -140,15 +140,18 @@ static double slice_bytes(const struct contest *c)
     return espi_slices(c->request.size_bytes, c->request.slice_bytes).bytes;
 }
 
-/* Job 0 is the bound, the others are the entries. */
+/* Jobs 0 and 1 are the bounds, the others are the entries. */
 static void run_job(void *contest, size_t i)
 {
     struct contest *c = contest;
 
     if (i == 0)
         c->bound_Bps = cli_bound_Bps(c->p, &c->request, slice_bytes(c), CLI_BOUND_S);
+    else if (i == 1)
+        c->makespan_bound_s = cli_makespan_bound_s(
+            c->p, &c->request, c->p->model != ESP_MODEL_CAPACITY, CLI_BOUND_S);
     else
-        run_entry(c, &c->entries[i - 1]);
+        run_entry(c, &c->entries[i - 2]);
 }
 
 /* ---- the ranking ---- */
@@ -209,6 +212,10 @@ static int print_ranking_json(const struct contest *c)
         json_object_set_new(json, "ratio",
                             has_ratio(c, e) ? json_real(e->throughput_Bps / c->bound_Bps)
                                             : json_null());
+        json_object_set_new(json, "makespan_ratio",
+                            c->makespan_bound_s > 0
+                                ? json_real(e->makespan_s / c->makespan_bound_s)
+                                : json_null());
         cli_json_real(json, "plan_s", e->plan_s);
         json_array_append_new(all, json);
     }
@@ -229,6 +236,10 @@ static void add_row(struct cli_table *t, const struct contest *c, const struct e
                       ? espi_format_bandwidth(text, sizeof text, e->throughput_Bps)
                       : "-");
     cli_table_add(t, "%s", espi_format_time(text, sizeof text, e->makespan_s));
+    if (c->makespan_bound_s > 0)
+        cli_table_add(t, "%.2f", e->makespan_s / c->makespan_bound_s);
+    else
+        cli_table_add(t, "-");
     if (has_ratio(c, e))
         cli_table_add(t, "%.3f", e->throughput_Bps / c->bound_Bps);
     else
@@ -239,11 +250,11 @@ static void add_row(struct cli_table *t, const struct contest *c, const struct e
 static int print_table(const struct contest *c)
 {
     static const struct cli_column columns[] = {
-        {"algorithm", false}, {"family", false},  {"trees", true},   {"throughput", true},
-        {"makespan", true},   {"of bound", true}, {"planning", true}};
+        {"algorithm", false}, {"family", false}, {"trees", true},    {"throughput", true},
+        {"makespan", true},   {"of best", true}, {"of bound", true}, {"planning", true}};
     struct cli_table t;
 
-    cli_table_init(&t, columns, 7);
+    cli_table_init(&t, columns, 8);
     for (size_t i = 0; i < c->n; i++)
         if (c->entries[i].status == ESP_OK)
             add_row(&t, c, &c->entries[i]);
@@ -280,6 +291,10 @@ static int print_text(const struct contest *c)
     if (c->bound_Bps > 0)
         printf("\nNo plan has more than %s in the long run.\n",
                espi_format_bandwidth(bound, sizeof bound, c->bound_Bps));
+    if (c->makespan_bound_s > 0)
+        printf("%sNo plan ends before %s, in whatever slices.\n",
+               c->bound_Bps > 0 ? "" : "\n",
+               espi_format_time(bound, sizeof bound, c->makespan_bound_s));
     for (size_t i = 0; i < c->n; i++)
         if (c->entries[i].status != ESP_OK) {
             printf("%s  ", title);
@@ -312,7 +327,7 @@ static int run_algorithms(struct contest *c)
 
     if (code != CLI_OK)
         return code;
-    cli_parallel(c->n + 1, run_job, c, "planning");
+    cli_parallel(c->n + 2, run_job, c, "planning");
     rank_entries(c);
     code = cli_has(c->args, "json") ? print_ranking_json(c) : print_text(c);
     return code == CLI_OK ? judge_outcomes(c) : code;
@@ -342,9 +357,10 @@ const struct command cli_command_compare = {
         (const char *const[]){
             "Runs every algorithm on the platform, or those of --algo, and prints one "
             "table: what each plan yields in the long run, when the message has arrived "
-            "everywhere, how near the throughput is to the best that any plan could "
-            "have, and how long planning took. Algorithms that cannot be used on the "
-            "platform stand below with the reason.",
+            "everywhere, how many times as long that is as the best that any plan could "
+            "do (of best; 1 is the best), how near the throughput is to the best that "
+            "any plan could have (of bound), and how long planning took. Algorithms that "
+            "cannot be used on the platform stand below with the reason.",
             NULL},
     .positionals = cli_platform_file,
     .options =

@@ -55,6 +55,12 @@ static void add_makespan(struct cli_table *t, const struct esp_plan *plan)
                       slice);
     else
         cli_table_add(t, "%s, for %s in one piece", time, size);
+    if (!(plan->makespan_bound_s > 0))
+        return;
+    cli_table_add(t, "at best");
+    cli_table_add(t, "%s by any plan; this takes %.2f times as long",
+                  espi_format_time(time, sizeof time, plan->makespan_bound_s),
+                  plan->makespan_s / plan->makespan_bound_s);
 }
 
 static void add_throughput(struct cli_table *t, const struct esp_plan *plan)
@@ -173,6 +179,9 @@ static int make_plan(struct cli_question *q)
     if (status == ESP_OK && !(plan->bound_Bps > 0) && !cli_has(q->args, "no-bound"))
         plan->bound_Bps =
             cli_bound_Bps(q->p, &q->request, plan->slice_bytes, CLI_PLAN_BOUND_S);
+    if (status == ESP_OK && !cli_has(q->args, "no-bound"))
+        plan->makespan_bound_s = cli_makespan_bound_s(
+            q->p, &q->request, q->p->model != ESP_MODEL_CAPACITY, CLI_PLAN_BOUND_S);
     cli_progress_end();
     if (status != ESP_OK)
         return cli_fail(status, &err);

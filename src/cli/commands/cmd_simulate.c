@@ -9,10 +9,12 @@
 #include "base/input.h"
 #include "base/number.h"
 #include "base/units.h"
+#include "cli/options/plans.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
 #include "cli/printing/simulate.h"
 #include "cli/printing/term.h"
+#include "cli/tuning.h"
 #include "plan/ops.h"
 #include "plan/schedule.h"
 #include "schedule/arrange.h"
@@ -230,6 +232,25 @@ static esp_status write_transfers(const void *run, FILE *out, struct esp_err *er
     return status;
 }
 
+/* ---- the bound ---- */
+
+/* Of the network as the plan was made for it: faults and another reality change what can
+ * be done, and a race is simulated by other rules. */
+static void find_bound(struct cli_sim *r)
+{
+    struct esp_request request = {.op = r->plan->op,
+                                  .root = r->plan->root,
+                                  .n_targets = r->plan->n_targets,
+                                  .targets = r->plan->targets,
+                                  .size_bytes = cli_sim_size_bytes(r)};
+
+    if (!r->reality && !r->options.n_changes && !r->options.n_stops &&
+        !r->plan->redundant)
+        r->bound_s = cli_makespan_bound_s(r->p, &request,
+                                          r->options.sharing == ESP_SHARING_EXCLUSIVE,
+                                          CLI_PLAN_BOUND_S);
+}
+
 /* ---- the command ---- */
 
 static int answer_simulation(struct cli_sim *r)
@@ -241,6 +262,7 @@ static int answer_simulation(struct cli_sim *r)
         code = cli_write(path, write_transfers, r);
     if (code != CLI_OK || (path && strcmp(path, "-") == 0))
         return code;
+    find_bound(r);
     return cli_has(r->args, "json") ? cli_print_sim_json(r) : cli_print_sim(r);
 }
 

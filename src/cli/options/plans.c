@@ -7,6 +7,8 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/input.h"
+#include "base/number.h"
+#include "bound/makespan_bound.h"
 #include "bound/op_bound.h"
 #include "cli/options/platforms.h"
 #include "plan/ops.h"
@@ -116,6 +118,25 @@ double cli_bound_Bps(const struct esp_platform *p, const struct esp_request *req
     struct espi_op_bound bound = {0};
 
     return espi_op_bound(&task, &bound, NULL) ? 0 : bound.throughput_Bps;
+}
+
+double cli_makespan_bound_s(const struct esp_platform *p,
+                            const struct esp_request *request, bool exclusive,
+                            double time_limit_s)
+{
+    struct espi_makespan_task task = {.p = p,
+                                      .op = request->op,
+                                      .root = request->root,
+                                      .n_targets = request->n_targets,
+                                      .targets = request->targets,
+                                      .size_bytes = request->size_bytes,
+                                      .exclusive = exclusive,
+                                      .time_limit_s = time_limit_s};
+    double bound_s = 0;
+
+    if (espi_makespan_bound(&task, &bound_s, NULL))
+        return 0;
+    return espi_round_digits(bound_s, 9);
 }
 
 const char *cli_ends_text(char *out, size_t size, const struct esp_platform *p, esp_op op,

@@ -72,6 +72,13 @@ int cli_parse_targets(const struct esp_platform *p, const char *text, int root,
 double cli_bound_Bps(const struct esp_platform *p, const struct esp_request *request,
                      double slice_bytes, double time_limit_s);
 
+/* No plan for such a request ends sooner, in whatever slices; 0: not known. With
+ * exclusive, that is so for transfers that have what they use for themselves, as figures
+ * of plans take it (espi_makespan_task). From any thread. */
+double cli_makespan_bound_s(const struct esp_platform *p,
+                            const struct esp_request *request, bool exclusive,
+                            double time_limit_s);
+
 /* "from n0 to 7 hosts", "from 7 hosts to n0", "among 8 hosts". */
 const char *cli_ends_text(char *out, size_t size, const struct esp_platform *p, esp_op op,
                           int root, int n_targets);

@@ -95,6 +95,10 @@ int cli_print_sim_json(const struct cli_sim *r)
     json_t *json = json_object();
 
     cli_json_real(json, "makespan_s", result->makespan_s);
+    if (r->bound_s > 0) {
+        cli_json_real(json, "makespan_bound_s", r->bound_s);
+        cli_json_real(json, "makespan_ratio", result->makespan_s / r->bound_s);
+    }
     cli_json_real(json, "throughput_Bps", result->throughput_Bps);
     cli_json_real(json, "size_bytes", cli_sim_size_bytes(r));
     cli_json_real(json, "slice_bytes", cli_sim_slices(r).bytes);
@@ -148,6 +152,12 @@ static void add_makespan(struct cli_table *t, const struct cli_sim *r, int got)
         cli_table_add(t, "%s (planned: %s)", text, planned);
     else
         cli_table_add(t, "%s", text);
+    if (!(r->bound_s > 0))
+        return;
+    cli_table_add(t, "at best");
+    cli_table_add(t, "%s by any plan; this takes %.2f times as long",
+                  espi_format_time(text, sizeof text, r->bound_s),
+                  r->result->makespan_s / r->bound_s);
 }
 
 static void add_race(struct cli_table *t, const struct esp_sim_result *result)

@@ -20,6 +20,7 @@ struct cli_sim {
     unsigned char *stops; /* node of p: does it stop? */
     long long seen;       /* transfers */
     double end_s;         /* of the last of them */
+    double bound_s;       /* no plan ends sooner; 0: not known */
 };
 
 /* How the message is cut. */

@@ -38,3 +38,14 @@ espalier bound p.json --slice 0
 espalier bound p.json --gap 2
 
 espalier bound missing.json
+
+# How soon a message can be everywhere.
+espalier generate measured --preset chain -o chain.json
+
+espalier bound chain.json --size 1MB | grep -v solving | head -8
+
+espalier bound chain.json --size 1MB --json | grep -e size -e makespan
+
+espalier bound chain.json --size 1MB --op gather
+
+espalier bound chain.json --size 0

@@ -1,4 +1,4 @@
-mask() { sed -E 's/("ratio": [0-9.]{6})[0-9.]+/\1/; s/ +[0-9.]+ [mun]?s$/  TIME/; s/("plan_s": ).*/\1TIME/'; }
+mask() { sed -E 's/("(makespan_)?ratio": [0-9.]{6})[0-9.]+/\1/; s/ +[0-9.]+ [mun]?s$/  TIME/; s/("plan_s": ).*/\1TIME/'; }
 espalier generate tiers --preset 65 --seed 7 -o p.json
 declare -f mask > mask.sh
 

@@ -1,4 +1,4 @@
-mask() { sed -E 's/("(bound_Bps|ratio)": [0-9.]{7})[0-9.]+/\1/; s/(planning  ) .*/\1 TIME/; s/("plan_s": ).*,/\1TIME,/'; }
+mask() { sed -E 's/("((makespan_)?(bound_Bps|bound_s|ratio))": [0-9.]{7})[0-9.]+/\1/; s/(planning  ) .*/\1 TIME/; s/("plan_s": ).*,/\1TIME,/'; }
 espalier generate tiers --preset 30 --seed 1 -o p.json
 declare -f mask > mask.sh
 

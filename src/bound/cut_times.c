@@ -1,0 +1,192 @@
+/* Cuts with delays: what crosses them can do so neither before data is there nor so late
+ * that it is of no use.
+ *
+ * Let y be a rate for each of some resources such that every link of the cut uses one of
+ * them, of resource r at least 1 / y(r) a byte. Then bytes <= sum of y(r) * (time that r
+ * can be used for it), and that time is T less its delay: what passes before the first
+ * byte can get there, and what the last one takes from there on. Any choice of resources
+ * gives a bound; a good one is looked for as for set covers, cheapest by link first. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bound/makespan_bound.h"
+
+/* ---- latencies ---- */
+
+static void shortest(const struct espi_cut_net *net, const struct espi_digraph *g,
+                     int node, const double *weight, double *distance)
+{
+    struct espi_dijkstra_query query = {weight, &node, 1, NULL};
+    espi_dijkstra(net->paths, g, &query, distance, net->last_arc);
+}
+
+static struct espi_digraph graph_of(const struct esp_platform *p)
+{
+    return (struct espi_digraph){p->n_nodes, p->n_links, p->tail, p->head, p->out, p->in};
+}
+
+static struct espi_digraph turned_graph(const struct esp_platform *p)
+{
+    return (struct espi_digraph){p->n_nodes, p->n_links, p->head, p->tail, p->in, p->out};
+}
+
+void espi_cut_net_from(const struct espi_cut_net *net, int node, double *from_s)
+{
+    struct espi_digraph g = graph_of(net->p);
+    shortest(net, &g, node, net->p->latency_s, from_s);
+}
+
+void espi_cut_net_to(const struct espi_cut_net *net, int node, double *to_s)
+{
+    struct espi_digraph g = turned_graph(net->p);
+    shortest(net, &g, node, net->p->latency_s, to_s);
+}
+
+/* A path through switches uses all of its links at once: at a switch counts the least of
+ * the hosts before it, or behind it. O(switches * links). */
+static void pass_switches(const struct esp_platform *p, const int *from, const int *to,
+                          double *value_s)
+{
+    for (int u = 0; u < p->n_nodes; u++)
+        if (espi_is_switch(p, u))
+            value_s[u] = INFINITY;
+    for (int changed = p->n_hosts < p->n_nodes; changed;) {
+        changed = 0;
+        for (int e = 0; e < p->n_links; e++)
+            if (espi_is_switch(p, to[e]) && value_s[from[e]] < value_s[to[e]]) {
+                value_s[to[e]] = value_s[from[e]];
+                changed = 1;
+            }
+    }
+}
+
+int espi_cut_net_windows(const struct espi_cut_net *net, const double *ready_s,
+                         const double *left_s, double *before_s, double *after_s)
+{
+    const struct esp_platform *p = net->p;
+    size_t n = (size_t)p->n_nodes;
+    double *ready = ESPI_ARENA_ZNEW(net->arena, double, n);
+    double *left = ESPI_ARENA_ZNEW(net->arena, double, n);
+    if (!ready || !left)
+        return -1;
+    if (ready_s)
+        memcpy(ready, ready_s, n * sizeof *ready);
+    if (left_s)
+        memcpy(left, left_s, n * sizeof *left);
+    pass_switches(p, p->tail, p->head, ready);
+    if (net->place != ESPI_LATENCY_LAST || !left_s)
+        pass_switches(p, p->head, p->tail, left);
+    for (int e = 0; e < p->n_links; e++) {
+        double first_s = net->place == ESPI_LATENCY_FIRST ? p->latency_s[e] : 0;
+        double last_s = net->place == ESPI_LATENCY_LAST ? p->latency_s[e] : 0;
+        before_s[e] = ready[p->tail[e]] + first_s;
+        after_s[e] = left[p->head[e]] + last_s;
+    }
+    return 0;
+}
+
+/* ---- the earliest end ---- */
+
+static int by_delay(const void *x, const void *y)
+{
+    const struct espi_delayed *a = x, *b = y;
+    return (a->delay_s > b->delay_s) - (a->delay_s < b->delay_s);
+}
+
+double espi_delayed_s(struct espi_delayed *at, int n, double bytes)
+{
+    double Bps = 0, lost = 0, end_s = INFINITY;
+    qsort(at, (size_t)n, sizeof *at, by_delay);
+    for (int i = 0; i < n && at[i].delay_s < end_s; i++) {
+        Bps += at[i].Bps;
+        lost += at[i].Bps * at[i].delay_s;
+        if (Bps > 0)
+            end_s = (bytes + lost) / Bps;
+    }
+    return isfinite(end_s) ? end_s : 0;
+}
+
+/* ---- covering a cut ---- */
+
+struct cover {
+    const struct espi_cut_net *net;
+    int *links, n; /* not covered yet */
+    double *Bps;   /* by resource: what it lets through of the links it would cover */
+    int *count;    /* by resource: how many these are */
+    struct espi_delayed *chosen;
+    int n_chosen;
+};
+
+static void weigh_resources(struct cover *c)
+{
+    const struct espi_resources *r = &c->net->uses;
+    memset(c->Bps, 0, (size_t)r->n * sizeof *c->Bps);
+    memset(c->count, 0, (size_t)r->n * sizeof *c->count);
+    for (int i = 0; i < c->n; i++)
+        for (int k = r->start[c->links[i]]; k < r->start[c->links[i] + 1]; k++) {
+            int x = r->resource[k];
+            c->Bps[x] = fmax(c->Bps[x], c->net->slice_bytes / r->time_s[k]);
+            c->count[x]++;
+        }
+}
+
+/* The resource that lets least through for each link that it covers; -1: none limits. */
+static int cheapest_resource(const struct cover *c)
+{
+    int best = -1;
+    for (int x = 0; x < c->net->uses.n; x++)
+        if (c->count[x] && isfinite(c->Bps[x]) &&
+            (best < 0 || c->Bps[x] * c->count[best] < c->Bps[best] * c->count[x]))
+            best = x;
+    return best;
+}
+
+static int uses_resource(const struct espi_resources *r, int link, int resource)
+{
+    for (int k = r->start[link]; k < r->start[link + 1]; k++)
+        if (r->resource[k] == resource)
+            return 1;
+    return 0;
+}
+
+static void cover_by(struct cover *c, int resource, const double *before_s,
+                     const double *after_s)
+{
+    double before = INFINITY, after = INFINITY;
+    int left = 0;
+    for (int i = 0; i < c->n; i++) {
+        int e = c->links[i];
+        if (!uses_resource(&c->net->uses, e, resource)) {
+            c->links[left++] = e;
+            continue;
+        }
+        before = fmin(before, before_s[e]);
+        after = fmin(after, after_s[e]);
+    }
+    c->n = left;
+    c->chosen[c->n_chosen++] = (struct espi_delayed){c->Bps[resource], before + after};
+}
+
+double espi_cut_s(const struct espi_cut_net *net, int *links, int n, double bytes,
+                  const double *before_s, const double *after_s)
+{
+    struct espi_arena_mark mark = espi_arena_mark(net->arena);
+    struct cover c = {.net = net, .links = links, .n = n};
+    double end_s = -1;
+    c.Bps = ESPI_ARENA_NEW(net->arena, double, net->uses.n);
+    c.count = ESPI_ARENA_NEW(net->arena, int, net->uses.n);
+    c.chosen = ESPI_ARENA_NEW(net->arena, struct espi_delayed, net->uses.n);
+    if (c.Bps && c.count && c.chosen) {
+        int best = 0;
+        while (c.n > 0 && best >= 0) { /* -1: some link has no limit */
+            weigh_resources(&c);
+            best = cheapest_resource(&c);
+            if (best >= 0)
+                cover_by(&c, best, before_s, after_s);
+        }
+        end_s = c.n == 0 ? espi_delayed_s(c.chosen, c.n_chosen, bytes) : 0;
+    }
+    espi_arena_release(net->arena, mark);
+    return end_s;
+}
