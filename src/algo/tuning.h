@@ -41,6 +41,14 @@ enum { ESPI_SYNTHESIS_SENDS = 1 << 18 };
  * chosen on: not measured; of 8 the best is mostly among the first 3 */
 enum { ESPI_SYNTHESIS_DRAWS = 8 };
 
+/* Half of the draws begin nothing that arrives in the last part of the best so far: this
+ * part of it, or two or three times as much.
+ * unit: 1
+ * trades: larger, links idle at the end; smaller, slow links are waited for
+ * shown by: bench_published
+ * chosen on: fabrics of 4 clusters of 8 hosts, links that differ by up to 9 times */
+#define ESPI_SYNTHESIS_HURRY 0.04
+
 /* So many numbers of chunks in a row that gain less than ESPI_SYNTHESIS_GAIN end the
  * search for the best number.
  * unit: numbers

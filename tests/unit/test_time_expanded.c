@@ -67,7 +67,8 @@ static double found_s(const struct esp_platform *p, int chunks, double size, int
                                        .n_chunks = all,
                                        .source = source,
                                        .seed = (uint64_t)seed,
-                                       .limit_s = limit_s};
+                                       .limit_s = limit_s,
+                                       .deadline_s = INFINITY};
     int got = espi_synthesize(&task, &arena, &found);
     double s = got ? NAN : found.finish_s;
     for (int i = 1; i < found.n_sends && !got; i++)

@@ -23,6 +23,7 @@ struct synth {
     const struct espi_view *v;
     int n, words;
     double now_s, same_s;
+    double deadline_s;     /* what would arrive later is not begun yet */
     uint64_t *has, *wants; /* host -> bits of chunks; what is under way is in neither */
     int *wanted;           /* host -> how many it wants */
     int *holders;          /* chunk -> hosts that have it or get it */
@@ -269,7 +270,8 @@ static int list_ready(struct synth *s)
     for (int i = 0; i < s->n_queue; i++) {
         int e = s->queue[i], to = s->v->g.head[e];
         s->queued[e] = 0;
-        if (s->wanted[to] == 0 || !is_free(s, e))
+        if (s->wanted[to] == 0 || s->now_s + s->v->lag_s[e] > s->deadline_s ||
+            !is_free(s, e))
             continue;
         int options = count_options(s, e);
         if (options > 0) {
@@ -426,9 +428,10 @@ static int match_arcs(struct synth *s)
     return got;
 }
 
-/* Nothing moves any more: somebody has to go out of turn. */
+/* Nothing moves any more: somebody has to go out of turn, or after the deadline. */
 static int match_any(struct synth *s)
 {
+    s->deadline_s = INFINITY;
     for (int e = 0; e < s->v->g.m; e++)
         queue_arc(s, e);
     s->any_turn = 1;
@@ -475,6 +478,7 @@ int espi_synthesize(const struct espi_synthesis_task *task, struct espi_arena *a
                       .v = task->view,
                       .n = task->view->g.n,
                       .words = (task->n_chunks + 63) / 64,
+                      .deadline_s = task->deadline_s,
                       .out = out};
     *out = (struct espi_synthesis){0};
     espi_rng_seed(&s.rng, task->seed);

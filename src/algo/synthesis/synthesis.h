@@ -14,8 +14,11 @@ struct espi_synthesis_task {
     const int *source; /* chunk -> the host that has it */
     uint64_t seed;
     double limit_s; /* what ends later is given up */
-    int hasty;      /* where hosts share links, who is free goes even if in a run it could
-                       have gone before another */
+    /* Nothing is begun that arrives later, as long as anything else moves: what slow
+     * links would still be busy with may be left to fast ones. */
+    double deadline_s;
+    int hasty; /* where hosts share links, who is free goes even if in a run it could
+                  have gone before another */
 };
 
 struct espi_chunk_send {

@@ -173,17 +173,21 @@ static esp_status play_found(const struct synthesizer *z, struct cut *x,
     return st;
 }
 
-/* One draw, if it ends before the limit; every other is hasty. */
+/* One draw, if it ends before the limit; every other is hasty, and every other pair has a
+ * deadline. */
 static esp_status draw_once(struct synthesizer *z, struct cut *x, int i, double limit_s,
                             struct esp_err *err)
 {
-    struct espi_synthesis_task t = {.view = &x->view,
-                                    .n_chunks = z->parts * x->chunks,
-                                    .source = x->source,
-                                    .seed = (uint64_t)z->task->option[OPTION_SEED] +
-                                            (uint64_t)i,
-                                    .limit_s = z->shared ? INFINITY : limit_s,
-                                    .hasty = i % 2};
+    struct espi_synthesis_task t = {
+        .view = &x->view,
+        .n_chunks = z->parts * x->chunks,
+        .source = x->source,
+        .seed = (uint64_t)z->task->option[OPTION_SEED] + (uint64_t)i,
+        .limit_s = z->shared ? INFINITY : limit_s,
+        .deadline_s = i % 4 > 1 && isfinite(limit_s)
+                          ? limit_s * (1 - ESPI_SYNTHESIS_HURRY * (1 + i % 3))
+                          : INFINITY,
+        .hasty = i % 2};
     struct espi_synthesis before = x->found;
     struct espi_arena_mark mark = espi_arena_mark(z->arena);
     int got = espi_synthesize(&t, z->arena, &x->found);
