@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* A slice size that says: any. The algorithm auto then chooses one; the others take
- * 64 KiB. */
+ * 63.5 KiB: from 64 KiB on, headers counted, MPI libraries wait for the receiver. */
 #define ESP_SLICE_AUTO (-1.0)
 
 /* When the plan's message has arrived everywhere, by another measure than the closed form

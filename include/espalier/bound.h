@@ -99,7 +99,7 @@ struct esp_bound {
 };
 
 /* The best throughput of any plan for what is asked for, in its slices (ESP_SLICE_AUTO:
- * of 64 KiB); algorithm, seed, budget and judge do not matter. options may be NULL. */
+ * of 63.5 KiB); algorithm, seed, budget and judge do not matter. options may be NULL. */
 ESP_API esp_status esp_bound_compute(const struct esp_platform *p,
                                      const struct esp_request *request,
                                      const struct esp_bound_options *options,

@@ -130,7 +130,7 @@ esp_status espi_request_take(struct esp_request *ours, const struct esp_request 
                              struct esp_err *err);
 
 /* The slices that algorithms are run with which do not choose them: what the request
- * says, or 64 KiB where that is left open. */
+ * says, or ESPI_SLICE_USUAL where that is left open. */
 double espi_request_slice_bytes(const struct esp_request *request);
 
 /* Runs an algorithm on a fresh view for slices of at most that many bytes; platform,

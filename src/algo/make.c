@@ -5,12 +5,14 @@
 #include "algo/algo.h"
 #include "base/err.h"
 #include "plan/ops.h"
+#include "plan/tuning.h"
 #include "plan/turn.h"
 #include "schedule/arrange.h"
 
 double espi_request_slice_bytes(const struct esp_request *request)
 {
-    return request->slice_bytes == ESP_SLICE_AUTO ? 65536 : request->slice_bytes;
+    return request->slice_bytes == ESP_SLICE_AUTO ? ESPI_SLICE_USUAL
+                                                  : request->slice_bytes;
 }
 
 static esp_status check_request(const struct esp_platform *p,

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/units.h"
+#include "plan/tuning.h"
 #include "report/load.h"
 #include "report/markup.h"
 #include "report/web.h"
@@ -159,7 +160,8 @@ static int put_load(const struct espi_page *page, const struct esp_plan *plan, F
     struct espi_load load;
 
     espi_arena_init(&arena);
-    int failed = espi_load_init(&load, p, plan, slice > 0 ? slice : 65536, &arena);
+    int failed =
+        espi_load_init(&load, p, plan, slice > 0 ? slice : ESPI_SLICE_USUAL, &arena);
     if (!failed) {
         put_busiest(&load, p, out);
         fputs("\"load\":[", out);

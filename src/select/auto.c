@@ -9,12 +9,12 @@
  * longer changes. A slice size that the request gives is kept.
  *
  * Reference: none. Model: any.
- * Guarantee: with a slice size that is given, and up to 200 hosts, the predicted finish
- * is no later than that of any algorithm it runs with its options at their standard, but
- * for lp-prune and lp-grow on views of many arcs, whose guide is left early
- * (lp_shares.c). Where slices are left open, few sizes of a plan of several trees are
- * looked at closely, and the best may be missed. Complexity: that of all of them, a few
- * times. */
+ * Guarantee: up to 200 hosts, the predicted finish, what messages cost counted, is no
+ * later than that of any algorithm it runs with its options at their standard and in the
+ * same slices (where none are given: the usual ones), but for lp-prune and lp-grow on
+ * views of many arcs, whose guide is left early (lp_shares.c). Where slices are left
+ * open, few sizes of a plan of several trees are looked at closely, and the best may be
+ * missed. Complexity: that of all of them, a few times. */
 #include "base/err.h"
 #include "plan/plan.h"
 #include "platform/platform.h"

@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "plan/ops.h"
+#include "plan/tuning.h"
 #include "select/contest.h"
 #include "select/slices.h"
 #include "select/tuning.h"

@@ -18,6 +18,9 @@ struct sizes {
     double messages_s[ESPI_SLICE_SIZES_MAX];
     unsigned char played[ESPI_SLICE_SIZES_MAX]; /* to its end, if it is timed */
     int n_played;
+    unsigned char is_short[ESPI_SLICE_SIZES_MAX]; /* its timing is what it will claim */
+    int named;                                    /* the one that find_named() says */
+    double named_least_s; /* it is not through before by that, however it is timed */
 };
 
 static esp_status list_sizes(const struct espi_judge *j, const struct esp_plan *plan,
@@ -75,6 +78,27 @@ static int is_ordered(const struct esp_plan *plan)
             plan->op == ESP_OP_ALLREDUCE);
 }
 
+/* Is it held to what it will claim? Not where others tell, or guesses are told apart. */
+static int claims_count(const struct espi_judge *j, const struct esp_plan *plan)
+{
+    return j->closer_looks && !j->by && !(j->guess_factor > 0) &&
+           !espi_plan_has_steps(plan);
+}
+
+/* The slices that who names the plan's algorithm gets: those asked for, or the usual
+ * ones, if the plan was made for them. -1: none of the list. */
+static int find_named(const struct espi_judge *j, const struct esp_plan *plan,
+                      const struct sizes *s)
+{
+    double usual_bytes =
+        espi_usual_slices(j->size_bytes, espi_plan_parts(plan, j->p->n_hosts));
+    for (int i = 0; claims_count(j, plan) && i < s->n; i++)
+        if (j->only_bytes > 0 ||
+            (s->bytes[i] == usual_bytes && plan->slice_bytes == usual_bytes))
+            return i;
+    return -1;
+}
+
 /* By the closed form; of what can be played to its end, or is told by others, by the
  * busiest resource. */
 static esp_status find_least(const struct espi_judge *j, const struct esp_plan *plan,
@@ -82,6 +106,7 @@ static esp_status find_least(const struct espi_judge *j, const struct esp_plan *
 {
     struct espi_cost cost;
     esp_status st = ESP_OK;
+    s->named = find_named(j, plan, s);
     int ordered = j->closer_looks && is_ordered(plan);
     for (int i = 0; i < s->n && !st; i++) {
         st = espi_plan_cost(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &cost, err);
@@ -89,12 +114,15 @@ static esp_status find_least(const struct espi_judge *j, const struct esp_plan *
             break;
         double count = espi_slices(j->size_bytes, s->bytes[i]).count;
         int others = is_for_others(j, plan);
-        int played = ordered && espi_plan_is_short(j->p, plan, count, j->most_sends);
+        s->is_short[i] = espi_plan_is_short(j->p, plan, count, j->most_sends);
+        int played = ordered && s->is_short[i];
         double factor =
             ordered && !played && !others && j->guess_factor > 0 ? j->guess_factor : 1;
         s->n_played += played;
         s->played[i] = played;
         s->closed_s[i] = cost.makespan_s * factor;
+        if (i == s->named)
+            s->named_least_s = count * cost.load_s + s->messages_s[i];
         s->least_s[i] =
             (played || others ? count * cost.load_s : s->closed_s[i]) + s->messages_s[i];
     }
@@ -109,8 +137,8 @@ static void leave_guesses(const struct espi_judge *j, struct sizes *s)
             s->least_s[i] = INFINITY;
 }
 
-/* Gives up all slices but those that look best by one order of sends each: to look for
- * the best order for all of them takes ten times as long. */
+/* Gives up all slices but the named ones and those that look best by one order of sends
+ * each: to look for the best order for all of them takes ten times as long. */
 static esp_status keep_best(const struct espi_judge *j, const struct esp_plan *plan,
                             double limit_s, struct sizes *s, struct esp_err *err)
 {
@@ -128,7 +156,7 @@ static esp_status keep_best(const struct espi_judge *j, const struct esp_plan *p
         int better = 0;
         for (int k = 0; k < s->n; k++)
             better += rank_s[k] < rank_s[i] || (rank_s[k] == rank_s[i] && k < i);
-        if (better >= j->closer_looks)
+        if (better >= j->closer_looks && i != s->named)
             s->least_s[i] = INFINITY;
     }
     return st;
@@ -169,6 +197,63 @@ static esp_status time_finish(const struct espi_judge *j, const struct esp_plan 
     return ESP_OK;
 }
 
+/* Takes these slices if the plan will claim to be through by them before limit_s. */
+static esp_status take_claim(const struct espi_judge *j, const struct esp_plan *plan,
+                             const struct sizes *s, int i, double limit_s,
+                             struct espi_verdict *best, struct esp_err *err)
+{
+    struct espi_cost claim;
+    esp_status st = espi_plan_cost_timed(j->p, plan, j->size_bytes, s->bytes[i], j->arena,
+                                         &claim, err);
+    double judged_s = st ? INFINITY : claim.makespan_s + s->messages_s[i];
+    if (judged_s < limit_s)
+        *best = (struct espi_verdict){s->bytes[i], judged_s, claim.makespan_s};
+    return st;
+}
+
+/* Weighing long messages is some hundredths off: what wins by it has to win by what it
+ * will claim, too. The named slices are held to their claim in any case: else who names
+ * the algorithm could get a better plan than who asks for the best. */
+static esp_status hold_to_claims(const struct espi_judge *j, const struct esp_plan *plan,
+                                 const struct sizes *s, int found, double limit_s,
+                                 struct espi_verdict *best, struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    int named = s->named;
+    if (found >= 0 && !s->is_short[found]) {
+        best->judged_s = INFINITY;
+        st = take_claim(j, plan, s, found, limit_s, best, err);
+    }
+    limit_s = fmin(limit_s, best->judged_s);
+    if (st || named < 0 || named == found || s->is_short[named] ||
+        !(s->named_least_s < limit_s))
+        return st;
+    return take_claim(j, plan, s, named, limit_s, best, err);
+}
+
+/* The slices that are through first as they are timed; gives which. */
+static esp_status find_best(const struct espi_judge *j, const struct esp_plan *plan,
+                            double limit_s, struct sizes *s, struct espi_verdict *best,
+                            int *found, struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    for (int looked = 0; looked < s->n && !st; looked++) {
+        int i = most_promising(s);
+        double finish_s = 0;
+        if (!(s->least_s[i] < limit_s))
+            break;
+        st = time_finish(j, plan, s, i, &finish_s, err);
+        double judged_s = finish_s + s->messages_s[i];
+        if (!st && judged_s < limit_s) {
+            *best = (struct espi_verdict){s->bytes[i], judged_s, finish_s};
+            *found = i;
+            limit_s = judged_s;
+        }
+        s->least_s[i] = INFINITY;
+    }
+    return st;
+}
+
 /* What counts is what the plan will claim; timing that takes its time, so few slices are.
  */
 esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan *plan,
@@ -176,6 +261,7 @@ esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan
 {
     struct sizes s = {.n = 0};
     struct espi_verdict best = {.judged_s = INFINITY};
+    int found = -1;
     esp_status st = list_sizes(judge, plan, &s, err);
     if (!st)
         st = leave_hopeless(judge, plan, limit_s, &s, err);
@@ -185,19 +271,10 @@ esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan
         leave_guesses(judge, &s);
     if (!st && judge->closer_looks && plan->n_trees > 1 && s.n > judge->closer_looks)
         st = keep_best(judge, plan, limit_s, &s, err);
-    for (int looked = 0; looked < s.n && !st; looked++) {
-        int i = most_promising(&s);
-        double finish_s = 0;
-        if (!(s.least_s[i] < limit_s))
-            break;
-        st = time_finish(judge, plan, &s, i, &finish_s, err);
-        double judged_s = finish_s + s.messages_s[i];
-        if (!st && judged_s < limit_s) {
-            best = (struct espi_verdict){s.bytes[i], judged_s, finish_s};
-            limit_s = judged_s;
-        }
-        s.least_s[i] = INFINITY;
-    }
+    if (!st)
+        st = find_best(judge, plan, limit_s, &s, &best, &found, err);
+    if (!st && claims_count(judge, plan))
+        st = hold_to_claims(judge, plan, &s, found, limit_s, &best, err);
     if (!st)
         *out = best;
     return st;

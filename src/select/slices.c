@@ -6,6 +6,7 @@
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/slices.h"
+#include "plan/tuning.h"
 #include "platform/platform.h"
 #include "select/tuning.h"
 
@@ -37,12 +38,12 @@ int espi_slice_sizes(double size_bytes, double parts,
 
 double espi_usual_slices(double size_bytes, double parts)
 {
-    return espi_slices(size_bytes / parts, ESPI_SLICE_USUAL * ESPI_SLICE_BELOW).bytes;
+    return espi_slices(size_bytes / parts, ESPI_SLICE_USUAL).bytes;
 }
 
 int espi_few_slices(double size_bytes, double out_bytes[ESPI_FEW_SLICES])
 {
-    double usual = ESPI_SLICE_USUAL * ESPI_SLICE_BELOW;
+    double usual = ESPI_SLICE_USUAL;
     int n = 0;
     if (usual < size_bytes)
         n = add_size(size_bytes, usual, out_bytes, n);

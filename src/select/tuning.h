@@ -19,21 +19,6 @@
  * chosen on: not measured */
 #define ESPI_SLICE_LEAST 1024.0
 
-/* The slices that trees are planned for first.
- * unit: bytes
- * trades: the nearer to the best slices, the less is planned twice
- * shown by: bench_choice
- * chosen on: not measured */
-#define ESPI_SLICE_USUAL 65536.0
-
-/* Slices are so much of a power of two: from such on, their headers counted, MPI
- * libraries wait for the receiver before they send (rendezvous).
- * unit: 1
- * trades: larger, headers no longer fit below the limit; smaller, more slices
- * shown by: bench/mpi
- * chosen on: the limits of Open MPI and MPICH over TCP and shared memory */
-#define ESPI_SLICE_BELOW (127.0 / 128)
-
 /* Sizes of slices of a plan of many trees that are timed by the best order of sends.
  * unit: sizes
  * trades: larger, planning takes longer, ten times as long a size as by one order;

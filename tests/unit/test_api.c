@@ -306,7 +306,7 @@ static void bounds_and_slices(void **state)
     struct esp_bound *open = NULL, *whole = NULL, *same = NULL;
     esp_request_init(&request, 0);
     assert_int_equal(esp_bound_compute(p, &request, NULL, &open, NULL), ESP_OK);
-    assert_true(open->slice_bytes == 65536);
+    assert_true(open->slice_bytes == 63.5 * 1024);
     request.slice_bytes = 0;
     request.size_bytes = 1e5;
     assert_int_equal(esp_bound_compute(p, &request, NULL, &whole, NULL), ESP_OK);

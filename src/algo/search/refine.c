@@ -7,8 +7,9 @@
  *
  * Reference: none, beyond the papers. Model: any. Guarantee: never worse, by the chosen
  * objective, than any of the heuristics it starts from (start=best: all but those that
- * solve linear programs). Small platforms come out optimal nearly always, and Tiers
- * platforms of 30 nodes too, where this could be proved.
+ * solve linear programs). Small platforms come out optimal nearly always. Of Tiers
+ * platforms for which branch and bound proved the best tree, all 800 of 30 nodes did, and
+ * 412 of 413 of 65 nodes (with a seventh of the work 409, with a twentieth 401).
  * Complexity: a budget in weighed arcs, 20,000 a host (at most 2 * 10^7), or the time
  * that the request gives. */
 #include <math.h>

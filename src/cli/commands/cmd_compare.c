@@ -369,7 +369,7 @@ const struct command cli_command_compare = {
             CLI_SIZE_OPTION,
             {.name = "slice",
              .kind = CLI_SIZE,
-             .fallback = "64KiB",
+             .fallback = "63.5KiB",
              .help = CLI_SLICE_HELP},
             {.name = "algo",
              .letter = 'a',

@@ -221,7 +221,7 @@ const struct command cli_command_plan = {
             {.name = "slice",
              .kind = CLI_SIZE,
              .help = CLI_SLICE_HELP " Without it, the algorithm 'auto' finds a fitting "
-                                    "size; the others take 64KiB."},
+                                    "size; the others take 63.5KiB."},
             {.name = "algo",
              .letter = 'a',
              .kind = CLI_STRING,

@@ -11,6 +11,7 @@
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
 #include "cli/tuning.h"
+#include "plan/tuning.h"
 #include "report/picture.h"
 
 enum { SHOWN_WHAT_IFS = 3 }; /* looks: of a page */
@@ -81,7 +82,7 @@ static double slice_bytes(const struct cli_show *s)
 {
     double slice = s->n_plans ? s->plans[0]->slice_bytes : 0;
 
-    return slice > 0 ? slice : 65536;
+    return slice > 0 ? slice : ESPI_SLICE_USUAL;
 }
 
 static int root_of(const struct cli_show *s)
