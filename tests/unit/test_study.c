@@ -98,7 +98,8 @@ static void a_tally_adds_up(void **state)
     assert_true(t.sum_s[1][ESPI_ADAPT_ADAPTIVE] == 3);
 }
 
-/* The first calls, before any load: the same again, and slices help. */
+/* The first calls: the same again, and slices help where there is no load. Loads begin
+ * after 60 to 240 s, so that the second call may meet one. */
 static void a_course_begins_as_it_should(void **state)
 {
     (void)state;
@@ -108,16 +109,19 @@ static void a_course_begins_as_it_should(void **state)
     assert_int_equal(espi_adapt_course(grid, test_seed(1), 2, calls, NULL), ESP_OK);
     assert_int_equal(espi_adapt_course(grid, test_seed(1), 2, again, NULL), ESP_OK);
     for (int i = 0; i < 2; i++) {
-        assert_true(calls[i].at_s == 90 * i && !calls[i].loaded);
+        assert_true(calls[i].at_s == 90 * i);
         for (int k = 0; k < ESPI_ADAPT_MANY; k++) {
             assert_true(calls[i].took_s[k] > 0);
             assert_true(calls[i].took_s[k] == again[i].took_s[k]);
         }
+        if (calls[i].loaded)
+            continue;
         assert_true(calls[i].took_s[ESPI_ADAPT_SLICED] <
                     calls[i].took_s[ESPI_ADAPT_HIERARCHICAL]);
         assert_true(calls[i].took_s[ESPI_ADAPT_HIERARCHICAL] <
                     calls[i].took_s[ESPI_ADAPT_NATIVE]);
     }
+    assert_false(calls[0].loaded);
     assert_true(calls[0].took_s[ESPI_ADAPT_ADAPTIVE] ==
                 calls[0].took_s[ESPI_ADAPT_STATIC]);
     esp_platform_free(grid);
