@@ -7,7 +7,7 @@
  * processor time planning took. All fabrics unless some are named; the algorithms are
  * `auto` and `time-expanded` unless some are named.
  *
- * TACOS: the tests of astra-sim/tacos, best of 10 draws there; sizes are those of the
+ * TACOS: the tests of astra-sim/tacos, best of 20 draws there; sizes are those of the
  * result, bandwidths GiB/s. TE-CCL: output_provided of microsoft/TE-CCL, the best of its
  * three variants. Nothing but numbers is taken from either.
  */
