@@ -54,11 +54,14 @@ ESP_API uint64_t esp_program_slice_offset(const struct esp_program *program,
 ESP_API uint64_t esp_program_slice_bytes(const struct esp_program *program,
                                          int64_t slice);
 
-/* What of a rank's steps has an order. Sends always have: that of their walk. */
+/* What of a rank's steps has an order: that of their walk. */
 typedef enum esp_step_order {
     ESP_ORDER_OF_SENDS, /* what comes is taken as it comes */
     ESP_ORDER_OF_BOTH,  /* receives happen in the order of their walk, too */
     ESP_ORDER_OF_ALL,   /* one thing at a time, in the order of the walk of all steps */
+    /* Sends to one rank have, of those whose data are there; sends to different ranks do
+     * not wait for each other. What comes is taken as it comes. */
+    ESP_ORDER_OF_CONNECTIONS,
 } esp_step_order;
 
 ESP_API esp_step_order esp_program_order(const struct esp_program *program);

@@ -3,6 +3,53 @@
 #ifndef ESPI_ALGO_TUNING_H
 #define ESPI_ALGO_TUNING_H
 
+/* A load that is this part above or below full counts as many times more or less as
+ * there are resources.
+ * unit: 1
+ * trades: larger, full resources look like others; smaller, trees fill ports and cables
+ * to the last for a little less depth, and queues build up
+ * shown by: bench_finish
+ * chosen on: sixteen networks of three to eight sites in rings and fully joined, drawn
+ * apart from the family of bench_finish */
+#define ESPI_ROUND_TREES_SLACK 0.05
+
+/* An arc that another tree has costs this part of the makespan more.
+ * unit: 1
+ * trades: larger, trees go long ways round; smaller, trees share connections
+ * shown by: bench_finish
+ * chosen on: the same sixteen networks: 0.001 to 0.1 are alike, without it some are later
+ * by up to 7% */
+#define ESPI_ROUND_TREES_REUSE 1e-3
+
+/* So many times each tree is grown anew among the others.
+ * unit: times
+ * trades: more, better trees; fewer, less time
+ * shown by: bench_finish
+ * chosen on: not measured */
+enum { ESPI_ROUND_TREES_PASSES = 4 };
+
+/* Trees of equal weight whose busiest resource is so near to that of the packing are good
+ * enough.
+ * unit: part of the bound
+ * trades: smaller, more trees, connections and time to plan; larger, throughput
+ * shown by: bench_finish
+ * chosen on: not measured; a sixth of what makespans may lose */
+#define ESPI_EQUAL_TREES_GOOD 5e-3
+
+/* More trees are worth it if the message is earlier by so much.
+ * unit: part of the makespan
+ * trades: larger, makespans; smaller, connections
+ * shown by: bench_finish
+ * chosen on: not measured */
+#define ESPI_EQUAL_TREES_WORTH 2e-3
+
+/* Of more trees than these none are tried.
+ * unit: trees
+ * trades: larger, time to plan; smaller, networks that need many unequal shares
+ * shown by: bench_finish
+ * chosen on: sixteen networks of three to eight sites, which needed up to 17 */
+enum { ESPI_EQUAL_TREES_MOST = 32 };
+
 /* Work into trees from all roots, where they are one plan among many.
  * unit: steps
  * trades: larger, allgathers on many hosts take seconds; smaller, the best trees are
@@ -236,21 +283,6 @@ enum { ESPI_REFINE_WORK = 20000 };
  * shown by: bench_refine
  * chosen on: not measured */
 #define ESPI_REFINE_WORK_MAX 2e7
-
-/* What a host of depth 1 counts, of what a resource counts that is in use all the time.
- * unit: 1
- * trades: larger, flat trees on resources that are almost full; smaller, deep trees,
- * which fill late
- * shown by: build/release/tests/test_load_balance; bench_algos
- * chosen on: not measured */
-#define ESPI_BALANCE_DEEP 0.1
-
-/* Arcs looked at, of all trees in all passes.
- * unit: arcs
- * trades: larger, time on large networks; smaller, trees that fill late there
- * shown by: bench_speed
- * chosen on: not measured */
-#define ESPI_BALANCE_WORK 2e7
 
 /* For each number of few trees the search begins anew so often.
  * unit: times

@@ -144,6 +144,8 @@ uint64_t esp_program_slice_bytes(const struct esp_program *program, int64_t slic
 
 esp_step_order esp_program_order(const struct esp_program *program)
 {
+    if (program && program->all.ordered == ESPI_FREE)
+        return ESP_ORDER_OF_CONNECTIONS;
     if (!program || program->all.ordered == ESPI_UNORDERED)
         return ESP_ORDER_OF_SENDS;
     return program->all.ordered == ESPI_ORDERED ? ESP_ORDER_OF_BOTH : ESP_ORDER_OF_ALL;

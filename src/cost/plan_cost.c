@@ -69,7 +69,8 @@ static double run_edge(struct evaluation *ev, const struct esp_edge *e, const in
             espi_path_time(p, ev->slices.bytes, hops + first, k - first);
         double start_s = fmax(at_s, *next_s);
         at_s = start_s + t.lag_s;
-        *next_s = start_s + t.hold_s;
+        /* what shares the network goes to all at once; it is seen by its loads */
+        *next_s = p->model == ESP_MODEL_CAPACITY ? 0 : start_s + t.hold_s;
         first = k;
     }
     return at_s;
@@ -144,10 +145,11 @@ static esp_status run_trees(struct evaluation *ev, struct espi_arena *arena,
 }
 
 /* How many trees of equal weight spread a message as much: all, when they are equal, and
- * near 1 when one carries nearly everything. */
-static double trees_that_count(const struct esp_plan *plan)
+ * near 1 when one carries nearly everything. In the capacity model they fill beside each
+ * other. */
+static double trees_that_count(const struct esp_platform *p, const struct esp_plan *plan)
 {
-    if (plan->op != ESP_OP_BCAST)
+    if (plan->op != ESP_OP_BCAST || p->model == ESP_MODEL_CAPACITY)
         return 1;
     double squares = 0;
     for (int t = 0; t < plan->n_trees; t++)
@@ -181,7 +183,7 @@ esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *p
     cost.load_s = cost.period_s;
     esp_status st = run_trees(&ev, arena, &cost, err);
     if (plain.n_trees > 1)
-        cost.makespan_s = trees_that_count(&plain) * cost.fill_s +
+        cost.makespan_s = trees_that_count(p, &plain) * cost.fill_s +
                           (ev.slices.count - 1) * cost.period_s;
     /* Arrivals along trees do not see all that meets on a cable; its load does. */
     cost.makespan_s =
@@ -269,7 +271,9 @@ static int is_played(const struct esp_platform *p, const struct esp_plan *plan,
     }
     /* a message in parts has a slice of each */
     double cut = fmax(slices, espi_plan_parts(plan, p->n_hosts));
-    return !espi_plan_has_steps(plan) && cut * edges <= most->sends &&
+    /* of what shares the network a part is played, and tells the rest */
+    int is_cheap = p->model == ESP_MODEL_CAPACITY || cut * edges <= most->sends;
+    return !espi_plan_has_steps(plan) && is_cheap &&
            (plan->schedule || all_edges <= most->edges);
 }
 

@@ -13,9 +13,8 @@
  * parents leave out only what their children have. A backup stays until it has sent what
  * it was asked for or the asker, who is in the same broadcast, has all.
  *
- * Sends start in the order of the program, each child with a window of its own. A child
- * that takes nothing for so long that the others would be late for it is passed over: its
- * sends are put aside, until it takes some.
+ * Each child is sent its slices by itself, as the others are (program/connections.h): one
+ * that takes nothing holds up nobody else.
  *
  * Reference: two trees, and receivers that take the faster sender: K. Cha, D. Han, C. Yu,
  * O. Byeon, Two-tree collective communication in distributed heterogeneous systems, 2002.
@@ -41,7 +40,6 @@ enum place { NOWHERE, IN_MESSAGE, IN_COPY };
 
 struct espi_backup_child {
     int peer;
-    double since_s;     /* when a send to it started or ended last */
     unsigned char *has; /* slices that it told us of; NULL: none */
 };
 
@@ -340,22 +338,6 @@ static int tell_backup(struct espi_backup *b, int64_t slice)
 
 /* ---- the policy ---- */
 
-/* Has the child taken nothing for so long that the others would be late for it? */
-static int is_stuck(const struct espi_backup *b, const struct espi_backup_child *child)
-{
-    double late_s = b->options.patience * b->options.period_s + b->options.grace_s;
-    return espi_now_s() - child->since_s > ESPI_PASS_OVER_PART * late_s;
-}
-
-static enum espi_turn turn_of_send(void *self, const struct espi_run *run, int stream,
-                                   int open)
-{
-    const struct espi_backup *b = self;
-    if (open < run->window)
-        return ESPI_TURN_NOW;
-    return is_stuck(b, child_of(b, stream)) ? ESPI_TURN_LATER : ESPI_TURN_WAIT;
-}
-
 static const char *read_for_child(void *self, int stream, int64_t slice, size_t *bytes)
 {
     struct espi_backup *b = self;
@@ -366,12 +348,6 @@ static const char *read_for_child(void *self, int stream, int64_t slice, size_t 
         *bytes = 0;
     b->count.spared += spare;
     return from;
-}
-
-static void note_progress(void *self, int stream)
-{
-    struct espi_backup *b = self;
-    child_of(b, stream)->since_s = espi_now_s();
 }
 
 /* A slice came by the tree, or an empty message in its place. */
@@ -453,9 +429,8 @@ int espi_backup_init(struct espi_backup *b, const struct espi_program *prog, int
                               .data = data,
                               .broken = !data,
                               .start_s = espi_now_s()};
-    b->policy = (struct espi_run_policy){
-        b,         turn_of_send, read_for_child, note_progress, take_message,
-        serve_all, look_around,  nobody_asks};
+    b->policy = (struct espi_run_policy){b,         read_for_child, take_message,
+                                         serve_all, look_around,    nobody_asks};
     b->place = ESPI_ARENA_ZNEW(arena, unsigned char, b->n_slices);
     b->copy = ESPI_ARENA_ZNEW(arena, char *, b->n_slices);
     if (!b->place || !b->copy || find_neighbours(b, rank))

@@ -1,13 +1,13 @@
 /* The executor. Each stream into the rank has up to `window` receives posted ahead, so
- * that data flow while we are busy elsewhere; sends start strictly in the order of the
+ * that data flow while we are busy elsewhere. Sends start strictly in the order of the
  * program (the order is the schedule), as soon as their slice is there and fewer than
- * `window` are under way. Slices are received straight into the message, and sent from
- * it; those that the rank only passes on go through a ring of their own, since the
- * message may be receiving the same slice from elsewhere at that moment.
+ * `window` are under way; of free programs, and with a policy, each connection by itself
+ * in this way (program/connections.h). Slices are received straight into the message, and
+ * sent from it; those that the rank only passes on go through a ring of their own, since
+ * the message may be receiving the same slice from elsewhere at that moment.
  *
  * A policy (exec.h) may bring slices on other ways and have messages sent empty; it never
- * changes which messages the program has. A send that it puts aside starts when there is
- * room for it, before later ones of its stream.
+ * changes which messages the program has.
  *
  * Where a stream carries several slices at once (plans with steps) and they are not
  * together in memory, or the message is not in memory as it travels, they are packed for
@@ -46,8 +46,6 @@ static void note_request(struct espi_run *run, struct espi_request request,
     run->requests[run->n_requests] = request;
     run->messages[run->n_requests++] = message;
     run->n_sends_open += message.is_send;
-    if (message.is_send && run->out)
-        run->out[run->outflow_of_stream[message.stream]].open++;
 }
 
 /* ---- receiving ---- */
@@ -203,13 +201,6 @@ static int find_pack(const struct espi_run *run)
     return place;
 }
 
-static void tell_of_send(const struct espi_run *run, int stream)
-{
-    const struct espi_run_policy *policy = run->options.policy;
-    if (policy)
-        policy->on_send(policy->self, stream);
-}
-
 static int start_send(struct espi_run *run, const struct espi_step *step, int64_t round)
 {
     const struct espi_transport *t = run->transport;
@@ -247,71 +238,47 @@ static int start_send(struct espi_run *run, const struct espi_step *step, int64_
                                             .pack = packed});
     if (packed >= 0)
         run->pack_used[packed] = 1;
-    tell_of_send(run, step->stream);
     return 0;
 }
 
-static enum espi_turn turn_of(const struct espi_run *run, int stream)
-{
-    const struct espi_run_policy *policy = run->options.policy;
-    if (!policy)
-        return run->n_sends_open < run->window ? ESPI_TURN_NOW : ESPI_TURN_WAIT;
-    return policy->turn(policy->self, run, stream,
-                        run->out[run->outflow_of_stream[stream]].open);
-}
-
-/* Sends that were put aside and may start now. */
-static int start_owed(struct espi_run *run)
-{
-    const struct espi_program *prog = run->prog;
-    int first = prog->send_start[run->rank], n = prog->send_start[run->rank + 1] - first;
-    for (int i = 0; i < run->n_out; i++) {
-        struct espi_outflow *out = &run->out[i];
-        while (out->owed > 0 && turn_of(run, out->stream) == ESPI_TURN_NOW) {
-            const struct espi_step *step =
-                espi_next_step(prog, prog->sends + first, n, &out->round, &out->at);
-            int is_of_stream = step->stream == out->stream;
-            if (is_of_stream && start_send(run, step, out->round))
-                return -1;
-            out->owed -= is_of_stream;
-            out->at++;
-        }
-    }
-    return 0;
-}
-
-static void put_aside(struct espi_run *run, int stream)
-{
-    struct espi_outflow *out = &run->out[run->outflow_of_stream[stream]];
-    run->n_put_aside++;
-    if (out->owed++ == 0) {
-        out->round = run->send_round;
-        out->at = run->send_at;
-    }
-}
-
-/* The sends of the program whose turn it is. */
-static int start_next(struct espi_run *run)
+/* In the order of the program. */
+static int start_in_order(struct espi_run *run)
 {
     const struct espi_step *step;
-    while ((step = next_send(run)) &&
+    while (run->n_sends_open < run->window && (step = next_send(run)) &&
            espi_step_has_data(run->prog, step, run->arrived, run->send_round)) {
-        int owes = run->out && run->out[run->outflow_of_stream[step->stream]].owed > 0;
-        enum espi_turn turn = owes ? ESPI_TURN_LATER : turn_of(run, step->stream);
-        if (turn == ESPI_TURN_WAIT)
-            return 0;
-        if (turn == ESPI_TURN_LATER)
-            put_aside(run, step->stream);
-        else if (start_send(run, step, run->send_round))
+        if (start_send(run, step, run->send_round))
             return -1;
         run->send_at++;
     }
     return 0;
 }
 
+/* On each connection what is there. Its streams share the window, but each has at least
+ * one send: a receiver may not take what comes by one of them before something has come
+ * by another. */
+static int start_on_connections(struct espi_run *run)
+{
+    struct espi_connections *all = &run->connections;
+    struct espi_sendable now = {.arrived = run->arrived,
+                                .limit =
+                                    espi_connections_limit(all, run->prog, run->rank)};
+    const struct espi_step *step;
+    int64_t round = 0;
+    for (int c = 0; c < all->n; c++) {
+        now.window = espi_stream_window(run, c);
+        while ((step = espi_connection_next(all, run->prog, c, &now, &round))) {
+            if (start_send(run, step, round))
+                return -1;
+            espi_connection_start(all, step);
+        }
+    }
+    return 0;
+}
+
 static int start_sends(struct espi_run *run)
 {
-    return start_owed(run) || start_next(run) ? -1 : 0;
+    return run->is_free ? start_on_connections(run) : start_in_order(run);
 }
 
 /* ---- all of it ---- */
@@ -323,9 +290,8 @@ static void finish_send(struct espi_run *run, const struct espi_open_message *m)
     if (m->pack >= 0)
         run->pack_used[m->pack] = 0;
     run->n_sends_open--;
-    if (run->out)
-        run->out[run->outflow_of_stream[m->stream]].open--;
-    tell_of_send(run, m->stream);
+    if (run->is_free)
+        espi_connection_end(&run->connections, m->stream);
 }
 
 static void finish_receive(struct espi_run *run, const struct espi_open_message *m)

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "exec/transport.h"
-#include "program/program.h"
+#include "program/connections.h"
 
 /* Where a part of the message lies. */
 struct espi_block {
@@ -14,25 +14,14 @@ struct espi_block {
 
 struct espi_run;
 
-/* What a policy says to a send whose turn it is. */
-enum espi_turn {
-    ESPI_TURN_NOW,
-    ESPI_TURN_WAIT,  /* the sends behind it wait too: the order of the program */
-    ESPI_TURN_LATER, /* it is put aside, and those behind it go first */
-};
-
 /* A run that does more than its program: other messages beside those of the program,
- * which bring slices early or make some empty. What the program sends, and in which
- * order, stays as it is, but for sends that the policy puts aside. The run asks; codes
- * are 0 or an error, which ends it. `self` comes first. */
+ * which bring slices early or make some empty. What the program sends stays as it is, on
+ * each connection in its order. The run asks; codes are 0 or an error, which ends it.
+ * `self` comes first. */
 struct espi_run_policy {
     void *self;
-    /* May a send over the stream start, of which so many are under way? */
-    enum espi_turn (*turn)(void *self, const struct espi_run *run, int stream, int open);
     /* What is sent for the slice: where it is, and its bytes, or none. */
     const char *(*read_slice)(void *self, int stream, int64_t slice, size_t *bytes);
-    /* A send over the stream has started, or ended. */
-    void (*on_send)(void *self, int stream);
     /* A message of the program came in the place of the slice, of so many bytes. */
     int (*on_received)(void *self, struct espi_run *run, int64_t slice, size_t bytes);
     /* Starts what can be sent beside the program. */
@@ -45,8 +34,8 @@ struct espi_run_policy {
 };
 
 struct espi_run_options {
-    int window; /* messages under way a stream and for sends in all; 0: 4. With a policy
-                   for sends a stream, too. */
+    int window; /* messages under way a stream, and for sends in all or, where each
+                   connection goes by itself, on each, but at least one a stream; 0: 4 */
     /* Reductions: combines bytes that arrived into those that are there. What comes from
      * several ranks is combined in the same order in every run. */
     void (*combine)(void *arg, void *into, const void *from, size_t bytes);
@@ -78,14 +67,11 @@ struct espi_run {
     struct espi_inflow *in;
     int *inflow_of_stream;
     int64_t *arrived; /* by (stream, slot) pair: rounds that are here */
-    /* sending: strictly in the order of the list */
+    /* sending: strictly in the order of the list, or each connection by itself */
+    int is_free;
     int64_t send_round;
     int send_at;
-    /* with a policy: streams out of the rank */
-    int n_out;
-    struct espi_outflow *out;
-    int *outflow_of_stream;
-    int64_t n_put_aside; /* sends that did not start in their turn */
+    struct espi_connections connections;
     /* requests under way, in the order in which they were started */
     struct espi_request *requests;
     struct espi_open_message *messages; /* what each request is for */
@@ -94,7 +80,8 @@ struct espi_run {
     int n_sends_open; /* sends under way */
     /* sends of several slices that are not together in the message: packed here */
     char *pack;
-    size_t pack_bytes; /* of each of `window` places */
+    size_t
+        pack_bytes; /* of each place, of which there are as many as sends may be open */
     unsigned char *pack_used;
     struct espi_run_options options;
     int window;

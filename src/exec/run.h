@@ -23,15 +23,6 @@ struct espi_inflow {
     int64_t passed_on; /* relays: passed on in order */
 };
 
-/* With a policy: sends of a stream that were put aside, which go before later ones. */
-struct espi_outflow {
-    int stream;
-    int open;      /* sends under way */
-    int64_t owed;  /* put aside */
-    int64_t round; /* where the first of these stands in the rank's list of sends */
-    int at;
-};
-
 struct espi_open_message {
     int inflow; /* of a receive; of a send the relay it frees, or -1 */
     int is_send;
@@ -40,5 +31,13 @@ struct espi_open_message {
     int64_t number; /* which slice of the inflow; -1: none, or done */
     int pack;       /* of a send: the place it was packed in, or -1 */
 };
+
+/* How many sends a stream of the connection may have under way. */
+static inline int espi_stream_window(const struct espi_run *run, int connection)
+{
+    const struct espi_connections *all = &run->connections;
+    int share = run->window / (all->start[connection + 1] - all->start[connection]);
+    return share < 1 ? 1 : share;
+}
 
 #endif

@@ -86,6 +86,16 @@ static int make_rings(struct espi_run *run, struct espi_arena *arena)
     return 0;
 }
 
+/* How many sends may be under way. */
+static int most_sends(const struct espi_run *run)
+{
+    const struct espi_connections *all = &run->connections;
+    int most = run->is_free ? 0 : run->window;
+    for (int c = 0; c < all->n; c++)
+        most += espi_stream_window(run, c) * (all->start[c + 1] - all->start[c]);
+    return most;
+}
+
 /* Places for messages that are packed. */
 static int make_packs(struct espi_run *run, struct espi_arena *arena)
 {
@@ -97,33 +107,9 @@ static int make_packs(struct espi_run *run, struct espi_arena *arena)
     }
     if (!run->pack_bytes)
         return 0;
-    run->pack = espi_arena_alloc(arena, (size_t)run->window, run->pack_bytes);
-    run->pack_used = ESPI_ARENA_ZNEW(arena, unsigned char, run->window);
+    run->pack = espi_arena_alloc(arena, (size_t)most_sends(run), run->pack_bytes);
+    run->pack_used = ESPI_ARENA_ZNEW(arena, unsigned char, most_sends(run));
     return run->pack && run->pack_used ? 0 : -1;
-}
-
-/* Streams out of the rank, of which each may have its window of sends under way. */
-static int make_outflows(struct espi_run *run, struct espi_arena *arena)
-{
-    const struct espi_program *prog = run->prog;
-    int first = prog->send_start[run->rank], last = prog->send_start[run->rank + 1];
-    if (!run->options.policy)
-        return 0;
-    run->outflow_of_stream = ESPI_ARENA_NEW(arena, int, prog->n_streams);
-    run->out = ESPI_ARENA_ZNEW(arena, struct espi_outflow, last - first);
-    if (!run->outflow_of_stream || !run->out)
-        return -1;
-    for (int s = 0; s < prog->n_streams; s++)
-        run->outflow_of_stream[s] = -1;
-    for (int k = first; k < last; k++) {
-        int s = prog->sends[k].stream;
-        if (run->outflow_of_stream[s] >= 0)
-            continue;
-        run->out[run->n_out].stream = s;
-        run->outflow_of_stream[s] = run->n_out++;
-        run->max_requests += run->window;
-    }
-    return 0;
 }
 
 int espi_run_init(struct espi_run *run, const struct espi_program *prog, int rank,
@@ -139,9 +125,11 @@ int espi_run_init(struct espi_run *run, const struct espi_program *prog, int ran
     if (options)
         run->options = *options;
     run->window = run->options.window > 0 ? run->options.window : 4;
-    run->max_requests = run->window;
-    if (count_inflows(run, arena) || make_rings(run, arena) || make_packs(run, arena) ||
-        make_outflows(run, arena))
+    run->is_free = prog->ordered == ESPI_FREE || run->options.policy;
+    if (run->is_free && espi_connections_init(&run->connections, prog, rank, arena))
+        return -1;
+    run->max_requests = most_sends(run);
+    if (count_inflows(run, arena) || make_rings(run, arena) || make_packs(run, arena))
         return -1;
     run->requests = ESPI_ARENA_NEW(arena, struct espi_request, run->max_requests);
     run->messages = ESPI_ARENA_NEW(arena, struct espi_open_message, run->max_requests);

@@ -11,15 +11,6 @@
  * chosen on: not measured */
 #define ESPI_PATIENCE_MAX 64.0
 
-/* A child is passed over when it has taken nothing for this part of the time after
- * which its siblings would ask for help.
- * unit: 1
- * trades: larger, siblings of a slow child ask for help in vain; smaller, the order
- * of the program is left for a short delay
- * shown by: build/release/tests/test_backup
- * chosen on: not measured; half leaves its siblings as much time again */
-#define ESPI_PASS_OVER_PART 0.5
-
 /* Calls for help of a rank in one broadcast.
  * unit: calls
  * trades: larger, a rank whose own link is slow keeps others from their work; smaller, a

@@ -205,15 +205,26 @@ static int count_edges(struct compiler *c)
     return 0;
 }
 
+static espi_ordering ordering_of(esp_model model)
+{
+    switch (model) {
+    case ESP_MODEL_CAPACITY:
+        return ESPI_FREE;
+    case ESP_MODEL_HNOW:
+        return ESPI_UNORDERED;
+    case ESP_MODEL_HALF_DUPLEX:
+        return ESPI_INTERLEAVED;
+    default:
+        return ESPI_ORDERED;
+    }
+}
+
 static int compile_schedule(struct compiler *c)
 {
     const struct esp_schedule *s = c->plan->schedule;
     esp_model model = c->prog->p->model;
     c->round = (struct espi_round){s->slots, s->tree_slices};
-    c->prog->ordered = model == ESP_MODEL_HALF_DUPLEX ? ESPI_INTERLEAVED
-                       : model == ESP_MODEL_CAPACITY || model == ESP_MODEL_HNOW
-                           ? ESPI_UNORDERED
-                           : ESPI_ORDERED;
+    c->prog->ordered = ordering_of(model);
     return espi_legs_init(&c->legs, c->prog->p, c->plan, c->arena) || count_edges(c) ||
                    lay_slots(c) || lay_parts(c) || make_streams(c) || make_steps(c)
                ? -1

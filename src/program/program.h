@@ -41,6 +41,7 @@ typedef enum espi_ordering {
     ESPI_ORDERED,     /* receives too happen in the order of the list */
     ESPI_INTERLEAVED, /* sends and receives of a rank happen in the order of their places
                        */
+    ESPI_FREE,        /* each connection goes on by itself (program/connections.h) */
 } espi_ordering;
 
 struct espi_program {

@@ -6,6 +6,7 @@
 
 #include "plan/ops.h"
 #include "plan/slices.h"
+#include "schedule/replay_fluid.h"
 #include "schedule/tuning.h"
 
 /* One tree needs no order when every node receives each slice once: whoever is served in
@@ -33,7 +34,8 @@ int espi_needs_order(const struct esp_platform *p, const struct esp_plan *plan)
 {
     if (!has_order(p, plan))
         return 0;
-    return p->model == ESP_MODEL_HALF_DUPLEX || !receives_once(p, plan);
+    return p->model != ESP_MODEL_CAPACITY &&
+           (p->model == ESP_MODEL_HALF_DUPLEX || !receives_once(p, plan));
 }
 
 static int is_shared(const struct esp_platform *p)
@@ -426,6 +428,22 @@ static int is_made_for_long(const struct esp_plan *plan)
            espi_slices(plan->size_bytes, plan->slice_bytes).count >= ESPI_LONG_MESSAGE;
 }
 
+/* What shares the network as TCP does has no order. */
+static int play_fluid(const struct esp_platform *p, const struct esp_plan *plan,
+                      const struct espi_round_options *o, espi_timing timing,
+                      struct espi_arena *arena, struct espi_played *out)
+{
+    struct espi_arrangement a;
+    int64_t sends = timing == ESPI_TIME_CLAIM ? ESPI_FLUID_CLAIM : ESPI_FLUID_WEIGH;
+    if (!has_order(p, plan) || timing == ESPI_TIME_RANK)
+        return 0;
+    return (plan->schedule ? take_schedule(&a, p, plan, arena)
+                           : arrange_plainly(&a, p, plan, o, arena)) ||
+                   espi_fluid_time(p, &a, o, sends, arena, out)
+               ? -1
+               : 0;
+}
+
 int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
                    double slice_bytes, espi_timing timing, struct espi_arena *arena,
                    double *pace_s)
@@ -438,6 +456,14 @@ int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
     if (!is_made_for_long(plan)) /* the trees are what is asked about */
         any.schedule = NULL;
     *pace_s = 0;
+    if (p->model == ESP_MODEL_CAPACITY) {
+        struct espi_played played = {0, 0};
+        int bad = timing == ESPI_TIME_CLAIM
+                      ? play_fluid(p, &any, &o, timing, arena, &played)
+                      : 0;
+        *pace_s = played.pace_s;
+        return bad;
+    }
     if (loads_tell_pace(p, plan, timing != ESPI_TIME_CLAIM))
         return 0;
     int timed = find_order(&s, p, &any, &o);
@@ -492,6 +518,8 @@ int espi_played_finish(const struct esp_platform *p, const struct esp_plan *plan
     struct espi_round_options o = {n_slices, ESPI_MAX_SLOTS, slice_bytes,
                                    ESPI_ROUND_TOLERANCE};
     *out = (struct espi_played){0, 0};
+    if (p->model == ESP_MODEL_CAPACITY)
+        return play_fluid(p, plan, &o, timing, arena, out);
     int played = has_order(p, plan) ? find_order(&s, p, plan, &o) : 0;
     return played > 0 ? play_message(&s, p, &o, out) : played;
 }

@@ -270,5 +270,30 @@ enum { ESPI_ROUND_SMALL_PART = 16 };
  * shown by: build/release/tests/test_schedule; bench_schedule
  * chosen on: not measured */
 enum { ESPI_ROUND_SMALL_SLOTS = 64 };
+/* What a rank has from the start leaves along no tree so many slices a tree before
+ * another, in the order of the message.
+ * unit: slices
+ * trades: larger, trees that need little take what others need; smaller, connections
+ * stand still where slices come unevenly
+ * shown by: bench_finish
+ * chosen on: networks of three to eight sites, drawn apart from the family of
+ * bench_finish: from 1 to 8 makespans differ by less than a hundredth */
+enum { ESPI_SLICES_AHEAD = 4 };
+
+/* So many transfers of a message that shares the network with itself are played to the
+ * end; of more, so many, and the rest follows at their pace. For claims; where plans are
+ * weighed.
+ * unit: transfers
+ * trades: more, time to plan; fewer, a pace that is not settled
+ * shown by: bench_claims
+ * chosen on: not measured */
+enum { ESPI_FLUID_CLAIM = 1 << 16, ESPI_FLUID_WEIGH = 1 << 13 };
+
+/* Of plans with more sends a round than that these many rounds are played.
+ * unit: rounds
+ * trades: as ESPI_FLUID_CLAIM
+ * shown by: bench_claims
+ * chosen on: not measured */
+enum { ESPI_FLUID_ROUNDS = 8 };
 
 #endif

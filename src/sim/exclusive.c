@@ -257,7 +257,7 @@ static void wake_waiting(struct engine *g, int resource)
 static espi_ordering kept_order(const struct espi_sim *sim)
 {
     const struct esp_sim_options *o = sim->options;
-    if (o->n_stops > 0)
+    if (o->n_stops > 0 || sim->prog->ordered == ESPI_FREE)
         return ESPI_UNORDERED;
     for (int i = 0; i < o->n_changes; i++)
         if (o->changes[i].factor == 0)

@@ -6,8 +6,9 @@
  * left, and it arrives a latency later. A resource has capacity 1; a flow of rate x over
  * links of bandwidth b uses x / b of their ports and of the links themselves, and x / c
  * of a cable of bandwidth c. Rates by progressive filling. In the one-port and
- * half-duplex models a rank has one transfer under way, in the others one a stream; each
- * rank starts its transfers in the order of its list.
+ * half-duplex models a rank has one transfer under way, in the multi-port model one a
+ * stream, and starts its transfers in the order of its list. In the capacity model every
+ * connection has one under way, of what is there (program/connections.h).
  *
  * An event costs O(log streams), and what it takes to change the rates of those flows
  * whose rates one that begins or ends touches (fair_rates.h): a message that flows
@@ -18,7 +19,8 @@
 #include "base/err.h"
 #include "base/events.h"
 #include "base/heap.h"
-#include "sim/fair_rates.h"
+#include "program/connections.h"
+#include "graph/fair_rates.h"
 #include "sim/sim.h"
 
 enum { IDLE, LATENCY, FLOWING };
@@ -57,12 +59,18 @@ struct engine {
     unsigned char *is_awake;
     int *begun, n_begun; /* streams that began to flow and have no rate yet */
     int *busy;           /* rank -> transfers under way (blocking only) */
+    struct espi_connections connections; /* of free programs */
     double *ready_s; /* rank -> when it may start the next send (multi-port overhead) */
     int64_t *round;
     int *at;
     int64_t *arrived;
     int out_of_memory;
 };
+
+static int is_free(const struct engine *g)
+{
+    return g->prog->ordered == ESPI_FREE;
+}
 
 static int ready_of(const struct engine *g, int rank)
 {
@@ -201,7 +209,8 @@ static int can_start(const struct engine *g, int rank, const struct espi_step *s
     return espi_step_has_data(g->prog, step, g->arrived, g->round[rank]);
 }
 
-static void start_flow(struct engine *g, int rank, const struct espi_step *step)
+static void start_flow(struct engine *g, int rank, const struct espi_step *step,
+                       int64_t round)
 {
     struct espi_sim *s = g->sim;
     int stream = step->stream;
@@ -209,12 +218,11 @@ static void start_flow(struct engine *g, int rank, const struct espi_step *step)
         .phase = LATENCY,
         .start_s = g->now_s,
         .left_bytes = s->bytes[stream],
-        .slice = espi_step_slice(g->prog, step, g->round[rank]),
+        .slice = espi_step_slice(g->prog, step, round),
         .state = step->state,
     };
     espi_heap_set(&g->due, stream, g->now_s + (g->pipelined ? 0 : s->latency_s[stream]));
     g->busy[rank]++;
-    g->at[rank]++;
     espi_sim_send(s, stream, g->flows[stream].slice);
     if (s->reality->model != ESP_MODEL_MULTI_PORT)
         return;
@@ -276,6 +284,8 @@ static void end_flow(struct engine *g, int stream, int lost)
     f->phase = IDLE;
     espi_heap_remove(&g->due, stream);
     g->busy[g->prog->streams[stream].from]--;
+    if (is_free(g))
+        espi_connection_end(&g->connections, stream);
     wake_rank(g, g->prog->streams[stream].from);
     if (lost || !g->pipelined || !(g->sim->latency_s[stream] > 0))
         flow_arrives(g, stream, f, lost);
@@ -366,18 +376,45 @@ static void happen_all(struct engine *g)
         happen(g, espi_heap_top(&g->due));
 }
 
+/* In the order of the list. */
+static void start_in_order(struct engine *g, int rank)
+{
+    const struct espi_step *step;
+    while ((step = current_step(g, rank)) && can_start(g, rank, step)) {
+        start_flow(g, rank, step, g->round[rank]);
+        g->at[rank]++;
+        if (stop_of(g, step->stream) <= g->now_s)
+            end_flow(g, step->stream, 1);
+    }
+}
+
+/* On every connection what is there. */
+static void start_free(struct engine *g, int rank)
+{
+    struct espi_connections *all = &g->connections;
+    struct espi_sendable now = {.arrived = g->arrived,
+                                .limit = espi_connections_limit(all, g->prog, rank)};
+    const struct espi_step *step;
+    int64_t round = 0;
+    for (int c = all->rank_start[rank]; c < all->rank_start[rank + 1]; c++)
+        while (all->open[c] == 0 &&
+               (step = espi_connection_next(all, g->prog, c, &now, &round))) {
+            start_flow(g, rank, step, round);
+            espi_connection_start(all, step);
+            if (stop_of(g, step->stream) <= g->now_s)
+                end_flow(g, step->stream, 1);
+        }
+}
+
 /* Starts everything that can start now. */
 static void start_all(struct engine *g)
 {
     for (int i = 0; i < g->n_awake; i++) {
         int rank = g->awake[i];
-        const struct espi_step *step;
-        while (g->sim->stop_s[rank] > g->now_s && (step = current_step(g, rank)) &&
-               can_start(g, rank, step)) {
-            start_flow(g, rank, step);
-            if (stop_of(g, step->stream) <= g->now_s)
-                end_flow(g, step->stream, 1);
-        }
+        if (g->sim->stop_s[rank] > g->now_s && is_free(g))
+            start_free(g, rank);
+        else if (g->sim->stop_s[rank] > g->now_s)
+            start_in_order(g, rank);
         g->is_awake[rank] = 0;
     }
     g->n_awake = 0;
@@ -420,6 +457,7 @@ static int engine_init(struct engine *g, struct espi_sim *sim)
     g->blocking = model == ESP_MODEL_ONE_PORT || model == ESP_MODEL_HALF_DUPLEX;
     g->pipelined = model == ESP_MODEL_CAPACITY;
     if (engine_alloc(g, sim->arena) ||
+        (is_free(g) && espi_connections_init(&g->connections, prog, -1, sim->arena)) ||
         espi_heap_init(&g->due, sim->arena, change_event(g) + 1) ||
         espi_fair_rates_init(&g->rates, prog->n_streams, sim->links.n, sim->use_start,
                              sim->use_resource, sim->arena))

@@ -166,7 +166,7 @@ static esp_status run_repair(struct contest *c, struct esp_err *err)
 
 static esp_status check_options(const struct esp_sim_options *o, struct esp_err *err)
 {
-    if (o->sharing != ESP_SHARING_EXCLUSIVE)
+    if (o->sharing == ESP_SHARING_FLUID)
         return espi_err(err, ESP_EUNSUPPORTED,
                         "redundant plans are simulated with exclusive sharing only");
     if (!(o->alpha_s >= 0 && isfinite(o->alpha_s)) ||

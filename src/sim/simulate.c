@@ -156,7 +156,9 @@ void espi_sim_tell(const struct espi_sim *sim, int stream, int64_t slice, double
 
 esp_status espi_sim_run(struct espi_sim *sim, struct esp_err *err)
 {
-    int fluid = sim->options->sharing == ESP_SHARING_FLUID;
+    int fluid =
+        sim->options->sharing == ESP_SHARING_FLUID ||
+        (sim->options->sharing == ESP_SHARING_MODEL && sim->prog->ordered == ESPI_FREE);
     if (sim->reality->model != ESP_MODEL_HNOW)
         return fluid ? espi_run_fluid(sim, err) : espi_run_exclusive(sim, err);
     if (fluid)
@@ -186,7 +188,7 @@ static esp_status simulate_plain(const struct esp_platform *p,
 
 void esp_sim_options_defaults_sized(struct esp_sim_options *options, size_t size)
 {
-    struct esp_sim_options standard = {.size = size};
+    struct esp_sim_options standard = {.size = size, .sharing = ESP_SHARING_MODEL};
     espi_options_give(options, size, &standard, sizeof standard);
 }
 

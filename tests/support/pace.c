@@ -31,6 +31,7 @@ static struct ends simulated(const struct esp_platform *p, const struct esp_plan
     struct esp_sim_options o = {.size = sizeof o,
                                 .size_bytes = n * plan->slice_bytes,
                                 .slice_bytes = plan->slice_bytes,
+                                .sharing = ESP_SHARING_MODEL,
                                 .on_transfer = note_end,
                                 .arg = &ends};
     struct esp_sim_result *r = NULL;

@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_PLAIN_FLUID_H
 #define TESTS_SUPPORT_PLAIN_FLUID_H
 
-#include "sim/fair_rates.h"
+#include "graph/fair_rates.h"
 #include "sim/sim.h"
 
 esp_status plain_run_fluid(struct espi_sim *sim, struct esp_err *err);

@@ -466,7 +466,7 @@ static void routed_plans_take_no_less_than_predicted(void **state)
         struct esp_platform *p = small_random(&rng, &o);
         struct esp_plan *plan = plan_tried(p, algos[round % 5], 0);
         struct esp_sim_options options = {.size = sizeof options,
-                                          .sharing = ESP_SHARING_EXCLUSIVE};
+                                          .sharing = ESP_SHARING_MODEL};
         struct esp_sim_result *result = NULL;
         if (plan) {
             assert_int_equal(esp_simulate(p, plan, &options, &result, NULL), ESP_OK);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "sim/fair_rates.h"
+#include "graph/fair_rates.h"
 #include "support/seed.h"
 
 enum { FLOWS = 12, RESOURCES = 9, USES = 3, STEPS = 60, CASES = 40 };

@@ -1,7 +1,8 @@
 /* Short messages are through when their plans claim, exactly: on platforms of many kinds,
  * in every model, for every operation, in one piece and in several. The claim is played
- * by schedule/replay_fair.c, the truth found by sim/exclusive.c, which share nothing but
- * the discipline of resources.
+ * by schedule/replay_fair.c, in the capacity model by schedule/replay_fluid.c, the truth
+ * found by sim/exclusive.c and sim/fluid.c, which share nothing but the discipline of
+ * resources.
  *   test_finishes [PLATFORMS [KIND]]: so many of each kind in each model, instead of a
  *   few; of one kind */
 #include <setjmp.h>
@@ -60,7 +61,7 @@ static double simulated_s(const struct esp_platform *p, const struct esp_plan *p
     struct esp_sim_options o = {.size = sizeof o,
                                 .size_bytes = plan->size_bytes,
                                 .slice_bytes = plan->slice_bytes,
-                                .sharing = ESP_SHARING_EXCLUSIVE};
+                                .sharing = ESP_SHARING_MODEL};
     struct esp_sim_result *result = NULL;
     assert_int_equal(esp_simulate(p, plan, &o, &result, NULL), ESP_OK);
     assert_int_equal(result->lost, 0);
@@ -80,8 +81,12 @@ static int check(const struct esp_platform *p, int kind, int seed, int i, double
                  kind, seed, esp_model_name(esp_platform_model(p)), esp_op_name(plan->op),
                  plan->algo, plan->n_trees, count, found_s, plan->makespan_s);
     double closed_s = closed_finish_s(p, plan);
-    if (!espi_needs_order(p, plan)) /* else sends stand in another order than edges do */
-        assert_true(closed_s <= found_s + slack_s);
+    /* else sends stand in another order than edges do, or trees fill together */
+    if (!espi_needs_order(p, plan) && plan->n_trees == 1)
+        if (closed_s > found_s + slack_s)
+            fail_msg("kind %d, seed %d, %s by %s, %g slices: closed form %.9g s, %.9g s",
+                     kind, seed, esp_op_name(plan->op), plan->algo, count, closed_s,
+                     found_s);
     esp_plan_free(plan);
     return fabs(found_s - closed_s) <= slack_s;
 }

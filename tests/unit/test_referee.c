@@ -15,6 +15,7 @@
 
 #include "base/rng.h"
 #include "program/program.h"
+#include "schedule/tuning.h"
 #include "support/seed.h"
 
 /* Hosts with random links; each link may run over one of some cables. */
@@ -82,7 +83,7 @@ static void write_stream(FILE *f, const struct espi_program *prog, int i)
 {
     const struct esp_platform *p = prog->p;
     const struct espi_stream *s = &prog->streams[i];
-    fprintf(f, "stream %d %d %d %d", s->from, s->to, s->keeps, s->source);
+    fprintf(f, "stream %d %d %d %d %d", s->from, s->to, s->keeps, s->source, s->tree);
     for (int h = 0; h < s->n_hops; h++) {
         int link = prog->hops[s->first_hop + h];
         fprintf(f, " %d", link);
@@ -103,7 +104,9 @@ static void write_sends(FILE *f, const struct espi_program *prog, int rank, int 
             if (espi_step_slice(prog, step, round) < 0)
                 continue;
             int nth = ++sent[step->stream];
-            fprintf(f, "send %d %d %d %d\n", rank, step->stream, nth, nth);
+            fprintf(f, "send %d %d %d %d %d %d %d\n", rank, step->stream, nth, nth,
+                    (int)espi_step_slice(prog, step, round), (int)round - step->lag,
+                    step->place);
         }
 }
 
@@ -111,7 +114,8 @@ static void write_scenario(FILE *f, const struct espi_program *prog)
 {
     const struct esp_platform *p = prog->p;
     int *sent = calloc((size_t)prog->n_streams, sizeof *sent);
-    fprintf(f, "blocking %d\nslice %.17g\nranks %d\n", p->model == ESP_MODEL_ONE_PORT,
+    fprintf(f, "blocking %d\nahead %d\nslice %.17g\nranks %d\n",
+            p->model == ESP_MODEL_ONE_PORT, ESPI_SLICES_AHEAD * prog->n_trees,
             prog->size_bytes / (double)prog->n_slices, prog->n_ranks);
     for (int e = 0; e < p->n_links; e++)
         fprintf(f, "link %.17g %.17g\n", p->bandwidth_Bps[e], p->latency_s[e]);

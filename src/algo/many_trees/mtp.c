@@ -6,15 +6,12 @@
  * Guarantee: throughput within 5e-8 of the optimum. With k=K at most K trees: the better
  * of two sets, those of a search for few trees (k_trees.h) and trees of the optimal mix
  * added one by one, each time the one that helps most, with the best rates for all; more
- * trees are then never worse. In the capacity model, where transfers share what they meet
- * on, trees then turn to hosts that have time to spare (relief.h). Complexity: see
- * solve/packing.c, k_trees.c and relief.c. */
+ * trees are then never worse. Complexity: see solve/packing.c and k_trees.c. */
 #include <math.h>
 #include <string.h>
 
 #include "algo/algo.h"
 #include "algo/many_trees/k_trees.h"
-#include "algo/many_trees/load_balance.h"
 #include "algo/many_trees/packing_memo.h"
 #include "algo/tuning.h"
 #include "base/err.h"
@@ -131,9 +128,6 @@ static esp_status run_mtp(const struct espi_task *task, struct esp_plan *plan,
     plan->bound_Bps = packing.bound * task->view->slice_bytes;
     if (most && most < packing.n_trees)
         return few_trees(task, &packing, most, plan, err);
-    if (task->p->model == ESP_MODEL_CAPACITY &&
-        espi_balance_loads(task->view, task->root, &packing, task->arena))
-        return espi_err_nomem(err);
     return add_mix(task, packing.tree, packing.n_trees, plan, err);
 }
 

@@ -99,13 +99,15 @@ static int set_scene(struct cli_sim *r)
         code = read_trace(r);
     if (code == CLI_OK)
         code = note_stops(r);
-    bool fluid = strcmp(cli_text(args, "sharing"), "fluid") == 0;
+    const char *sharing = cli_text(args, "sharing");
     r->options = (struct esp_sim_options){
         .size = sizeof(struct esp_sim_options),
         .reality = r->reality,
         .size_bytes = cli_has(args, "size") ? cli_number(args, "size") : 0,
         .slice_bytes = cli_has(args, "slice") ? cli_number(args, "slice") : 0,
-        .sharing = fluid ? ESP_SHARING_FLUID : ESP_SHARING_EXCLUSIVE,
+        .sharing = strcmp(sharing, "fluid") == 0       ? ESP_SHARING_FLUID
+                   : strcmp(sharing, "exclusive") == 0 ? ESP_SHARING_EXCLUSIVE
+                                                       : ESP_SHARING_MODEL,
         .changes = r->trace.changes,
         .n_changes = (int)r->trace.n_changes,
         .stops = r->trace.stops,
@@ -341,10 +343,12 @@ const struct command cli_command_simulate = {
                      "it."},
             {.name = "sharing",
              .kind = CLI_CHOICE,
-             .choices = (const char *const[]){"exclusive", "fluid", NULL},
-             .fallback = "exclusive",
-             .help = "How transfers share what they meet on: one after the other, or all "
-                     "at once with a fair part each, as TCP does."},
+             .choices = (const char *const[]){"model", "exclusive", "fluid", NULL},
+             .fallback = "model",
+             .help = "How transfers share what they meet on: one after the other "
+                     "(exclusive), all at once with a fair part each, as TCP does "
+                     "(fluid), or as plans of the platform's model claim: fluid in the "
+                     "capacity model, else exclusive."},
             {.name = "alpha",
              .kind = CLI_DOUBLE,
              .limited = true,

@@ -16,8 +16,8 @@
  *
  * Complexity of an update: O(log resources) a use of each flow that is opened, and O(its
  * flows) for each resource that holds one of them. Memory: linear in uses. */
-#ifndef ESPI_SIM_FAIR_RATES_H
-#define ESPI_SIM_FAIR_RATES_H
+#ifndef ESPI_GRAPH_FAIR_RATES_H
+#define ESPI_GRAPH_FAIR_RATES_H
 
 #include "base/arena.h"
 #include "base/heap.h"

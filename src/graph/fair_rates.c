@@ -1,4 +1,4 @@
-#include "sim/fair_rates.h"
+#include "graph/fair_rates.h"
 
 #include <math.h>
 #include <string.h>

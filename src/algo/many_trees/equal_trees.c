@@ -1,0 +1,89 @@
+/* Equal trees: the optimal packing as k whole trees, each carrying the same part of the
+ * message.
+ *
+ * Rates of a packing are what the trees need of the resources they share; who gives each
+ * its rate? Transfers that meet on a cable share it equally (TCP does so), and trees of
+ * one weight need just that: a cable that j of k trees cross gives each its part by
+ * itself. Of all k up to a few dozen the one is taken with which the message is through
+ * first, and of those about as good the least: fewer trees are fewer connections.
+ *
+ * Reference: none; planners for fabrics have k trees of equal weight a root, too, by
+ * splitting edges of a graph (ForestColl: L. Zhao and others, arXiv 2402.06787, 2024).
+ * Model: all. Guarantee: none. Complexity: that of the packing, and k trees of
+ * round_trees.c for each k. */
+#include <math.h>
+
+#include "algo/algo.h"
+#include "algo/many_trees/packing_memo.h"
+#include "algo/many_trees/round_trees.h"
+#include "algo/tuning.h"
+#include "base/err.h"
+
+/* The numbers of trees that are tried: all up to eight, then about every eighth more. */
+static int next_k(int k)
+{
+    return k < 8 ? k + 1 : k + k / 8;
+}
+
+/* More trees than these carry no more. */
+static int is_good_enough(const struct espi_round_trees *found,
+                          const struct espi_packing *packing)
+{
+    return found->k > 0 &&
+           found->period_s * packing->bound <= found->k * (1 + ESPI_EQUAL_TREES_GOOD);
+}
+
+static int choose_trees(const struct espi_task *task, const struct espi_packing *packing,
+                        int low, int high, struct espi_round_trees *best)
+{
+    *best = (struct espi_round_trees){.makespan_s = INFINITY};
+    for (int k = low; k <= high && !is_good_enough(best, packing); k = next_k(k)) {
+        struct espi_round_trees found;
+        if (espi_round_trees(task->view, task->root, k, task->slices.count, packing,
+                             task->arena, &found))
+            return -1;
+        if (found.makespan_s < best->makespan_s * (1 - ESPI_EQUAL_TREES_WORTH))
+            *best = found;
+    }
+    return 0;
+}
+
+enum { OPTION_K };
+
+static esp_status run_equal_trees(const struct espi_task *task, struct esp_plan *plan,
+                                  struct esp_err *err)
+{
+    struct espi_packing packing;
+    struct espi_round_trees best;
+    int k = (int)task->option[OPTION_K];
+    if (task->view->g.n < 2)
+        return espi_err(err, ESP_EUNSUPPORTED, "equal trees need two hosts");
+    esp_status st = espi_task_packing(task, task->request->budget_s, &packing, err);
+    if (st)
+        return st;
+    plan->bound_Bps = packing.bound * task->view->slice_bytes;
+    if (choose_trees(task, &packing, k ? k : 1, k ? k : ESPI_EQUAL_TREES_MOST, &best))
+        return espi_err_nomem(err);
+    for (int t = 0; t < best.k && !st; t++)
+        st = espi_plan_add_parents(plan, task->view, task->root, 1.0 / best.k,
+                                   best.parent_arc[t], task->arena, err);
+    return st;
+}
+
+static const struct espi_algo_option options[] = {
+    {.name = "k", .min = 0, .max = 1000, .meaning = "so many trees; 0: as suits best"},
+    {0},
+};
+
+const struct espi_algo espi_algo_equal_trees = {
+    .name = "equal-trees",
+    .family = "many-trees",
+    .op = ESP_OP_BCAST,
+    .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_NEEDS_LP | ESPI_ALGO_MANY_TREES,
+    .paper = "none",
+    .complexity = "O(k m log n) for k trees, and the packing",
+    .summary = "trees of one weight that together come near the optimal throughput",
+    .options = options,
+    .run = run_equal_trees,
+};

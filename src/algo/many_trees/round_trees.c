@@ -1,0 +1,289 @@
+/* K trees of one weight, made to be run.
+ *
+ * The packing says how much each resource has to carry at best; k whole trees are drawn
+ * from it one after the other, as randomised rounding would, but each choice is the one
+ * with which the expected outcome is best (the method of conditional probabilities):
+ * while tree t is grown, every resource counts with what the trees before it carry and
+ * with the share of the packing that is still to be turned into trees. A tree grows from
+ * the root, host by host. The next is the one that costs least,
+ *
+ *   rounds * (by how much the resources used become more than full, softly)
+ *     + (when the first slice would arrive there along this tree),
+ *
+ * which is what the makespan of a message is made of: so short messages get shallow
+ * trees, long ones balanced loads, and where resources are not scarce depth decides.
+ * Softly: a resource whose load is u of a round counts exp(sharp * (u - 1)) / sharp, so
+ * that each is left some slack where that costs nothing. A connection gets one share of
+ * what it meets others on, however many trees it carries: so trees avoid each other's
+ * arcs where they can. Afterwards each tree in turn is grown anew among the others, some
+ * times, and the best set is kept.
+ *
+ * Reference: Raghavan, Thompson 1987 and Raghavan 1988 for rounding and its
+ * derandomisation. Ours: trees that grow instead of columns that are drawn, and arrivals.
+ * Complexity: a tree mostly O(arcs * uses of an arc + hosts * log hosts); k trees, five
+ * times. */
+#include "algo/many_trees/round_trees.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "algo/tuning.h"
+#include "base/heap.h"
+#include "base/portable_math.h"
+
+struct grower {
+    const struct espi_view *v;
+    int root, n, k;
+    double round_s; /* what a round takes at best */
+    double rounds;  /* of the message */
+    double sharp;   /* of the soft maximum */
+    double *load;   /* resource -> part of round_s, of whole trees */
+    double *rest;   /* ... of the packing's share that is left */
+    double *weight; /* resource -> exp(sharp * (load - 1)) */
+    double *factor; /* use of an arc -> by how much its weight then grows */
+    double *free_s; /* resource -> when this tree's slice is through with it */
+    double *at_s;   /* host -> when the slice is there */
+    int *parent;    /* of this tree */
+    int *used;      /* arc -> trees that have it */
+    unsigned char *inside;
+    struct espi_heap outside;
+};
+
+/* Beyond this a load is hopeless, however much more. */
+#define MOST_EXPONENT 300.0 /* derived: the square of its exponential is finite */
+
+static void set_weight(struct grower *g, int r)
+{
+    double over = g->load[r] + g->rest[r] - 1;
+    g->weight[r] = espi_exp(fmin(g->sharp * over, MOST_EXPONENT));
+}
+
+/* When the slice would be at the arc's head. */
+static double arrival_s(const struct grower *g, int arc)
+{
+    const struct espi_view *v = g->v;
+    double start_s = g->at_s[v->g.tail[arc]];
+    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
+        start_s = espi_max(start_s, g->free_s[v->use_resource[k]]);
+    return start_s + v->lag_s[arc];
+}
+
+static double cost_s(const struct grower *g, int arc)
+{
+    const struct espi_view *v = g->v;
+    double rise = 0;
+    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
+        rise += g->weight[v->use_resource[k]] * g->factor[k];
+    }
+    double over = rise / g->sharp + ESPI_ROUND_TREES_REUSE * g->used[arc];
+    return g->rounds * g->round_s * over + arrival_s(g, arc);
+}
+
+static void take_arc(struct grower *g, int host, int arc)
+{
+    const struct espi_view *v = g->v;
+    double at_s = arrival_s(g, arc), start_s = at_s - v->lag_s[arc];
+    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
+        int r = v->use_resource[k];
+        g->free_s[r] = start_s + v->use_s[k];
+        g->load[r] += v->use_s[k] / g->round_s;
+        set_weight(g, r);
+    }
+    g->parent[host] = arc;
+    g->used[arc]++;
+    g->at_s[host] = at_s;
+}
+
+/* The best arc to a host from inside, its cost into the heap. */
+static void find_arc(struct grower *g, int host)
+{
+    const struct espi_digraph *d = &g->v->g;
+    double least_s = INFINITY;
+    for (int i = d->in.start[host]; i < d->in.start[host + 1]; i++) {
+        int arc = d->in.item[i];
+        if (!g->inside[d->tail[arc]])
+            continue;
+        double s = cost_s(g, arc);
+        if (s < least_s) {
+            least_s = s;
+            g->parent[host] = arc;
+        }
+    }
+    espi_heap_set(&g->outside, host, least_s);
+}
+
+static void join_tree(struct grower *g, int host)
+{
+    const struct espi_digraph *d = &g->v->g;
+    g->inside[host] = 1;
+    for (int i = d->out.start[host]; i < d->out.start[host + 1]; i++) {
+        int arc = d->out.item[i], to = d->head[arc];
+        if (g->inside[to])
+            continue;
+        double s = cost_s(g, arc);
+        if (!espi_heap_has(&g->outside, to) || s < g->outside.key[to]) {
+            g->parent[to] = arc;
+            espi_heap_set(&g->outside, to, s);
+        }
+    }
+}
+
+/* Grows a tree among what the others carry. Costs only rise while it grows, so that a key
+ * that still holds is the least. */
+static double grow_tree(struct grower *g, int *parent)
+{
+    double fill_s = 0;
+    g->parent = parent;
+    memset(g->inside, 0, (size_t)g->n);
+    for (int r = 0; r < g->v->links.n; r++) {
+        g->free_s[r] = 0;
+        set_weight(g, r);
+    }
+    espi_heap_clear(&g->outside);
+    parent[g->root] = -1;
+    g->at_s[g->root] = 0;
+    join_tree(g, g->root);
+    while (g->outside.size > 0) {
+        int host = espi_heap_top(&g->outside);
+        double key = g->outside.key[host];
+        if (cost_s(g, parent[host]) > key) {
+            find_arc(g, host);
+            if (g->outside.key[host] > key) /* others may come first now */
+                continue;
+        }
+        espi_heap_pop(&g->outside);
+        take_arc(g, host, parent[host]);
+        fill_s = espi_max(fill_s, g->at_s[host]);
+        join_tree(g, host);
+    }
+    return fill_s;
+}
+
+static void drop_tree(struct grower *g, const int *parent)
+{
+    const struct espi_view *v = g->v;
+    for (int h = 0; h < g->n; h++) {
+        int arc = parent[h];
+        if (arc < 0)
+            continue;
+        g->used[arc]--;
+        for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
+            g->load[v->use_resource[k]] -= v->use_s[k] / g->round_s;
+    }
+}
+
+static double busiest_part(const struct grower *g)
+{
+    double most = 0;
+    for (int r = 0; r < g->v->links.n; r++)
+        most = espi_max(most, g->load[r]);
+    return most;
+}
+
+/* What the packing loads resources by, full being 1. */
+static void load_packing(const struct espi_view *v, const struct espi_packing *packing,
+                         double *load)
+{
+    for (int t = 0; t < packing->n_trees; t++) {
+        const struct espi_packing_tree *tree = &packing->tree[t];
+        for (int i = 0; i < tree->hop_start[v->g.n]; i++)
+            for (int k = v->links.start[tree->hops[i]];
+                 k < v->links.start[tree->hops[i] + 1]; k++)
+                load[v->links.resource[k]] += tree->rate * v->links.time_s[k];
+    }
+}
+
+static int grower_init(struct grower *g, struct espi_arena *a)
+{
+    int n_resources = g->v->links.n;
+    g->load = ESPI_ARENA_ZNEW(a, double, n_resources);
+    g->rest = ESPI_ARENA_ZNEW(a, double, n_resources);
+    g->weight = ESPI_ARENA_ZNEW(a, double, n_resources);
+    g->free_s = ESPI_ARENA_ZNEW(a, double, n_resources);
+    g->at_s = ESPI_ARENA_ZNEW(a, double, g->n);
+    g->inside = ESPI_ARENA_ZNEW(a, unsigned char, g->n);
+    g->used = ESPI_ARENA_ZNEW(a, int, g->v->g.m);
+    g->factor = ESPI_ARENA_NEW(a, double, g->v->use_start[g->v->g.m]);
+    return g->used && g->factor && g->load && g->rest && g->weight && g->free_s &&
+                   g->at_s && g->inside
+               ? espi_heap_init(&g->outside, a, g->n)
+               : -1;
+}
+
+/* Keeps the set if it is the best. */
+static void keep_best(const struct grower *g, int *const *tree, const double *fill_s,
+                      struct espi_round_trees *best)
+{
+    double period_s = busiest_part(g) * g->round_s, slowest_s = 0;
+    for (int t = 0; t < g->k; t++)
+        slowest_s = espi_max(slowest_s, fill_s[t]);
+    double makespan_s = period_s * g->rounds + slowest_s;
+    if (!(makespan_s < best->makespan_s))
+        return;
+    best->period_s = period_s;
+    best->fill_s = slowest_s;
+    best->makespan_s = makespan_s;
+    for (int t = 0; t < g->k; t++)
+        memcpy(best->parent_arc[t], tree[t], (size_t)g->n * sizeof **tree);
+}
+
+static int **new_trees(int k, int n, struct espi_arena *a)
+{
+    int **tree = ESPI_ARENA_NEW(a, int *, k);
+    for (int t = 0; t < k && tree; t++) {
+        tree[t] = ESPI_ARENA_NEW(a, int, n);
+        if (!tree[t])
+            return NULL;
+    }
+    return tree;
+}
+
+/* The first trees, each in the place of its share of the packing. */
+static void round_packing(struct grower *g, const double *share, int **tree,
+                          double *fill_s)
+{
+    for (int t = 0; t < g->k; t++) {
+        for (int r = 0; r < g->v->links.n; r++)
+            g->rest[r] = share[r] * (g->k - t - 1) / g->k;
+        fill_s[t] = grow_tree(g, tree[t]);
+    }
+}
+
+static void grow_again(struct grower *g, int **tree, double *fill_s,
+                       struct espi_round_trees *best)
+{
+    for (int t = 0; t < g->k; t++) {
+        drop_tree(g, tree[t]);
+        fill_s[t] = grow_tree(g, tree[t]);
+        keep_best(g, tree, fill_s, best);
+    }
+}
+
+int espi_round_trees(const struct espi_view *v, int root, int k, double n_slices,
+                     const struct espi_packing *packing, struct espi_arena *arena,
+                     struct espi_round_trees *out)
+{
+    struct grower g = {.v = v,
+                       .root = root,
+                       .n = v->g.n,
+                       .k = k,
+                       .round_s = k / packing->rate,
+                       .rounds = n_slices / k,
+                       .sharp = espi_log(v->links.n + 1) / ESPI_ROUND_TREES_SLACK};
+    int **tree = new_trees(k, g.n, arena);
+    double *fill_s = ESPI_ARENA_ZNEW(arena, double, k);
+    double *share = ESPI_ARENA_ZNEW(arena, double, v->links.n);
+    *out = (struct espi_round_trees){
+        .k = k, .parent_arc = new_trees(k, g.n, arena), .makespan_s = INFINITY};
+    if (!tree || !fill_s || !share || !out->parent_arc || grower_init(&g, arena))
+        return -1;
+    for (int use = 0; use < v->use_start[v->g.m]; use++)
+        g.factor[use] =
+            espi_exp(fmin(g.sharp * v->use_s[use] / g.round_s, MOST_EXPONENT)) - 1;
+    load_packing(v, packing, share);
+    round_packing(&g, share, tree, fill_s);
+    keep_best(&g, tree, fill_s, out);
+    for (int pass = 0; pass < ESPI_ROUND_TREES_PASSES; pass++)
+        grow_again(&g, tree, fill_s, out);
+    return 0;
+}

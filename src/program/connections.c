@@ -1,0 +1,171 @@
+#include "program/connections.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/tuning.h"
+
+struct end {
+    int from, to, stream;
+};
+
+static int compare_ends(const void *x, const void *y)
+{
+    const struct end *a = x, *b = y;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return a->stream < b->stream ? -1 : 1;
+}
+
+/* The streams of the ranks asked for, those between the same two together. */
+static struct end *sort_streams(const struct espi_program *prog, int rank, int *n,
+                                struct espi_arena *arena)
+{
+    struct end *ends = ESPI_ARENA_NEW(arena, struct end, prog->n_streams);
+    *n = 0;
+    if (!ends)
+        return NULL;
+    for (int s = 0; s < prog->n_streams; s++)
+        if (rank < 0 || prog->streams[s].from == rank)
+            ends[(*n)++] = (struct end){prog->streams[s].from, prog->streams[s].to, s};
+    qsort(ends, (size_t)*n, sizeof *ends, compare_ends);
+    return ends;
+}
+
+static int group_streams(struct espi_connections *c, const struct espi_program *prog,
+                         int rank, struct espi_arena *arena)
+{
+    int n;
+    const struct end *ends = sort_streams(prog, rank, &n, arena);
+    c->of_stream = ESPI_ARENA_NEW(arena, int, prog->n_streams);
+    c->rank_start = ESPI_ARENA_ZNEW(arena, int, (size_t)prog->n_ranks + 1);
+    c->start = ESPI_ARENA_ZNEW(arena, int, (size_t)n + 1);
+    c->stream = ESPI_ARENA_NEW(arena, int, n);
+    c->open = ESPI_ARENA_ZNEW(arena, int, n);
+    c->open_of_stream = ESPI_ARENA_ZNEW(arena, int, prog->n_streams);
+    if (!ends || !c->of_stream || !c->rank_start || !c->start || !c->stream || !c->open ||
+        !c->open_of_stream)
+        return -1;
+    memset(c->of_stream, -1, (size_t)prog->n_streams * sizeof *c->of_stream);
+    for (int i = 0; i < n; i++) {
+        if (i == 0 || ends[i].from != ends[i - 1].from || ends[i].to != ends[i - 1].to) {
+            c->start[c->n++] = i;
+            c->rank_start[ends[i].from + 1]++;
+        }
+        c->stream[i] = ends[i].stream;
+        c->of_stream[ends[i].stream] = c->n - 1;
+    }
+    c->start[c->n] = n;
+    for (int r = 0; r < prog->n_ranks; r++)
+        c->rank_start[r + 1] += c->rank_start[r];
+    return 0;
+}
+
+static int list_steps(struct espi_connections *c, const struct espi_program *prog,
+                      int rank, struct espi_arena *arena)
+{
+    int first = rank < 0 ? 0 : prog->send_start[rank];
+    int last = prog->send_start[rank < 0 ? prog->n_ranks : rank + 1];
+    c->step_start = ESPI_ARENA_ZNEW(arena, int, (size_t)prog->n_streams + 2);
+    c->step = ESPI_ARENA_NEW(arena, struct espi_step, last - first);
+    c->round = ESPI_ARENA_ZNEW(arena, int64_t, prog->n_streams);
+    c->at = ESPI_ARENA_ZNEW(arena, int, prog->n_streams);
+    c->lead = ESPI_ARENA_NEW(arena, int64_t, prog->n_trees);
+    if (!c->step_start || !c->step || !c->round || !c->at || !c->lead)
+        return -1;
+    for (int k = first; k < last; k++)
+        c->step_start[prog->sends[k].stream + 2]++;
+    for (int s = 0; s < prog->n_streams; s++)
+        c->step_start[s + 2] += c->step_start[s + 1];
+    for (int k = first; k < last; k++)
+        c->step[c->step_start[prog->sends[k].stream + 1]++] = prog->sends[k];
+    return 0;
+}
+
+int espi_connections_init(struct espi_connections *c, const struct espi_program *prog,
+                          int rank, struct espi_arena *arena)
+{
+    memset(c, 0, sizeof *c);
+    return group_streams(c, prog, rank, arena) || list_steps(c, prog, rank, arena) ? -1
+                                                                                   : 0;
+}
+
+/* The next step of a stream; NULL: there is none. */
+static const struct espi_step *next_of_stream(struct espi_connections *c,
+                                              const struct espi_program *prog, int stream)
+{
+    int first = c->step_start[stream];
+    return espi_next_step(prog, c->step + first, c->step_start[stream + 1] - first,
+                          &c->round[stream], &c->at[stream]);
+}
+
+/* How far each tree is that the rank has the data of; -1: no such tree. */
+static void find_leads(struct espi_connections *c, const struct espi_program *prog,
+                       int first, int last)
+{
+    for (int t = 0; t < prog->n_trees; t++)
+        c->lead[t] = -1;
+    for (int i = first; i < last; i++) {
+        int s = c->stream[i], tree = prog->streams[s].tree;
+        if (prog->streams[s].source >= 0)
+            continue;
+        const struct espi_step *step = next_of_stream(c, prog, s);
+        int64_t slice = step ? espi_step_slice(prog, step, c->round[s]) : INT64_MAX;
+        if (slice > c->lead[tree])
+            c->lead[tree] = slice;
+    }
+}
+
+int64_t espi_connections_limit(struct espi_connections *c,
+                               const struct espi_program *prog, int rank)
+{
+    int64_t ahead = (int64_t)ESPI_SLICES_AHEAD * prog->n_trees, least = INT64_MAX - ahead;
+    if (prog->n_trees == 1)
+        return INT64_MAX;
+    find_leads(c, prog, c->start[c->rank_start[rank]], c->start[c->rank_start[rank + 1]]);
+    for (int t = 0; t < prog->n_trees; t++)
+        if (c->lead[t] >= 0 && c->lead[t] < least)
+            least = c->lead[t];
+    return least + ahead;
+}
+
+void espi_connection_start(struct espi_connections *c, const struct espi_step *step)
+{
+    c->at[step->stream]++;
+    c->open[c->of_stream[step->stream]]++;
+    c->open_of_stream[step->stream]++;
+}
+
+void espi_connection_end(struct espi_connections *c, int stream)
+{
+    c->open[c->of_stream[stream]]--;
+    c->open_of_stream[stream]--;
+}
+
+const struct espi_step *
+espi_connection_next(struct espi_connections *c, const struct espi_program *prog,
+                     int connection, const struct espi_sendable *now, int64_t *round)
+{
+    const struct espi_step *first = NULL;
+    int64_t first_batch = 0;
+    for (int i = c->start[connection]; i < c->start[connection + 1]; i++) {
+        int s = c->stream[i];
+        const struct espi_step *step = next_of_stream(c, prog, s);
+        if (!step || (now->window > 0 && c->open_of_stream[s] >= now->window))
+            continue;
+        if ((prog->streams[s].source < 0 &&
+             espi_step_slice(prog, step, c->round[s]) > now->limit) ||
+            !espi_step_has_data(prog, step, now->arrived, c->round[s]))
+            continue;
+        int64_t batch = c->round[s] - step->lag; /* the round that the slice is of */
+        if (!first || batch < first_batch ||
+            (batch == first_batch && step->place < first->place)) {
+            first = step;
+            first_batch = batch;
+            *round = c->round[s];
+        }
+    }
+    return first;
+}

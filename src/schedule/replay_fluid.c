@@ -1,0 +1,441 @@
+/* In the capacity model nothing but the network limits what hosts do at once, and what
+ * meets on a link or a cable shares it, max-min fairly, as TCP connections do. Every
+ * connection has one slice under way, of those that are there the first of the schedule;
+ * and what a host has from the start leaves along no tree more than ESPI_SLICES_AHEAD
+ * slices a tree before another. That is what programs do (program/connections.h), and the
+ * time found is that of the simulator (tests/unit/test_finishes.c), which has its own way
+ * to it.
+ *
+ * Complexity: a transfer O(log connections), and what it takes to change the rates that
+ * it changes (graph/fair_rates.h). Where a connection goes on with its next slice at once
+ * nothing changes. */
+#include "schedule/replay_fluid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/events.h"
+#include "base/heap.h"
+#include "base/portable_math.h"
+#include "graph/fair_rates.h"
+#include "plan/ops.h"
+
+struct leg_state {
+    int64_t n;       /* slices that it carries in all */
+    int64_t sent;    /* started */
+    int64_t arrived; /* there */
+    int count;       /* of a round */
+    int first_op;    /* its sends in the order: places[first_op + slice] */
+    int connection;
+};
+
+struct connection {
+    int from;
+    int first, last; /* legs: member[first .. last) */
+    int leg;         /* under way; -1: none */
+    double left;     /* part of a slice, at since_s */
+    double since_s, rate;
+};
+
+struct place {
+    int at, slot;
+};
+
+struct fluid {
+    const struct espi_fluid_message *m;
+    const struct espi_legs *legs;
+    const struct espi_arc_uses *u;
+    double now_s, last_s;
+    struct leg_state *leg;
+    struct place *places;
+    int *tree_first; /* tree -> slots of a round of those before it */
+    struct connection *connection;
+    int n_connections, *member;
+    int *host_first;       /* node -> its connections, as rows */
+    int64_t *lead;         /* tree -> how far its first leg from the host is; scratch */
+    struct espi_heap ends; /* connections by the time at which the slice has left */
+    struct espi_events under_way;
+    int *awake, n_awake; /* nodes that may have something to send */
+    unsigned char *is_awake;
+    struct espi_fair_rates rates; /* by arc */
+    int *of_arc;                  /* arc -> connection */
+    int *begun, n_begun;          /* connections whose slice has no rate yet */
+    int out_of_memory;
+};
+
+/* ---- which slice is next ---- */
+
+static int has_data(const struct fluid *f, int leg)
+{
+    for (int q = f->legs->leg[leg].source; q >= 0; q = f->legs->leg[q].also)
+        if (f->leg[q].arrived <= f->leg[leg].sent)
+            return 0;
+    return 1;
+}
+
+/* Which slice of the message the leg's next one is. */
+static int64_t slice_of(const struct fluid *f, int leg)
+{
+    const struct leg_state *s = &f->leg[leg];
+    return s->sent / s->count * f->m->a->round.slots +
+           f->places[s->first_op + s->sent % s->count].slot;
+}
+
+/* How far the host may be with what it has from the start. */
+static int64_t limit_of(struct fluid *f, int host)
+{
+    int n_trees = f->legs->plan->n_trees;
+    int64_t ahead = (int64_t)ESPI_SLICES_AHEAD * n_trees, least = INT64_MAX - ahead;
+    if (n_trees == 1)
+        return INT64_MAX;
+    for (int t = 0; t < n_trees; t++)
+        f->lead[t] = -1;
+    for (int c = f->host_first[host]; c < f->host_first[host + 1]; c++)
+        for (int i = f->connection[c].first; i < f->connection[c].last; i++) {
+            int leg = f->member[i];
+            int64_t *lead = &f->lead[f->legs->leg[leg].tree];
+            if (f->legs->leg[leg].source >= 0)
+                continue;
+            int64_t slice =
+                f->leg[leg].sent < f->leg[leg].n ? slice_of(f, leg) : INT64_MAX;
+            *lead = slice > *lead ? slice : *lead;
+        }
+    for (int t = 0; t < n_trees; t++)
+        if (f->lead[t] >= 0 && f->lead[t] < least)
+            least = f->lead[t];
+    return least + ahead;
+}
+
+/* The leg of the connection that goes next; -1: none. */
+static int next_leg(const struct fluid *f, const struct connection *c, int64_t limit)
+{
+    int best = -1, best_place = 0;
+    int64_t best_batch = 0;
+    for (int i = c->first; i < c->last; i++) {
+        int leg = f->member[i];
+        const struct leg_state *x = &f->leg[leg];
+        if (x->sent == x->n || !has_data(f, leg) ||
+            (f->legs->leg[leg].source < 0 && slice_of(f, leg) > limit))
+            continue;
+        int64_t batch = x->sent / x->count; /* the round that it is of */
+        int place = f->places[x->first_op + x->sent % x->count].at;
+        if (best < 0 || batch < best_batch ||
+            (batch == best_batch && place < best_place)) {
+            best = leg;
+            best_batch = batch;
+            best_place = place;
+        }
+    }
+    return best;
+}
+
+/* ---- rates ---- */
+
+/* The rate of what is under way, in slices a second. */
+static void set_rate(struct fluid *f, int c)
+{
+    struct connection *x = &f->connection[c];
+    double rate = x->leg < 0 ? 0 : f->rates.rate[f->legs->leg[x->leg].arc];
+    if (x->leg < 0 || (x->rate == rate && espi_heap_has(&f->ends, c)))
+        return;
+    x->left -= x->rate * (f->now_s - x->since_s);
+    x->since_s = f->now_s;
+    x->rate = rate;
+    espi_heap_set(&f->ends, c, f->now_s + fmax(x->left, 0) / rate);
+}
+
+static void set_rates(struct fluid *f)
+{
+    espi_fair_rates_update(&f->rates);
+    for (int i = 0; i < f->rates.n_updated; i++)
+        set_rate(f, f->of_arc[f->rates.updated[i]]);
+    for (int i = 0; i < f->n_begun; i++)
+        set_rate(f, f->begun[i]);
+    f->n_begun = 0;
+}
+
+/* ---- what happens ---- */
+
+static void wake_host(struct fluid *f, int host)
+{
+    if (!f->is_awake[host])
+        f->awake[f->n_awake++] = host;
+    f->is_awake[host] = 1;
+}
+
+static void start_slice(struct fluid *f, int c, int leg)
+{
+    struct connection *x = &f->connection[c];
+    int arc = f->legs->leg[leg].arc;
+    f->leg[leg].sent++;
+    x->leg = leg;
+    x->left = 1;
+    x->rate = 0;
+    x->since_s = f->now_s;
+    if (f->u->slice_s[arc] > 0) {
+        espi_fair_rates_set(&f->rates, arc, 1);
+        f->begun[f->n_begun++] = c;
+    } else { /* nothing limits it */
+        x->rate = 1;
+        espi_heap_set(&f->ends, c, f->now_s);
+    }
+}
+
+static void start_host(struct fluid *f, int host)
+{
+    int64_t limit = limit_of(f, host);
+    for (int c = f->host_first[host]; c < f->host_first[host + 1]; c++) {
+        int leg = f->connection[c].leg < 0 ? next_leg(f, &f->connection[c], limit) : -1;
+        if (leg >= 0)
+            start_slice(f, c, leg);
+    }
+}
+
+static void end_slice(struct fluid *f, int c)
+{
+    struct connection *x = &f->connection[c];
+    int leg = x->leg;
+    double at_s = f->now_s + f->m->latency_s[f->legs->leg[leg].arc];
+    espi_heap_remove(&f->ends, c);
+    x->leg = -1;
+    espi_fair_rates_set(&f->rates, f->legs->leg[leg].arc, 0);
+    wake_host(f, x->from);
+    if (espi_events_push(&f->under_way, (struct espi_event){at_s, 0, leg, leg}))
+        f->out_of_memory = 1;
+}
+
+static void land_slice(struct fluid *f)
+{
+    struct espi_event e = espi_events_pop(&f->under_way);
+    f->leg[e.id].arrived++;
+    f->last_s = espi_max(f->last_s, e.at_s);
+    wake_host(f, f->legs->leg[e.id].to);
+}
+
+/* Slices leave together that do so but for rounding. */
+static int is_due(const struct fluid *f, int c)
+{
+    return (f->ends.key[c] - f->now_s) * f->connection[c].rate <= 1e-9;
+}
+
+static double next_s(const struct fluid *f)
+{
+    double at_s = f->under_way.size > 0 ? f->under_way.item[0].at_s : INFINITY;
+    return f->ends.size > 0 ? fmin(at_s, f->ends.key[espi_heap_top(&f->ends)]) : at_s;
+}
+
+static int has_due(const struct fluid *f)
+{
+    return (f->ends.size > 0 && is_due(f, espi_heap_top(&f->ends))) ||
+           (f->under_way.size > 0 && f->under_way.item[0].at_s <= f->now_s);
+}
+
+/* All that happens at this moment. */
+static void pass_moment(struct fluid *f)
+{
+    while (has_due(f) || f->n_awake > 0) {
+        while (f->ends.size > 0 && is_due(f, espi_heap_top(&f->ends)))
+            end_slice(f, espi_heap_top(&f->ends));
+        while (f->under_way.size > 0 && f->under_way.item[0].at_s <= f->now_s)
+            land_slice(f);
+        for (int i = 0; i < f->n_awake; i++) {
+            f->is_awake[f->awake[i]] = 0;
+            start_host(f, f->awake[i]);
+        }
+        f->n_awake = 0;
+    }
+    set_rates(f);
+}
+
+/* ---- set-up ---- */
+
+static int64_t slices_of_leg(const struct espi_fluid_message *m, const int *rest,
+                             int tree)
+{
+    const struct espi_round *round = &m->a->round;
+    return m->n_slices / round->slots * round->count[tree] + rest[tree];
+}
+
+/* The slots of a round, those of each tree together; f->tree_first[t]: its first. */
+static int *slots_by_tree(struct fluid *f, struct espi_arena *a)
+{
+    const struct espi_round *round = &f->m->a->round;
+    int n_trees = f->legs->plan->n_trees;
+    int *slot_tree = ESPI_ARENA_NEW(a, int, round->slots);
+    int *slot = ESPI_ARENA_NEW(a, int, round->slots);
+    int *given = ESPI_ARENA_NEW(a, int, n_trees);
+    f->tree_first = ESPI_ARENA_ZNEW(a, int, (size_t)n_trees + 1);
+    if (!slot_tree || !slot || !given || !f->tree_first)
+        return NULL;
+    for (int t = 0; t < n_trees; t++)
+        f->tree_first[t + 1] = f->tree_first[t] + round->count[t];
+    espi_round_lay(round, n_trees, round->slots, slot_tree, given);
+    memset(given, 0, (size_t)n_trees * sizeof *given);
+    for (int k = 0; k < round->slots; k++)
+        slot[f->tree_first[slot_tree[k]] + given[slot_tree[k]]++] = k;
+    return slot;
+}
+
+static int legs_set(struct fluid *f, struct espi_arena *a)
+{
+    const struct espi_arrangement *x = f->m->a;
+    int n_trees = f->legs->plan->n_trees, slots = x->round.slots, at = 0;
+    int *rest = ESPI_ARENA_ZNEW(a, int, n_trees);
+    int *slot = slots_by_tree(f, a);
+    f->leg = ESPI_ARENA_ZNEW(a, struct leg_state, f->legs->n);
+    f->places = ESPI_ARENA_NEW(a, struct place, x->order.n);
+    if (!rest || !slot || !f->leg || !f->places)
+        return -1;
+    espi_round_lay(&x->round, n_trees, (int)(f->m->n_slices % slots), NULL, rest);
+    for (int i = 0; i < f->legs->n; i++) {
+        int tree = f->legs->leg[i].tree;
+        f->leg[i].n = slices_of_leg(f->m, rest, tree);
+        f->leg[i].count = x->round.count[tree];
+        f->leg[i].first_op = at;
+        at += f->leg[i].count;
+    }
+    for (int k = 0; k < x->order.n; k++) {
+        const struct espi_op *op = &x->order.op[k];
+        f->places[f->leg[op->leg].first_op + op->slice] = (struct place){
+            k, slot[f->tree_first[f->legs->leg[op->leg].tree] + op->slice]};
+    }
+    return 0;
+}
+
+struct end {
+    int from, to, leg;
+};
+
+static int compare_ends(const void *x, const void *y)
+{
+    const struct end *a = x, *b = y;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return a->leg < b->leg ? -1 : 1;
+}
+
+/* Legs of trees that get slices, by connection. */
+static int connections_set(struct fluid *f, int n_nodes, struct espi_arena *a)
+{
+    int n = 0;
+    struct end *ends = ESPI_ARENA_NEW(a, struct end, f->legs->n);
+    f->member = ESPI_ARENA_NEW(a, int, f->legs->n);
+    f->connection = ESPI_ARENA_NEW(a, struct connection, f->legs->n);
+    f->host_first = ESPI_ARENA_ZNEW(a, int, (size_t)n_nodes + 1);
+    f->of_arc = ESPI_ARENA_NEW(a, int, f->legs->n_arcs);
+    if (!ends || !f->member || !f->connection || !f->host_first || !f->of_arc)
+        return -1;
+    for (int i = 0; i < f->legs->n; i++)
+        if (f->leg[i].count > 0)
+            ends[n++] = (struct end){f->legs->leg[i].from, f->legs->leg[i].to, i};
+    qsort(ends, (size_t)n, sizeof *ends, compare_ends);
+    for (int i = 0; i < n; i++) {
+        if (i == 0 || ends[i].from != ends[i - 1].from || ends[i].to != ends[i - 1].to) {
+            f->connection[f->n_connections++] =
+                (struct connection){.from = ends[i].from, .first = i, .leg = -1};
+            f->host_first[ends[i].from + 1]++;
+        }
+        f->member[i] = ends[i].leg;
+        f->connection[f->n_connections - 1].last = i + 1;
+        f->of_arc[f->legs->leg[ends[i].leg].arc] = f->n_connections - 1;
+    }
+    for (int v = 0; v < n_nodes; v++)
+        f->host_first[v + 1] += f->host_first[v];
+    return 0;
+}
+
+static int rates_set(struct fluid *f, struct espi_arena *a)
+{
+    const struct espi_arc_uses *u = f->u;
+    int n = f->legs->n_arcs;
+    f->begun = ESPI_ARENA_NEW(a, int, f->n_connections);
+    if (!f->begun || espi_heap_init(&f->ends, a, f->n_connections) ||
+        espi_fair_rates_init(&f->rates, n, u->n_resources, u->start, u->resource, a))
+        return -1;
+    memcpy(f->rates.part, u->time_s, (size_t)u->start[n] * sizeof *u->time_s);
+    return 0;
+}
+
+int espi_replay_fluid(const struct espi_fluid_message *m, struct espi_arena *arena,
+                      double *finish_s)
+{
+    struct fluid f = {.m = m, .legs = &m->a->legs, .u = m->uses};
+    int n_nodes = 0;
+    for (int i = 0; i < f.legs->n; i++) {
+        n_nodes = f.legs->leg[i].from >= n_nodes ? f.legs->leg[i].from + 1 : n_nodes;
+        n_nodes = f.legs->leg[i].to >= n_nodes ? f.legs->leg[i].to + 1 : n_nodes;
+    }
+    f.awake = ESPI_ARENA_NEW(arena, int, n_nodes);
+    f.is_awake = ESPI_ARENA_ZNEW(arena, unsigned char, n_nodes);
+    f.lead = ESPI_ARENA_NEW(arena, int64_t, f.legs->plan->n_trees);
+    if (!f.awake || !f.is_awake || !f.lead || legs_set(&f, arena) ||
+        connections_set(&f, n_nodes, arena) || rates_set(&f, arena))
+        return -1;
+    for (int v = 0; v < n_nodes; v++)
+        wake_host(&f, v);
+    for (double at_s = 0; isfinite(at_s) && !f.out_of_memory; at_s = next_s(&f)) {
+        f.now_s = at_s;
+        pass_moment(&f);
+    }
+    espi_free(f.under_way.item);
+    *finish_s = f.last_s;
+    return f.out_of_memory ? -1 : 0;
+}
+
+/* ---- the time of a message ---- */
+
+static double *latencies(const struct esp_platform *p, const struct espi_legs *legs,
+                         struct espi_arena *arena)
+{
+    double *latency_s = ESPI_ARENA_ZNEW(arena, double, legs->n_arcs);
+    for (int arc = 0; arc < legs->n_arcs && latency_s; arc++)
+        for (int h = 0; h < legs->leg[legs->arc_leg[arc]].n_hops; h++)
+            latency_s[arc] += p->latency_s[espi_leg_hops(legs, legs->arc_leg[arc])[h]];
+    return latency_s;
+}
+
+/* Of a message that is too long to be played: the makespans of two that are not tell what
+ * a slice more takes. */
+static int follow_pace(struct espi_fluid_message *m, int64_t rounds,
+                       struct espi_arena *arena, struct espi_played *out)
+{
+    int slots = m->a->round.slots;
+    int64_t all = m->n_slices, half = rounds / 2 * slots, whole = 2 * half;
+    double first_s, second_s;
+    m->n_slices = half;
+    if (espi_replay_fluid(m, arena, &first_s))
+        return -1;
+    m->n_slices = whole;
+    if (espi_replay_fluid(m, arena, &second_s))
+        return -1;
+    out->pace_s = (second_s - first_s) / (double)half;
+    out->finish_s = second_s + (double)(all - whole) * out->pace_s;
+    return 0;
+}
+
+int espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement *a,
+                    const struct espi_round_options *o, int64_t most_sends,
+                    struct espi_arena *arena, struct espi_played *out)
+{
+    struct espi_arc_uses uses;
+    struct espi_fluid_message m = {.a = a, .uses = &uses, .n_slices = o->n_slices};
+    int slots = a->round.slots;
+    double slice_bytes = o->slice_bytes;
+    if (slots < 1 || a->order.n < 1)
+        return 0;
+    if (espi_plan_parts(a->legs.plan, p->n_hosts) > 1 && m.n_slices % slots) {
+        m.n_slices += slots - m.n_slices % slots; /* whole rounds: equal parts */
+        slice_bytes *= (double)o->n_slices / (double)m.n_slices;
+    }
+    m.latency_s = latencies(p, &a->legs, arena);
+    if (!m.latency_s || espi_arc_uses_init(&uses, &a->legs, p, slice_bytes, arena))
+        return -1;
+    int64_t rounds = most_sends / a->order.n;
+    rounds = rounds < ESPI_FLUID_ROUNDS ? ESPI_FLUID_ROUNDS : rounds;
+    if (m.n_slices > rounds * slots)
+        return follow_pace(&m, rounds, arena, out);
+    return espi_replay_fluid(&m, arena, &out->finish_s);
+}
