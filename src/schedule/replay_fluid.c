@@ -398,21 +398,26 @@ static double *latencies(const struct esp_platform *p, const struct espi_legs *l
 }
 
 /* Of a message that is too long to be played: the makespans of two that are not tell what
- * a slice more takes. */
+ * a slice more takes. They are doubled until the second takes longer than the first by
+ * more than filling the trees does, or they are as long as the message. */
 static int follow_pace(struct espi_fluid_message *m, int64_t rounds,
                        struct espi_arena *arena, struct espi_played *out)
 {
     int slots = m->a->round.slots;
-    int64_t all = m->n_slices, half = rounds / 2 * slots, whole = 2 * half;
+    int64_t all = m->n_slices, first = rounds / 2 * slots;
     double first_s, second_s;
-    m->n_slices = half;
+    m->n_slices = first;
     if (espi_replay_fluid(m, arena, &first_s))
         return -1;
-    m->n_slices = whole;
-    if (espi_replay_fluid(m, arena, &second_s))
-        return -1;
-    out->pace_s = (second_s - first_s) / (double)half;
-    out->finish_s = second_s + (double)(all - whole) * out->pace_s;
+    for (;; first *= 2, first_s = second_s) {
+        m->n_slices = 2 * first < all ? 2 * first : all;
+        if (espi_replay_fluid(m, arena, &second_s))
+            return -1;
+        if (m->n_slices == all || 2 * (second_s - first_s) >= first_s)
+            break;
+    }
+    out->pace_s = (second_s - first_s) / (double)(m->n_slices - first);
+    out->finish_s = second_s + (double)(all - m->n_slices) * out->pace_s;
     return 0;
 }
 
