@@ -25,7 +25,10 @@
  * each other), are played through on the resources in the order that programs follow
  * (schedule/arrange.h). That is what the simulator finds on exclusive resources, to the
  * last digits, along trees of every operation, in every model but hnow, and on shared
- * cables (tests/unit/test_finishes.c). Of longer messages along many trees so many are
+ * cables (tests/unit/test_finishes.c). In the capacity model there is no order: transfers
+ * share what they meet on, up to 65,536 of them (8,192 where plans are weighed) are
+ * played so, the others follow at their pace, and the simulator that shares so finds the
+ * same (schedule/replay_fluid.h). Of longer messages along many trees so many are
  * played, and the others follow at their pace: within a hundredth; but not where links
  * are shared, where the finish is the closed form's.
  *

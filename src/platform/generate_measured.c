@@ -419,7 +419,8 @@ static esp_status draw_measured(struct espi_gen *g, const void *options)
     if (status)
         return status;
     /* networks of different kinds have nothing in common */
-    espi_rng_seed(&g->rng, espi_rng_next(&g->rng) + (uint64_t)d.o->kind);
+    uint64_t drawn = espi_rng_next(&g->rng);
+    espi_rng_seed(&g->rng, drawn + (uint64_t)d.o->kind);
     int areas = count_areas(&d);
     status = espi_measured_net_init(&d.net, g, d.o->hosts, areas, 3 * areas * areas);
     if (status)

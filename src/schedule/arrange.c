@@ -67,19 +67,19 @@ static int is_huge(const struct esp_plan *plan)
 /* One tree whose steps stand in the order of its edges goes on as fast as its busiest
  * resource, if hosts share none. Else whole slices have to be packed, and rounds of whole
  * slices only come near to the weights of the trees. Where what ports send and receive
- * can be cut into matchings, or links are used by nobody else, that is a matter of the
- * length of rounds alone: large plans miss some hundredths by it. */
+ * can be cut into matchings that is a matter of the length of rounds alone: large plans
+ * miss some hundredths by it. */
 static int loads_tell_pace(const struct esp_platform *p, const struct esp_plan *plan,
                            int roughly)
 {
-    int matched = p->model == ESP_MODEL_ONE_PORT || p->model == ESP_MODEL_CAPACITY;
+    int matched = p->model == ESP_MODEL_ONE_PORT;
     return !has_order(p, plan) ||
            (!is_shared(p) && (receives_once(p, plan) ||
                               (matched && (roughly ? is_large(plan) : is_huge(plan)))));
 }
 
 /* The uses of the arcs and, where ports do not say so themselves, that ranks start their
- * sends in order, and their receives if they have ports for them. */
+ * sends and receives in order. */
 static int uses_in_order(struct espi_arc_uses *out, const struct esp_platform *p,
                          const struct espi_legs *legs, double slice_bytes,
                          struct espi_arena *arena)
@@ -88,11 +88,11 @@ static int uses_in_order(struct espi_arc_uses *out, const struct esp_platform *p
     if (espi_arc_uses_init(&u, legs, p, slice_bytes, arena))
         return -1;
     *out = u;
-    if (p->model != ESP_MODEL_MULTI_PORT && p->model != ESP_MODEL_CAPACITY)
+    if (p->model != ESP_MODEL_MULTI_PORT)
         return 0;
-    int n = legs->n_arcs, more = p->model == ESP_MODEL_MULTI_PORT ? 2 : 1, at = 0;
-    size_t all = (size_t)u.start[n] + (size_t)(more * n);
-    out->n_resources = u.n_resources + more * p->n_nodes;
+    int n = legs->n_arcs, at = 0;
+    size_t all = (size_t)u.start[n] + 2 * (size_t)n;
+    out->n_resources = u.n_resources + 2 * p->n_nodes;
     out->start = ESPI_ARENA_NEW(arena, int, (size_t)n + 1);
     out->resource = ESPI_ARENA_NEW(arena, int, all);
     out->time_s = ESPI_ARENA_NEW(arena, double, all);
@@ -105,7 +105,7 @@ static int uses_in_order(struct espi_arc_uses *out, const struct esp_platform *p
         memcpy(out->resource + at, u.resource + u.start[a], (size_t)k * sizeof(int));
         memcpy(out->time_s + at, u.time_s + u.start[a], (size_t)k * sizeof(double));
         at += k;
-        for (int i = 0; i < more; i++) {
+        for (int i = 0; i < 2; i++) {
             out->resource[at] = u.n_resources + end[i];
             out->time_s[at++] = 0;
         }
@@ -394,7 +394,7 @@ static int order_matters(const struct espi_legs *legs, const struct espi_arc_use
 static int needs_playing(struct search *s, const struct esp_platform *p, int64_t n_slices)
 {
     /* where there are no ports to wait for, a slow link keeps the next slice from all */
-    int has_ports = p->model != ESP_MODEL_MULTI_PORT && p->model != ESP_MODEL_CAPACITY;
+    int has_ports = p->model != ESP_MODEL_MULTI_PORT;
     return !has_ports && n_slices > 1 ? 1
                                       : order_matters(&s->a->legs, &s->uses, s->arena);
 }

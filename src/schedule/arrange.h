@@ -13,8 +13,8 @@ struct espi_arrangement {
 };
 
 /* Does the order of sends make a difference for this plan? Not where one tree leads to
- * every host once, on ports that send and receive at once or on links that are resources
- * of their own: there the order of its edges is as good as any. */
+ * every host once, on ports that send and receive at once: there the order of its edges
+ * is as good as any; nor in the capacity model, where connections go on by themselves. */
 int espi_needs_order(const struct esp_platform *p, const struct esp_plan *plan);
 
 /* How much of an effort is made to find them. */

@@ -1,7 +1,7 @@
 /* Orders played through where sends of strangers share a resource.
  *
- * Hosts start their sends in order and, where they have ports for them, their receives;
- * on ports for both ways all of them in one order. A host whose next send has its data
+ * Hosts start their sends in order, and their receives; on ports for both ways all of
+ * them in one order. A host whose next send has its data
  * and its turn starts it when all resources are free, and else stands in the queue of the
  * one that is free last, by the time since when it wants to send. That is what cables and
  * the links between switches do, which know of no order, and who is served first decides
@@ -110,8 +110,6 @@ static int comes_first(struct player *p, int line, int other)
 static int is_turn(struct player *p, int from, int place)
 {
     int to = p->send[place].to, in = p->n_nodes + to;
-    if (p->r->model == ESP_MODEL_CAPACITY)
-        return 1;
     if (head(p, in) != place || p->line[in].round != p->line[from].round)
         return 0;
     return p->r->model != ESP_MODEL_HALF_DUPLEX ||
@@ -222,8 +220,7 @@ static void run_node(struct player *p, int node)
         start_send(p, send, j);
         p->status[node] = RUNNING;
         pass_turn(p, node);
-        if (p->r->model != ESP_MODEL_CAPACITY)
-            next_turns(p, node, send->to);
+        next_turns(p, node, send->to);
     }
     p->status[node] = DONE;
 }
