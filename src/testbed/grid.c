@@ -204,8 +204,10 @@ static esp_status check_names(const struct esp_platform *p, struct esp_err *err)
 esp_status espi_grid_make(struct espi_grid *g, const struct esp_platform *p,
                           struct espi_arena *arena, struct esp_err *err)
 {
-    int boxes_max = 2 * p->n_nodes + p->n_sites + 1; /* a router a host, one a site */
-    int wires_max = p->n_links + p->n_nodes + (p->n_sites + 1) * (p->n_sites + 1);
+    /* A router a host, and two boxes a cable; joining two areas takes at most as many
+     * wires as there are boxes, and ends when there are too many. */
+    size_t boxes_max = 2 * ((size_t)p->n_nodes + (size_t)p->n_shared);
+    size_t wires_max = (size_t)p->n_links + 2 * boxes_max + ESPI_GRID_WIRES_MAX;
 
     *g = (struct espi_grid){.p = p, .worst_link = -1, .worst_ratio = 1};
     if (p->n_nodes > ESPI_GRID_BOXES_MAX)
@@ -228,7 +230,7 @@ esp_status espi_grid_make(struct espi_grid *g, const struct esp_platform *p,
     if (status == ESP_OK && g->n_hosts < 2)
         status = espi_err(err, ESP_EINPUT, "%s: a testbed needs two hosts or more",
                           esp_platform_name(p));
-    if (status == ESP_OK)
+    if (status == ESP_OK && !g->next_wire)
         status = make_routes(g, arena, err);
     if (status == ESP_OK) {
         g->window_bytes = window_bytes(g);

@@ -3,8 +3,8 @@
  * Every host is a box with one wire to a box that forwards. Platforms with switches, and
  * those in which not every host is linked with every other, are built as they stand: a
  * link and its opposite are one wire. Platforms of host-to-host links are built as what
- * such links are measured on: a router a site, wires at the rates of the hosts, and
- * between routers a wire for each cable that the links of two sites share. */
+ * such links are measured on: a router a site or rack, wires at the rates of the hosts,
+ * and a wire for each cable that the links between sites or racks share. */
 #ifndef ESPI_TESTBED_GRID_H
 #define ESPI_TESTBED_GRID_H
 

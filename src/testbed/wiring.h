@@ -10,7 +10,7 @@ int espi_wiring_is_direct(const struct esp_platform *p);
 /* A wire for each link and its opposite. */
 esp_status espi_wire_links(struct espi_grid *g, struct espi_arena *arena,
                            struct esp_err *err);
-/* A router a site, a wire for each cable between two sites. */
+/* A router an area, wires for ports and for cables that areas share; and routes. */
 esp_status espi_wire_sites(struct espi_grid *g, struct espi_arena *arena,
                            struct esp_err *err);
 

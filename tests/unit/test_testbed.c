@@ -1,7 +1,7 @@
 /* The wiring of a testbed and the lines that build it; no namespace is made here. The
  * ways between hosts are checked against the platform, by all pairs: on platforms of the
- * sites generator in both of its forms, and on random graphs against shortest paths by
- * relaxation. */
+ * sites generator in both of its forms, on networks as they are measured, and on random
+ * graphs against shortest paths by relaxation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,6 +141,101 @@ static void test_cables(void **state)
     esp_platform_free(p);
 }
 
+/* ---- networks as they are measured ---- */
+
+/* Marks the links, u * n_hosts + v, that pass the wire in that direction. */
+static void links_over(const struct espi_grid *g, int wire, int dir, unsigned char *over)
+{
+    for (int u = 0; u < g->n_hosts; u++)
+        for (int v = 0; v < g->n_hosts; v++) {
+            int box = g->host_box[u];
+            over[u * g->n_hosts + v] = 0;
+            for (int i; (i = g->next_wire[box * g->n_hosts + v]) >= 0;) {
+                const struct espi_testbed_wire *w = &g->wires[i];
+                int d = w->box[1] == box;
+                over[u * g->n_hosts + v] |= i == wire && d == dir;
+                box = w->box[!d];
+            }
+        }
+}
+
+static int is_in_all(const struct espi_grid *g, int cable, const unsigned char *over)
+{
+    const struct esp_platform *p = g->p;
+    for (int k = p->shared_links.start[cable]; k < p->shared_links.start[cable + 1]; k++)
+        if (!over[p->tail[p->shared_links.item[k]] * g->n_hosts +
+                  p->head[p->shared_links.item[k]]])
+            return 0;
+    return 1;
+}
+
+static int has_all(const struct espi_grid *g, int cable, const unsigned char *over)
+{
+    const struct esp_platform *p = g->p;
+    int n = 0, all = 0;
+    for (int k = p->shared_links.start[cable]; k < p->shared_links.start[cable + 1]; k++)
+        n += over[p->tail[p->shared_links.item[k]] * g->n_hosts +
+                  p->head[p->shared_links.item[k]]];
+    for (int k = 0; k < g->n_hosts * g->n_hosts; k++)
+        all += over[k];
+    return n == all;
+}
+
+/* Whatever a cable limits a wire limits, and the other way round. */
+static void check_limits(const struct espi_grid *g)
+{
+    const struct esp_platform *p = g->p;
+    unsigned char over[32 * 32], limited[200] = {0};
+    assert_true(g->n_hosts <= 32 && p->n_shared <= 200);
+    for (int i = 0; i < 2 * g->n_wires; i++) {
+        double rate = g->wires[i / 2].rate_Bps[i % 2];
+        int found = rate <= 0;
+        links_over(g, i / 2, i % 2, over);
+        for (int c = 0; c < p->n_shared; c++) {
+            limited[c] |= rate > 0 && rate <= p->shared_Bps[c] && is_in_all(g, c, over);
+            found |= p->shared_Bps[c] <= rate && has_all(g, c, over);
+        }
+        assert_true(found);
+    }
+    for (int c = 0; c < p->n_shared; c++)
+        if (!limited[c])
+            fail_msg("%s: %s limits nothing", esp_platform_name(p),
+                     espi_shared_name(p, c));
+}
+
+static void check_measured(const struct esp_measured_options *o)
+{
+    struct esp_platform *p = NULL;
+    struct espi_arena arena;
+    struct espi_grid g;
+    assert_int_equal(esp_generate_measured(o, &p, NULL), ESP_OK);
+    grid_of(&g, p, &arena);
+    check_grid(&g);
+    check_limits(&g);
+    for (int e = 0; e < p->n_links; e++) {
+        double rate, latency;
+        espi_grid_way(&g, p->tail[e], p->head[e], &rate, &latency);
+        assert_true(latency <= p->latency_s[e]);
+        assert_true(latency >= p->latency_s[e] * (1 - 3 * o->noise) ||
+                    p->latency_s[e] < 2 * ESPI_GRID_DELAY_MIN_S);
+    }
+    espi_arena_done(&arena);
+    esp_platform_free(p);
+}
+
+static void test_measured(void **state)
+{
+    (void)state;
+    struct esp_measured_options o;
+    esp_measured_options_defaults(&o);
+    for (o.kind = ESP_MEASURED_FLAT; o.kind <= ESP_MEASURED_STAR; o.kind++)
+        for (uint64_t seed = 0; seed < 12; seed++) {
+            o.seed = test_seed(seed);
+            o.hosts = 3 + (int)(seed * 2);
+            check_measured(&o);
+        }
+}
+
 /* ---- any graph ---- */
 
 static void test_random_graphs(void **state)
@@ -224,6 +319,16 @@ static void test_refusals(void **state)
                    ",\"shared\":[{\"name\":\"c\",\"bandwidth_Bps\":1e6,"
                    "\"links\":[[\"a\",\"s\"],[\"b\",\"s\"]]}]"),
            "two more switches");
+    /* behind x, what comes from a goes on through y, and what comes from b does not */
+    refuse(FILE_OF("{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"},"
+                   "{\"name\":\"d\"}",
+                   LINK("a", "b") "," LINK("a", "c") "," LINK("b", "c") "," LINK(
+                       "a", "d") "," LINK("b", "d") "," LINK("c", "d"),
+                   ",\"shared\":[{\"name\":\"x\",\"bandwidth_Bps\":3e5,"
+                   "\"links\":[[\"a\",\"d\"],[\"b\",\"d\"]]},"
+                   "{\"name\":\"y\",\"bandwidth_Bps\":2e5,"
+                   "\"links\":[[\"a\",\"d\"],[\"c\",\"d\"]]}]"),
+           "different ones");
 }
 
 static void test_names(void **state)
@@ -318,7 +423,7 @@ int main(void)
         cmocka_unit_test(test_sites),         cmocka_unit_test(test_cables),
         cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_names),         cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

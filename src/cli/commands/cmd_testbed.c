@@ -253,7 +253,8 @@ static int print_wires(const struct espi_grid *g)
     for (int i = 0; i < g->n_wires; i++)
         for (int dir = 0; dir < 2; dir++) {
             const struct espi_testbed_wire *w = &g->wires[i];
-            if (g->boxes[w->box[0]].host >= 0 || g->boxes[w->box[1]].host >= 0)
+            if (g->boxes[w->box[0]].host >= 0 || g->boxes[w->box[1]].host >= 0 ||
+                (w->rate_Bps[dir] <= 0 && w->latency_s[dir] <= 0))
                 continue;
             cli_table_add(&t, "%s", espi_grid_wire_name(g, i, dir, name, sizeof name));
             cli_table_add(&t, "%s",
