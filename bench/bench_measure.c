@@ -1,0 +1,357 @@
+/* How well measuring finds a network: true networks are drawn, emulated with all that
+ * disturbs real ones, measured, and what was written down is held to the truth:
+ * - bounds of broadcast, allgather and reduce from three roots, over the true ones,
+ * - rates of random sets of simultaneous transfers,
+ * - cables that were made up: with limits that the true network does not have.
+ *
+ *   bench_measure [--json] [--judge] [--seeds FIRST-LAST] [--hosts MOST]
+ *                 [--kinds flat,chain] [--each]
+ *
+ * Without arguments seeds 1 to 5 and up to 64 hosts. Seeds 1 to 999 are for working.
+ * Those from 100000 on are for judging (--judge: 100000 to 100029), and nothing may be
+ * chosen by what they show. The four presets stand beside the kinds. --each prints a line
+ * for each network, too. */
+#include <math.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/rng.h"
+#include "bench.h"
+#include "platform/generators.h"
+#include "support/emulated_network.h"
+
+enum {
+    JUDGE_FIRST = 100000,
+    WORK_LAST = 999,
+    NETWORKS_MAX = 1000,
+    SETS = 20,
+    SET_FLOWS = 24,
+    BOUNDS = 7 /* broadcast and reduce from three roots, allgather */
+};
+
+struct bench_question {
+    int json, judge, each, hosts;
+    uint64_t first, last;
+    char kinds[256];
+};
+
+/* Of one network. */
+struct finding {
+    uint64_t seed;
+    int hosts, made_up;
+    double bound[BOUNDS]; /* measured over true */
+    double flow[SETS * SET_FLOWS];
+    int n_flows;
+    double worst_bound, middle_flow, high_flow; /* how far off */
+    double cpu_s, took_s; /* of planning rounds and digesting; of the network's time */
+};
+
+static _Noreturn void usage(void)
+{
+    fprintf(stderr,
+            "usage: bench_measure [--json] [--judge] [--seeds FIRST-LAST] [--hosts "
+            "MOST]\n"
+            "                     [--kinds KIND,...] [--each]\n"
+            "Seeds 1-999 are for working, those from 100000 on for judging only.\n");
+    exit(2);
+}
+
+static void take_seeds(struct bench_question *a, const char *text)
+{
+    unsigned long long first = 0, last = 0;
+    if (sscanf(text, "%llu-%llu", &first, &last) != 2 || first < 1 || last < first ||
+        last - first >= NETWORKS_MAX)
+        usage();
+    a->first = first;
+    a->last = last;
+}
+
+static void read_arguments(struct bench_question *a, int argc, char **argv)
+{
+    int seeds = 0;
+    a->hosts = 64;
+    snprintf(a->kinds, sizeof a->kinds, "presets,flat,racks,full,chain,ring,star");
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(argv[i], "--json")) {
+            a->json = 1;
+        } else if (!strcmp(argv[i], "--judge")) {
+            a->judge = 1;
+        } else if (!strcmp(argv[i], "--each")) {
+            a->each = 1;
+        } else if (value && !strcmp(argv[i], "--seeds")) {
+            take_seeds(a, argv[++i]);
+            seeds = 1;
+        } else if (value && !strcmp(argv[i], "--hosts")) {
+            a->hosts = atoi(argv[++i]);
+        } else if (value && !strcmp(argv[i], "--kinds")) {
+            snprintf(a->kinds, sizeof a->kinds, "%s", argv[++i]);
+        } else {
+            usage();
+        }
+    }
+    if (!seeds)
+        take_seeds(a, a->judge ? "100000-100029" : "1-5");
+    if (a->hosts < 4 || a->hosts > 128 || (a->judge && a->first < JUDGE_FIRST) ||
+        (!a->judge && a->last > WORK_LAST))
+        usage();
+}
+
+/* ---- networks ---- */
+
+static const struct espi_generator *generator(void)
+{
+    return espi_generator_find("measured");
+}
+
+/* NULL: there are no more presets. */
+static struct esp_platform *make_truth(const struct bench_question *a, const char *kind,
+                                       uint64_t seed)
+{
+    struct esp_measured_options o;
+    struct esp_platform *p = NULL;
+    struct esp_err err;
+    esp_measured_options_defaults(&o);
+    if (!strcmp(kind, "presets")) {
+        int which = (int)(seed - a->first);
+        if (which >= generator()->n_presets)
+            return NULL;
+        generator()->presets[which].apply(&o);
+    } else {
+        const struct espi_param *param = espi_param_find(generator(), "kind");
+        struct espi_rng r;
+        o.kind = -1;
+        for (int i = 0; param->choices[i]; i++)
+            if (!strcmp(param->choices[i], kind))
+                o.kind = i;
+        if (o.kind < 0)
+            usage();
+        espi_rng_seed(&r, seed * ESP_MEASURED_KIND_COUNT + (uint64_t)o.kind);
+        o.hosts = (int)espi_rng_log_range(&r, 8 < a->hosts ? 8 : 4, a->hosts + 1);
+        o.seed = seed;
+        o.noise = 0.02;
+    }
+    bench_stop_if(esp_generate_measured(&o, &p, &err), &err);
+    return p;
+}
+
+static double cpu_now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct esp_platform *measure_network(struct emulated_network *net,
+                                            struct finding *f)
+{
+    struct espi_samples samples = {.n = 0};
+    struct espi_measured measured;
+    struct espi_arena arena;
+    struct esp_platform *p = NULL;
+    struct esp_err err = {0};
+    double began_s = cpu_now_s();
+    struct espi_probe_driver prober = emulated_prober(net, 50);
+    espi_arena_init(&arena);
+    bench_stop_if(emulated_hosts(net, &samples), &err);
+    bench_stop_if(espi_probe(&prober, &samples, &err), &err);
+    bench_stop_if(espi_measured_init(&measured, &samples, &arena, &err), &err);
+    bench_stop_if(espi_measured_platform(&measured, "measured", 128, &p, &arena, &err),
+                  &err);
+    espi_measured_done(&measured);
+    espi_arena_done(&arena);
+    espi_samples_done(&samples);
+    f->cpu_s = cpu_now_s() - began_s;
+    f->took_s = net->now_s;
+    return p;
+}
+
+/* ---- held to the truth ---- */
+
+static double bound_Bps(const struct esp_platform *p, esp_op op, int root)
+{
+    struct esp_request request;
+    struct esp_bound_options options;
+    struct esp_bound *bound = NULL;
+    struct esp_err err;
+    esp_request_init(&request, root);
+    esp_bound_options_defaults(&options);
+    options.gap = 1e-3;
+    request.op = op;
+    bench_stop_if(esp_bound_compute(p, &request, &options, &bound, &err), &err);
+    double Bps = bound->throughput_Bps;
+    esp_bound_free(bound);
+    return Bps;
+}
+
+static void compare_bounds(const struct esp_platform *truth,
+                           const struct esp_platform *seen, struct finding *f)
+{
+    int n = f->hosts, k = 0;
+    for (int i = 0; i < 3; i++) {
+        int root = i * (n - 1) / 2;
+        f->bound[k++] =
+            bound_Bps(seen, ESP_OP_BCAST, root) / bound_Bps(truth, ESP_OP_BCAST, root);
+        f->bound[k++] =
+            bound_Bps(seen, ESP_OP_REDUCE, root) / bound_Bps(truth, ESP_OP_REDUCE, root);
+    }
+    f->bound[k++] =
+        bound_Bps(seen, ESP_OP_ALLGATHER, 0) / bound_Bps(truth, ESP_OP_ALLGATHER, 0);
+    for (int i = 0; i < k; i++)
+        f->worst_bound = fmax(f->worst_bound, fabs(f->bound[i] - 1));
+}
+
+static int compare_doubles(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static void compare_sets(const struct esp_platform *truth,
+                         const struct esp_platform *seen, struct finding *f)
+{
+    struct espi_rng r;
+    espi_rng_seed(&r, f->seed + 7);
+    for (int set = 0; set < SETS; set++) {
+        struct espi_trial_flow flows[SET_FLOWS];
+        double want[SET_FLOWS], got[SET_FLOWS];
+        int n = 1 + (int)espi_rng_below(&r, SET_FLOWS);
+        for (int i = 0; i < n; i++) {
+            int from = (int)espi_rng_below(&r, (uint32_t)f->hosts);
+            int to = (int)espi_rng_below(&r, (uint32_t)f->hosts - 1);
+            flows[i] = (struct espi_trial_flow){from, to + (to >= from), 0};
+        }
+        emulated_rates(truth, flows, n, NULL, want);
+        emulated_rates(seen, flows, n, NULL, got);
+        for (int i = 0; i < n; i++)
+            f->flow[f->n_flows++] = fabs(got[i] / want[i] - 1);
+    }
+    qsort(f->flow, (size_t)f->n_flows, sizeof *f->flow, compare_doubles);
+    f->middle_flow = f->flow[f->n_flows / 2];
+    f->high_flow = f->flow[(int)(0.95 * f->n_flows)];
+}
+
+/* All transfers over the cable at once, in the true network: do they get more together
+ * than it would let through? */
+static int is_made_up(const struct esp_platform *truth, const struct esp_platform *seen,
+                      int cable)
+{
+    int n = esp_platform_cable_link_count(seen, cable);
+    struct espi_trial_flow *flows = calloc((size_t)n, sizeof *flows);
+    double *Bps = calloc((size_t)n, sizeof *Bps), sum = 0;
+    if (!flows || !Bps)
+        bench_stop("out of memory");
+    for (int i = 0; i < n; i++) {
+        int link = esp_platform_cable_link(seen, cable, i);
+        flows[i] = (struct espi_trial_flow){esp_platform_link_from(seen, link),
+                                            esp_platform_link_to(seen, link), 0};
+    }
+    emulated_rates(truth, flows, n, NULL, Bps);
+    for (int i = 0; i < n; i++)
+        sum += Bps[i];
+    free(flows);
+    free(Bps);
+    return sum > 1.2 * esp_platform_cable_bandwidth_Bps(seen, cable);
+}
+
+static struct finding judge_network(const struct esp_platform *truth, uint64_t seed)
+{
+    struct finding f = {.seed = seed, .hosts = esp_platform_node_count(truth)};
+    struct emulated_network net = emulate_network(truth, seed);
+    struct esp_platform *seen = measure_network(&net, &f);
+    compare_bounds(truth, seen, &f);
+    compare_sets(truth, seen, &f);
+    for (int c = 0; c < esp_platform_cable_count(seen); c++)
+        f.made_up += is_made_up(truth, seen, c);
+    esp_platform_free(seen);
+    return f;
+}
+
+/* ---- tables ---- */
+
+static void print_each(const char *kind, const struct finding *f)
+{
+    printf("  %-8s seed %-6llu %3d hosts: bounds", kind, (unsigned long long)f->seed,
+           f->hosts);
+    for (int i = 0; i < BOUNDS; i++)
+        printf(" %.3f", f->bound[i]);
+    printf(", flows %.3f %.3f, made up %d, %.1f s, cpu %.2f s\n", f->middle_flow,
+           f->high_flow, f->made_up, f->took_s, f->cpu_s);
+}
+
+static double value_of(const struct finding *f, int what)
+{
+    const double values[] = {f->worst_bound, f->middle_flow, f->high_flow,
+                             f->made_up,     f->took_s,      f->cpu_s};
+    return values[what];
+}
+
+/* The value that `part` of the findings do not exceed. */
+static double at_part(const struct finding *f, int n, int what, double part)
+{
+    double values[NETWORKS_MAX];
+    for (int i = 0; i < n; i++)
+        values[i] = value_of(&f[i], what);
+    qsort(values, (size_t)n, sizeof *values, compare_doubles);
+    int at = (int)ceil(part * n) - 1;
+    return values[at < 0 ? 0 : at];
+}
+
+static void print_kind(const struct bench_question *a, int first, const char *kind,
+                       const struct finding *f, int n)
+{
+    int worst = 0, sound = 0;
+    for (int i = 0; i < n; i++) {
+        worst = f[i].worst_bound > f[worst].worst_bound ? i : worst;
+        sound += f[i].made_up == 0;
+    }
+    printf(a->json
+               ? "%s\n  {\"kind\": \"%s\", \"n\": %d, \"bound_p95\": %.4f, "
+                 "\"bound_worst\": %.4f, \"flow_median\": %.4f, \"flow_p95\": %.4f, "
+                 "\"nothing_made_up\": %.4f, \"took_s\": %.2f, \"cpu_s\": %.3f, "
+                 "\"worst_seed\": %llu, \"worst_hosts\": %d}"
+               : "%s%-8s %4d %9.3f %9.3f %9.3f %9.3f %9.2f %8.1f %8.2f  seed %llu, %d "
+                 "hosts\n",
+           a->json && !first ? "," : "", kind, n, at_part(f, n, 0, 0.95),
+           at_part(f, n, 0, 1), at_part(f, n, 1, 0.5), at_part(f, n, 2, 0.95),
+           (double)sound / n, at_part(f, n, 4, 1), at_part(f, n, 5, 1),
+           (unsigned long long)f[worst].seed, f[worst].hosts);
+    fflush(stdout);
+}
+
+static void run_kind(const struct bench_question *a, int first, const char *kind)
+{
+    static struct finding findings[NETWORKS_MAX];
+    int n = 0;
+    for (uint64_t seed = a->first; seed <= a->last; seed++) {
+        struct esp_platform *truth = make_truth(a, kind, seed);
+        if (!truth)
+            break;
+        findings[n++] = judge_network(truth, seed);
+        if (a->each && !a->json)
+            print_each(kind, &findings[n - 1]);
+        esp_platform_free(truth);
+        bench_progress((int)(seed - a->first) + 1, (int)(a->last - a->first) + 1);
+    }
+    if (n)
+        print_kind(a, first, kind, findings, n);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_question a = {0};
+    char kinds[256];
+    int first = 1;
+    read_arguments(&a, argc, argv);
+    if (a.json)
+        printf("[");
+    else
+        printf("%-8s %4s %9s %9s %9s %9s %9s %8s %8s  %s\n", "kind", "n", "bound 95",
+               "worst", "flow 50", "flow 95", "sound", "took s", "cpu s", "worst of");
+    snprintf(kinds, sizeof kinds, "%s", a.kinds);
+    for (char *kind = strtok(kinds, ","); kind; kind = strtok(NULL, ","), first = 0)
+        run_kind(&a, first, kind);
+    if (a.json)
+        printf("\n]\n");
+    return 0;
+}
