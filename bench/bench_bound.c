@@ -24,11 +24,11 @@ static const struct platform_case cases[] = {
     {"random", 1000, 1e-6, 0.3}, {"tiers", 2000, 1e-6, 0.9},
     {"random", 2000, 1e-6, 0.9}, {"complete", 128, 1e-6, 0.5},
     {"hub", 500, 1e-6, 0.6},     {"hub", 1000, 1e-6, 10},
-    {"tiers", 10000, 1e-3, 8},   {"hub", 50, 1e-6, 0},
+    {"tiers", 10000, 1e-6, 8},   {"hub", 50, 1e-6, 0},
     {"hub", 100, 1e-6, 0},       {"hub", 200, 1e-6, 0},
     {"hub", 2000, 1e-6, 0},      {"random", 100, 1e-6, 0},
     {"random", 500, 1e-6, 0},    {"random", 5000, 1e-6, 0},
-    {"tiers", 20000, 1e-3, 0},
+    {"tiers", 20000, 1e-6, 0},
 };
 
 struct result {

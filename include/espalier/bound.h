@@ -80,8 +80,8 @@ struct esp_bound {
     double gap;         /* proven: throughput / reached - 1; infinite without a plan, but
                            0 where the bound is exact all the same */
     double solve_s;
-    int exact;         /* broadcast: the gap asked for was reached; else: some plan is as
-                          fast */
+    int exact;         /* some plan is as fast; broadcast: to the gap that is the default,
+                          whichever was asked for */
     int reachable;     /* 0: the model (half-duplex) may keep every schedule below the
                           bound */
     int n_trees;       /* of the plan that reaches it */

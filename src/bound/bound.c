@@ -76,7 +76,7 @@ static esp_status by_trees(const struct espi_bound_task *t, struct espi_bound_fo
     f->reached = f->packing.rate;
     f->price = f->packing.price;
     f->n_trees = f->packing.n_trees;
-    f->exact = f->packing.gap <= (o->gap > 0 ? o->gap : ESPI_PACKING_GAP);
+    f->exact = f->packing.gap <= ESPI_PACKING_GAP;
     return ESP_OK;
 }
 

@@ -213,6 +213,11 @@ static void read_point(struct program *g)
         g->price[i] = sum > 0 ? g->price[i] / sum : 0;
 }
 
+double espi_arcs_pass_things(const struct espi_view *v)
+{
+    return (double)v->g.n * v->g.m / 4;
+}
+
 /* Cuts of a point between the program's and a mix of trees, which moves there if it has
  * none; then those of the program's point alone. Returns how many, or -1. */
 static int separate_between(struct program *g)
@@ -220,7 +225,7 @@ static int separate_between(struct program *g)
     const struct espi_digraph *d = &g->v->g;
     int root = g->task->root, found = 0;
     g->cuts.n = 0;
-    espi_solve_budget_look(g->task->budget, (double)d->n * d->m / 4);
+    espi_solve_budget_look(g->task->budget, espi_arcs_pass_things(g->v));
     if (g->has_inner) {
         for (int e = 0; e < d->m; e++)
             g->mixed[e] = g->y[e] + ESPI_CUT_INWARD * (g->inner[e] - g->y[e]);

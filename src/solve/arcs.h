@@ -57,6 +57,9 @@ struct espi_arcs {
 };
 
 /* Results are in the arena. */
+/* How many arcs the search for cuts of one pass looks at, about. */
+double espi_arcs_pass_things(const struct espi_view *v);
+
 esp_status espi_arcs_solve(const struct espi_arcs_task *task, struct espi_arena *arena,
                            struct espi_arcs *out, struct esp_err *err);
 

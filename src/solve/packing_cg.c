@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "lp/lp.h"
+#include "solve/arcs.h"
 #include "solve/packing_impl.h"
 #include "solve/tuning.h"
 
@@ -252,13 +253,22 @@ static int ask_several(struct master *ma)
     return got < 0 ? -1 : added;
 }
 
+/* Would another way be faster by now? Not while a single pass of it takes more work than
+ * all that was done. */
+static int is_tedious(const struct espi_pk *k, int round, double work_before)
+{
+    double pass = ESPI_WORK_PER_THING * espi_arcs_pass_things(k->pr.v);
+    return round >= ESPI_CG_PATIENCE && k->budget.work - work_before > pass;
+}
+
 static int generate_columns(struct master *ma, int give_up)
 {
     struct espi_pk *k = ma->k;
+    double work = k->budget.work;
     if (master_init(ma) || master_start(ma) || master_solve(ma, ESPI_LP_DUAL))
         return -1;
     for (int round = 0; !ma->stopped && !espi_pk_closed(k); round++) {
-        if (espi_pk_out_of_time(k) || (give_up && round == ESPI_CG_PATIENCE))
+        if (espi_pk_out_of_time(k) || (give_up && is_tedious(k, round, work)))
             break;
         int added = ask_several(ma);
         if (added < 0)

@@ -113,8 +113,10 @@ static void add_rate(struct cli_table *t, const struct esp_bound *b)
 }
 
 /* How near some plan comes. */
-static void add_proof(struct cli_table *t, const struct esp_bound *b)
+static void add_proof(struct cli_table *t, const struct cli_question *q,
+                      const struct esp_bound *b)
 {
+    int enough = cli_has(q->args, "gap") && b->gap <= cli_number(q->args, "gap");
     char text[32];
 
     if (!isfinite(b->throughput_Bps) || !(b->reached_Bps > 0))
@@ -126,9 +128,10 @@ static void add_proof(struct cli_table *t, const struct esp_bound *b)
     else if (b->exact)
         cli_table_add(t, "by %d tree%s", b->n_trees, b->n_trees == 1 ? "" : "s");
     else
-        cli_table_add(t, "%s by %d trees, %.3g%% less: the time was up",
+        cli_table_add(t, "%s by %d trees, %.3g%% less%s",
                       espi_format_bandwidth(text, sizeof text, b->reached_Bps),
-                      b->n_trees, 100 * (1 - b->reached_Bps / b->throughput_Bps));
+                      b->n_trees, 100 * (1 - b->reached_Bps / b->throughput_Bps),
+                      enough ? "" : ": the time was up");
 }
 
 static void add_makespan(struct cli_table *t, const struct cli_question *q,
@@ -152,7 +155,7 @@ static int print_facts(const struct cli_question *q, const struct esp_bound *b)
 
     cli_table_init(&t, columns, 2);
     add_rate(&t, b);
-    add_proof(&t, b);
+    add_proof(&t, q, b);
     add_makespan(&t, q, b);
     cli_table_add(&t, "solving");
     cli_table_add(&t, "%s", espi_format_time(text, sizeof text, b->solve_s));

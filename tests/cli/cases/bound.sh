@@ -49,3 +49,10 @@ espalier bound chain.json --size 1MB --json | grep -e size -e makespan
 espalier bound chain.json --size 1MB --op gather
 
 espalier bound chain.json --size 0
+
+# A gap that was asked for is told, and is not exact.
+espalier generate random --nodes 40 --seed 3 -o r.json
+
+espalier bound r.json --gap 0.2 --json | grep exact
+
+espalier bound r.json --gap 0.2 | grep reached | sed 's/reached .*less/reached LESS/'
