@@ -9,54 +9,64 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/portable_math.h"
-#include "cost/cost.h"
 #include "platform/platform.h"
 #include "select/contest.h"
 #include "select/slices.h"
 
 /* ---- the contest ---- */
 
-struct contest {
+/* What goes into one piece of advice. */
+struct advising {
     struct espi_advisor *a;
-    int root;
-    double bytes;
+    struct esp_request request;
     struct esp_platform *scene[ESPI_SCENES]; /* the first is what is believed */
     int n_scenes;
-    struct esp_plan
-        *finalist[ESPI_FINALISTS]; /* the best on the first scene, best first */
-    double finalist_s[ESPI_FINALISTS];
-    int n_finalists;
-    struct esp_plan *plain; /* the best hierarchical one, which has no risks of its own */
-    double plain_s;
+    /* Of plans on the first scene: all kinds, of which the best few are kept; and those
+     * that have no risks of their own, of which the best is kept in any case. */
+    struct espi_contest open, plain;
     double end_s; /* of the time there is */
     struct esp_plan *best;
-    double best_s;
-    struct espi_algo_memo memo; /* of algorithms on the first scene */
+    double best_s; /* over all scenes */
     struct espi_arena arena;
     struct esp_err *err;
 };
 
 /* Is the time over? Runs that repeat do not look at the clock. */
-static int is_late(const struct contest *c)
+static int is_late(const struct advising *x)
 {
-    return c->a->options.work > 0 ? 0 : espi_now_s() > c->end_s;
+    return x->a->options.work > 0 ? 0 : espi_now_s() > x->end_s;
 }
 
-static esp_status set_first_scene(struct contest *c, double now_s)
+static int is_over(void *arg)
+{
+    const struct advising *x = arg;
+    if (x->a->options.tick)
+        x->a->options.tick(x->a->options.tick_arg);
+    return is_late(x);
+}
+
+/* At least one plan is made even if there is no time. */
+static int is_over_for_plain(void *arg)
+{
+    const struct advising *x = arg;
+    return is_over(arg) && x->plain.best;
+}
+
+static esp_status set_first_scene(struct advising *x, double now_s)
 {
     esp_status st =
-        espi_belief_platform(&c->a->belief, now_s, NULL, &c->scene[0], c->err);
-    c->n_scenes = !st;
+        espi_belief_platform(&x->a->belief, now_s, NULL, &x->scene[0], x->err);
+    x->n_scenes = !st;
     return st;
 }
 
 /* Networks around it, as far off as forecasts were. */
-static esp_status set_scenes(struct contest *c, double now_s)
+static esp_status set_scenes(struct advising *x, double now_s)
 {
-    const struct espi_belief *b = &c->a->belief;
-    double *lots = ESPI_ARENA_NEW(&c->arena, double, b->n_groups + 1), worst = 0;
+    const struct espi_belief *b = &x->a->belief;
+    double *lots = ESPI_ARENA_NEW(&x->arena, double, b->n_groups + 1), worst = 0;
     if (!lots)
-        return espi_err_nomem(c->err);
+        return espi_err_nomem(x->err);
     for (int g = 0; g < b->n_groups; g++) {
         double error;
         espi_belief_factor(b, g, now_s, &error);
@@ -64,246 +74,140 @@ static esp_status set_scenes(struct contest *c, double now_s)
     }
     int wanted = worst > ESPI_SCENES_FROM ? ESPI_SCENES : 1;
     esp_status st = ESP_OK;
-    while (c->n_scenes < wanted && !st && !is_late(c)) {
+    while (x->n_scenes < wanted && !st && !is_late(x)) {
         for (int g = 0; g < b->n_groups; g++)
-            lots[g] = espi_rng_range(&c->a->rng, -ESPI_SCENES_SPREAD, ESPI_SCENES_SPREAD);
-        st = espi_belief_platform(b, now_s, lots, &c->scene[c->n_scenes], c->err);
-        c->n_scenes += !st;
+            lots[g] = espi_rng_range(&x->a->rng, -ESPI_SCENES_SPREAD, ESPI_SCENES_SPREAD);
+        st = espi_belief_platform(b, now_s, lots, &x->scene[x->n_scenes], x->err);
+        x->n_scenes += !st;
     }
     return st;
 }
 
-/* When the plan's message is everywhere in one scene. */
-static esp_status finish_in(struct contest *c, const struct esp_platform *scene,
-                            const struct esp_plan *plan, double *out)
+/* Weighs by the closed form, or by who the advisor was told to ask. */
+static void set_judge(const struct espi_advisor *a, struct espi_judge *judge)
 {
-    const struct espi_advisor_options *o = &c->a->options;
-    struct espi_arena_mark mark = espi_arena_mark(&c->arena);
-    struct espi_cost cost;
-    if (o->judge) {
-        *out = o->judge(o->judge_arg, scene, plan);
-        return isnan(*out) ? espi_err_nomem(c->err) : ESP_OK;
-    }
-    esp_status st = espi_plan_cost(scene, plan, c->bytes, plan->slice_bytes, &c->arena,
-                                   &cost, c->err);
-    espi_arena_release(&c->arena, mark);
-    if (!st)
-        *out = cost.makespan_s;
-    return st;
+    judge->by = a->options.judge;
+    judge->by_arg = a->options.judge_arg;
+    judge->closer_looks = judge->by ? 1 : 0;
+    judge->few_sizes = 1;
 }
 
-/* The same with what its messages cost beside their bytes, by which plans are weighed. */
-static esp_status judge_in(struct contest *c, const struct esp_platform *scene,
-                           const struct esp_plan *plan, double *out)
+static void contest_on_first_scene(struct advising *x, struct espi_contest *c,
+                                   int (*over)(void *arg), int others)
 {
-    double messages = 0;
-    esp_status st = finish_in(c, scene, plan, out);
-    if (st)
-        return st;
-    if (espi_messages(plan, c->bytes, plan->slice_bytes, &c->arena, &messages))
-        return espi_err_nomem(c->err);
-    *out += espi_message_s(scene) * messages;
-    return ESP_OK;
+    espi_contest_init(c, x->scene[0], &x->request, &x->arena);
+    set_judge(x->a, &c->judge);
+    c->is_over = over;
+    c->is_over_arg = x;
+    c->others_wanted = others;
 }
 
-/* The mean finish over the scenes: what stays good within the error wins. It is the
- * geometric one, by which no scene counts more than others: else a scene in which a link
- * hardly works at all decides alone, and plans go out of their way to avoid links of
- * which next to nothing is known. first_s: that in the first scene, if it is known. */
-static esp_status mean_finish(struct contest *c, const struct esp_plan *plan,
-                              const double *first_s, double *out)
+/* The plan with its own slices on one network. */
+static esp_status judge_on(const struct espi_judge *as, const struct esp_platform *scene,
+                           const struct esp_plan *plan, struct espi_verdict *out,
+                           struct esp_err *err)
+{
+    struct espi_judge judge = *as;
+    judge.p = scene;
+    judge.message_s = espi_message_s(scene);
+    judge.only_bytes = plan->slice_bytes;
+    struct espi_arena_mark mark = espi_arena_mark(judge.arena);
+    esp_status st = espi_judge_plan(&judge, plan, INFINITY, out, err);
+    espi_arena_release(judge.arena, mark);
+    return st || isfinite(out->judged_s) ? st : espi_err_nomem(err);
+}
+
+/* The mean over the scenes: what stays good within the error wins. It is the geometric
+ * one, by which no scene counts more than others: else a scene in which a link hardly
+ * works at all decides alone, and plans go out of their way to avoid links of which next
+ * to nothing is known. first: what is known of the first scene, or NULL. */
+static esp_status judge_on_all(struct advising *x, const struct esp_plan *plan,
+                               const struct espi_verdict *first, double *out_s)
 {
     double sum = 0;
     esp_status st = ESP_OK;
-    for (int i = 0; i < c->n_scenes && !st; i++) {
-        double finish_s = first_s ? *first_s : 0;
-        if (i > 0 || !first_s)
-            st = judge_in(c, c->scene[i], plan, &finish_s);
-        sum += espi_log(fmax(finish_s, 1e-12));
+    for (int i = 0; i < x->n_scenes && !st; i++) {
+        struct espi_verdict verdict = {.judged_s = 0};
+        if (i == 0 && first)
+            verdict = *first;
+        else
+            st = judge_on(&x->open.judge, x->scene[i], plan, &verdict, x->err);
+        sum += espi_log(fmax(verdict.judged_s, 1e-12));
     }
     if (!st)
-        *out = espi_exp(sum / c->n_scenes);
+        *out_s = espi_exp(sum / x->n_scenes);
     return st;
 }
 
-static esp_status keep_plain(struct contest *c, const struct esp_plan *plan,
-                             double finish_s)
+/* The algorithm that the user named, alone. */
+static esp_status enter_named(struct advising *x, const char *text)
 {
-    struct esp_plan *copy;
-    if (c->plain && finish_s >= c->plain_s)
-        return ESP_OK;
-    esp_status st = esp_plan_copy(plan, &copy, c->err);
-    if (st)
-        return st;
-    esp_plan_free(c->plain);
-    c->plain = copy;
-    c->plain_s = finish_s;
-    return ESP_OK;
-}
-
-/* Is there no place for the plan, whatever a judge says of it? So where its busiest
- * resource alone takes longer than the last of the finalists does. */
-static esp_status is_hopeless(struct contest *c, const struct esp_plan *plan,
-                              int is_plain, int *out)
-{
-    double worst_s =
-        c->n_finalists == ESPI_FINALISTS ? c->finalist_s[ESPI_FINALISTS - 1] : INFINITY;
-    double load_s = 0;
-    esp_status st = ESP_OK;
-    if (is_plain)
-        worst_s = c->plain ? fmax(worst_s, c->plain_s) : INFINITY;
-    if (isfinite(worst_s) && plan->n_trees == 1)
-        st = espi_plan_load_s(c->scene[0], plan, c->bytes, plan->slice_bytes, &c->arena,
-                              &load_s);
-    *out = load_s > worst_s * (1 + 1e-9);
-    return st ? espi_err_nomem(c->err) : ESP_OK;
-}
-
-/* A place among the best on the network as believed, or nothing. */
-static esp_status enter(struct contest *c, struct esp_plan *plan, int is_plain)
-{
-    double finish_s;
-    int hopeless;
-    plan->size_bytes = c->bytes;
-    esp_status st = is_hopeless(c, plan, is_plain, &hopeless);
-    if (st || hopeless) {
-        esp_plan_free(plan);
-        return st;
-    }
-    st = judge_in(c, c->scene[0], plan, &finish_s);
-    int at = c->n_finalists;
-    if (!st && is_plain)
-        st = keep_plain(c, plan, finish_s);
-    if (st || (at == ESPI_FINALISTS && finish_s >= c->finalist_s[at - 1])) {
-        esp_plan_free(plan);
-        return st;
-    }
-    if (at == ESPI_FINALISTS)
-        esp_plan_free(c->finalist[--at]);
-    else
-        c->n_finalists++;
-    for (; at > 0 && c->finalist_s[at - 1] > finish_s; at--) {
-        c->finalist[at] = c->finalist[at - 1];
-        c->finalist_s[at] = c->finalist_s[at - 1];
-    }
-    c->finalist[at] = plan;
-    c->finalist_s[at] = finish_s;
-    return ESP_OK;
-}
-
-static esp_status enter_algo(struct contest *c, const struct espi_candidate *candidate,
-                             double slice_bytes, double budget_s)
-{
-    struct esp_request request;
-    struct esp_plan *plan;
-    struct espi_task task = {.p = c->scene[0], .request = &request, .memo = &c->memo};
-    char text[ESPI_CANDIDATE_TEXT];
-    if (c->a->options.tick)
-        c->a->options.tick(c->a->options.tick_arg);
-    espi_algo_format(candidate->algo, candidate->option, text, sizeof text);
-    espi_request_init(&request, c->root);
-    request.algo = text;
-    request.size_bytes = c->bytes;
-    request.slice_bytes = slice_bytes;
-    request.budget_s = c->a->options.work > 0 ? 0 : budget_s;
-    memcpy(task.option, candidate->option, sizeof task.option);
-    /* What it claims would be timed at length, and is weighed here anyway. */
-    esp_status st = espi_plan_make_by(candidate->algo, &task, &plan, c->err);
-    if (st)
-        return st == ESP_ENOMEM ? st : ESP_OK; /* then it is not for this platform */
-    return enter(c, plan, (candidate->use & ESPI_USE_ADVISOR_PLAIN) != 0);
-}
-
-/* The algorithm that the user named, alone, with the slices that it plans for itself. */
-static esp_status enter_named(struct contest *c, const char *text, double budget_s)
-{
-    struct espi_candidate named = {.use = 0};
-    esp_status st = espi_algo_parse(text, &named.algo, named.option, c->err);
+    const struct espi_algo *algo;
+    double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+    esp_status st = espi_algo_parse(text, &algo, options, x->err);
     if (st) /* then there is no plan */
         return st == ESP_ENOMEM ? st : ESP_OK;
-    return enter_algo(c, &named, 0, budget_s);
+    return espi_contest_enter(&x->open, algo, options, ESP_SLICE_AUTO, x->err);
 }
 
-static int find_candidates(const struct contest *c, unsigned uses,
-                           struct espi_candidate out[ESPI_CANDIDATES_MAX])
+/* The slices that have turned out best so far. */
+static double best_slices(const struct advising *x)
 {
-    struct esp_request request;
-    espi_request_init(&request, c->root);
-    return espi_candidates(&request, c->scene[0]->n_hosts, uses, 0, out);
-}
-
-/* All of some use, each with some sizes of slices, from the `first` on; in no time at
- * least one of those that are kept. */
-static esp_status enter_uses(struct contest *c, unsigned uses, int first)
-{
-    struct espi_candidate candidates[ESPI_CANDIDATES_MAX];
-    double slices[ESPI_FEW_SLICES];
-    int n = find_candidates(c, uses, candidates);
-    int all = n * espi_few_slices(c->bytes, slices);
-    esp_status st = ESP_OK;
-    for (int i = 0; i < all && !st; i++) {
-        int k = (first + i) % all, keeps = uses & ESPI_USE_ADVISOR_PLAIN && !c->plain;
-        if (is_late(c) && !keeps)
-            break;
-        st = enter_algo(c, &candidates[k % n], slices[k / n], 0);
-    }
-    return st;
-}
-
-static esp_status enter_searches(struct contest *c, double budget_s)
-{
-    struct espi_candidate candidates[ESPI_CANDIDATES_MAX];
-    int n = find_candidates(c, ESPI_USE_ADVISOR_SEARCH, candidates);
-    double slice = c->n_finalists ? c->finalist[0]->slice_bytes : 0;
-    esp_status st = ESP_OK;
-    for (int i = 0; i < n && !st && !is_late(c); i++)
-        st = enter_algo(c, &candidates[i], slice, ESPI_SEARCH_PART * budget_s);
-    return st;
+    const struct espi_verdict *open = &x->open.verdict, *plain = &x->plain.verdict;
+    return plain->judged_s <= open->judged_s ? plain->slice_bytes : open->slice_bytes;
 }
 
 /* The hierarchical tree, which is made in no time, first; then trees of all kinds, each
  * with several slices, then longer searches. All who cannot be tried in the time there is
  * are tried the next time, since each time another begins. */
-static esp_status try_all_kinds(struct contest *c, double budget_s)
+static esp_status try_all_kinds(struct advising *x, double budget_s)
 {
-    const char *algo = c->a->options.algo;
-    int first = c->a->options.work > 0 ? 0 : c->a->turn / 3;
-    int is_large = c->scene[0]->n_links > ESPI_ADVISOR_LARGE;
-    if (algo && *algo)
-        return enter_named(c, algo, budget_s);
-    esp_status st = enter_uses(c, ESPI_USE_ADVISOR_PLAIN, 0);
+    const struct espi_advisor_options *o = &x->a->options;
+    int turn = o->work > 0 ? 0 : x->a->turn / 3;
+    int is_large = x->scene[0]->n_links > ESPI_ADVISOR_LARGE;
+    if (o->algo && *o->algo) {
+        x->request.budget_s = o->work > 0 ? 0 : budget_s;
+        return enter_named(x, o->algo);
+    }
+    esp_status st =
+        espi_contest_enter_in_turn(&x->plain, ESPI_USE_ADVISOR_PLAIN, 0, x->err);
     if (!st)
-        st = enter_uses(c, is_large ? ESPI_USE_ADVISOR_LARGE : ESPI_USE_ADVISOR, first);
-    return st || is_large ? st : enter_searches(c, budget_s);
+        st = espi_contest_enter_in_turn(
+            &x->open, is_large ? ESPI_USE_ADVISOR_LARGE : ESPI_USE_ADVISOR, turn, x->err);
+    if (st || is_large)
+        return st;
+    x->request.budget_s = o->work > 0 ? 0 : ESPI_SEARCH_PART * budget_s;
+    return espi_contest_enter_uses(&x->open, ESPI_USE_ADVISOR_SEARCH, 0, best_slices(x),
+                                   x->err);
 }
 
 /* Is it better over all scenes than the best so far? Takes the plan. */
-static esp_status challenge(struct contest *c, struct esp_plan *plan, double first_s)
+static esp_status challenge(struct advising *x, struct espi_placed who)
 {
-    double finish_s;
-    if (!plan)
+    double judged_s;
+    if (!who.plan)
         return ESP_OK;
-    esp_status st = mean_finish(c, plan, &first_s, &finish_s);
-    if (st || !(finish_s < c->best_s)) {
-        esp_plan_free(plan);
+    esp_status st = judge_on_all(x, who.plan, &who.verdict, &judged_s);
+    if (st || !(judged_s < x->best_s)) {
+        esp_plan_free(who.plan);
         return st;
     }
-    esp_plan_free(c->best);
-    c->best = plan;
-    c->best_s = plan->makespan_s = finish_s;
+    esp_plan_free(x->best);
+    x->best = who.plan;
+    x->best_s = who.plan->makespan_s = judged_s;
     return ESP_OK;
 }
 
 /* Of the best, the one that stays good around what is believed. */
-static esp_status decide(struct contest *c)
+static esp_status decide(struct advising *x)
 {
-    for (int i = 0; i < c->n_finalists && c->a->planner; i++)
-        espi_probe_planner_mark(c->a->planner, c->finalist[i], ESPI_PROBE_PLANNER_RIVAL,
-                                c->a->turn);
-    esp_status st = challenge(c, c->plain, c->plain_s);
-    for (int i = 0; i < c->n_finalists; i++) {
-        esp_status challenged = challenge(c, c->finalist[i], c->finalist_s[i]);
-        st = st ? st : challenged;
+    esp_status st = challenge(x, espi_contest_take(&x->plain, 0));
+    for (int i = 0; i < ESPI_FINALISTS && !st; i++) {
+        struct espi_placed finalist = espi_contest_take(&x->open, i);
+        if (finalist.plan && x->a->planner)
+            espi_probe_planner_mark(x->a->planner, finalist.plan,
+                                    ESPI_PROBE_PLANNER_RIVAL, x->a->turn);
+        st = challenge(x, finalist);
     }
     return st;
 }
@@ -319,12 +223,12 @@ static struct espi_told *told_of(struct espi_advisor *a, int root, int size_clas
 }
 
 /* Keeps what is said, to compare with next time. */
-static esp_status remember(struct contest *c, int size_class)
+static esp_status remember(struct advising *x, int size_class)
 {
-    struct espi_advisor *a = c->a;
-    struct espi_told *t = told_of(a, c->root, size_class);
+    struct espi_advisor *a = x->a;
+    struct espi_told *t = told_of(a, x->request.root, size_class);
     struct esp_plan *copy;
-    esp_status st = esp_plan_copy(c->best, &copy, c->err);
+    esp_status st = esp_plan_copy(x->best, &copy, x->err);
     if (st)
         return st;
     if (!t && a->n_told < ESPI_TOLD_MAX) {
@@ -334,44 +238,61 @@ static esp_status remember(struct contest *c, int size_class)
         t = &a->told[a->turn % ESPI_TOLD_MAX];
     }
     esp_plan_free(t->plan);
-    *t = (struct espi_told){c->root, size_class, copy};
+    *t = (struct espi_told){x->request.root, size_class, copy};
     return ESP_OK;
 }
 
 /* The last advice stays unless something is better by what makes it worth a change. */
-static esp_status settle(struct contest *c, int size_class, struct espi_advice *out)
+static esp_status settle(struct advising *x, int size_class, struct espi_advice *out)
 {
-    struct espi_told *t = told_of(c->a, c->root, size_class);
+    struct espi_told *t = told_of(x->a, x->request.root, size_class);
     struct esp_plan *old = NULL;
     double old_s = INFINITY;
     esp_status st = ESP_OK;
     if (t && t->plan)
-        st = esp_plan_copy(t->plan, &old, c->err);
+        st = esp_plan_copy(t->plan, &old, x->err);
     if (!st && old) {
-        old->size_bytes = c->bytes;
-        st = mean_finish(c, old, NULL, &old_s);
+        old->size_bytes = x->request.size_bytes;
+        st = judge_on_all(x, old, NULL, &old_s);
     }
     out->is_new = !old;
-    if (!st && old && !(c->best_s < ESPI_WORTH_IT * old_s)) {
-        esp_plan_free(c->best);
-        c->best = old;
+    if (!st && old && !(x->best_s < ESPI_WORTH_IT * old_s)) {
+        esp_plan_free(x->best);
+        x->best = old;
         old = NULL;
     } else {
         out->is_new = 1;
     }
     esp_plan_free(old);
-    if (!st && c->a->planner)
-        espi_probe_planner_mark(c->a->planner, c->best, ESPI_PROBE_PLANNER_IN_FORCE,
-                                c->a->turn);
-    return st ? st : remember(c, size_class);
+    if (!st && x->a->planner)
+        espi_probe_planner_mark(x->a->planner, x->best, ESPI_PROBE_PLANNER_IN_FORCE,
+                                x->a->turn);
+    return st ? st : remember(x, size_class);
+}
+
+/* The best plan for the first scene, and those around it. */
+static esp_status advise_on(struct advising *x, double budget_s, double now_s)
+{
+    contest_on_first_scene(x, &x->open, is_over, ESPI_FINALISTS - 1);
+    contest_on_first_scene(x, &x->plain, is_over_for_plain, 0);
+    esp_status st = try_all_kinds(x, budget_s);
+    if (!st)
+        st = set_scenes(x, now_s);
+    if (!st)
+        st = decide(x);
+    if (!st && !x->best)
+        st =
+            espi_err(x->err, ESP_EUNSUPPORTED, "no algorithm can plan for this platform");
+    espi_contest_done(&x->open);
+    espi_contest_done(&x->plain);
+    return st;
 }
 
 esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
                                  double now_s, struct espi_advice *out,
                                  struct esp_err *err)
 {
-    struct contest c = {
-        .a = a, .root = root, .bytes = bytes, .best_s = INFINITY, .err = err};
+    struct advising x = {.a = a, .best_s = INFINITY, .err = err};
     struct espi_advice advice = {.root = root,
                                  .size_class = espi_size_class((uint64_t)bytes)};
     struct espi_outlook o;
@@ -380,27 +301,21 @@ esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
     if (o.gap_s > 0) /* three sizes have to be ready when the next call comes */
         budget_s =
             fmin(budget_s, fmax((o.last_s + o.gap_s - now_s) / 3, ESPI_BUDGET_LEAST_S));
-    espi_arena_init(&c.arena);
-    esp_status st = set_first_scene(&c, now_s);
-    c.end_s = espi_now_s() + budget_s;
+    espi_request_init(&x.request, root);
+    x.request.size_bytes = bytes;
+    espi_arena_init(&x.arena);
+    esp_status st = set_first_scene(&x, now_s);
+    x.end_s = espi_now_s() + budget_s;
     if (!st)
-        st = try_all_kinds(&c, budget_s);
-    espi_algo_memo_done(&c.memo);
+        st = advise_on(&x, budget_s, now_s);
     if (!st)
-        st = set_scenes(&c, now_s);
-    esp_status chosen = decide(&c);
+        st = settle(&x, advice.size_class, &advice);
     if (!st)
-        st = chosen;
-    if (!st && !c.best)
-        st = espi_err(err, ESP_EUNSUPPORTED, "no algorithm can plan for this platform");
-    if (!st)
-        st = settle(&c, advice.size_class, &advice);
-    if (!st)
-        st = espi_belief_translate(&a->belief, c.best, &advice.plan, err);
-    espi_arena_done(&c.arena);
-    for (int i = 0; i < c.n_scenes; i++)
-        esp_platform_free(c.scene[i]);
-    esp_plan_free(c.best);
+        st = espi_belief_translate(&a->belief, x.best, &advice.plan, err);
+    espi_arena_done(&x.arena);
+    for (int i = 0; i < x.n_scenes; i++)
+        esp_platform_free(x.scene[i]);
+    esp_plan_free(x.best);
     if (st)
         return st;
     *out = advice;
@@ -432,16 +347,21 @@ esp_status espi_advisor_expect(struct espi_advisor *a, const struct esp_plan *pl
                                double bytes, double slice_bytes, double now_s,
                                double *out_s, struct esp_err *err)
 {
-    struct contest c = {.a = a, .bytes = bytes, .err = err};
+    struct espi_arena arena;
+    struct espi_judge judge = {.size_bytes = bytes, .arena = &arena};
+    struct espi_verdict verdict = {.judged_s = INFINITY};
     struct esp_plan sized = *plan;
     struct esp_platform *believed = NULL;
     sized.size_bytes = bytes;
     sized.slice_bytes = slice_bytes;
-    espi_arena_init(&c.arena);
+    espi_arena_init(&arena);
+    set_judge(a, &judge);
     esp_status st = espi_belief_scaled(&a->belief, now_s, &believed, err);
     if (!st)
-        st = finish_in(&c, believed, &sized, out_s);
+        st = judge_on(&judge, believed, &sized, &verdict, err);
+    if (!st)
+        *out_s = verdict.finish_s;
     esp_platform_free(believed);
-    espi_arena_done(&c.arena);
+    espi_arena_done(&arena);
     return st;
 }

@@ -264,10 +264,8 @@ static esp_status choose(const struct esp_platform *team, esp_op op, int root,
         if (op == ESP_OP_BCAST && size_bytes <= ESPI_SHORT_BYTES)
             margin *= ESPI_SHORT_MARGIN;
         choice.ours_s = s.contest.verdict.judged_s;
-        if (options->force || choice.ours_s < margin * choice.native_s) {
-            choice.plan = s.contest.best;
-            s.contest.best = NULL;
-        }
+        if (options->force || choice.ours_s < margin * choice.native_s)
+            choice.plan = espi_contest_take(&s.contest, 0).plan;
     }
     side_done(&s);
     if (!st)

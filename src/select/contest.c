@@ -24,9 +24,22 @@ void espi_contest_init(struct espi_contest *c, const struct esp_platform *p,
 
 void espi_contest_done(struct espi_contest *c)
 {
-    esp_plan_free(c->best);
+    for (int i = 0; i <= c->n_others; i++)
+        esp_plan_free(espi_contest_take(c, i).plan);
     espi_algo_memo_done(&c->memo);
-    c->best = NULL;
+}
+
+struct espi_placed espi_contest_take(struct espi_contest *c, int place)
+{
+    struct espi_placed none = {.plan = NULL}, taken = none;
+    if (place == 0) {
+        taken = (struct espi_placed){c->best, c->verdict};
+        c->best = NULL;
+    } else if (place <= c->n_others) {
+        taken = c->other[place - 1];
+        c->other[place - 1] = none;
+    }
+    return taken;
 }
 
 double espi_contest_first_slices(const struct espi_contest *c)
@@ -72,23 +85,57 @@ static int is_known(struct espi_contest *c, const struct esp_plan *plan)
     return 0;
 }
 
+/* Who is not through before has no place. */
+static double limit_s(const struct espi_contest *c)
+{
+    if (c->others_wanted == 0 || !c->best)
+        return c->verdict.judged_s;
+    return c->n_others == c->others_wanted ? c->other[c->n_others - 1].verdict.judged_s
+                                           : INFINITY;
+}
+
+/* Puts it behind those that are no later; the last has to go where there is no room. */
+static void place_other(struct espi_contest *c, struct espi_placed x)
+{
+    int at = c->n_others;
+    if (at == c->others_wanted)
+        esp_plan_free(c->other[--at].plan);
+    else
+        c->n_others++;
+    for (; at > 0 && x.verdict.judged_s < c->other[at - 1].verdict.judged_s; at--)
+        c->other[at] = c->other[at - 1];
+    c->other[at] = x;
+}
+
+static void place_plan(struct espi_contest *c, struct espi_placed x)
+{
+    struct espi_placed behind = x;
+    if (!c->best || x.verdict.judged_s < c->verdict.judged_s) {
+        behind = (struct espi_placed){c->best, c->verdict};
+        c->best = x.plan;
+        c->verdict = x.verdict;
+    }
+    if (behind.plan && c->others_wanted > 0)
+        place_other(c, behind);
+    else
+        esp_plan_free(behind.plan);
+}
+
 esp_status espi_contest_offer(struct espi_contest *c, struct esp_plan *plan,
                               struct esp_err *err)
 {
     struct espi_verdict verdict = {.judged_s = INFINITY};
     esp_status st = ESP_OK;
     if (!is_known(c, plan))
-        st = espi_judge_plan(&c->judge, plan, c->verdict.judged_s, &verdict, err);
-    if (st || !(verdict.judged_s < c->verdict.judged_s)) {
+        st = espi_judge_plan(&c->judge, plan, limit_s(c), &verdict, err);
+    if (st || !(verdict.judged_s < limit_s(c))) {
         esp_plan_free(plan);
         return st;
     }
-    esp_plan_free(c->best);
-    c->best = plan;
-    c->verdict = verdict;
     plan->size_bytes = c->judge.size_bytes;
     plan->slice_bytes = espi_slices(c->judge.size_bytes, verdict.slice_bytes).bytes;
     plan->makespan_s = verdict.finish_s;
+    place_plan(c, (struct espi_placed){plan, verdict});
     return ESP_OK;
 }
 
@@ -100,7 +147,7 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     struct esp_request request = *c->task.request;
     struct esp_plan *plan = NULL;
     char text[ESPI_CANDIDATE_TEXT];
-    if (!espi_algo_applies(algo, own.p))
+    if (!espi_algo_applies(algo, own.p) || (c->is_over && c->is_over(c->is_over_arg)))
         return ESP_OK;
     espi_algo_format(algo, options, text, sizeof text);
     request.algo = text;
@@ -162,5 +209,21 @@ esp_status espi_contest_enter_uses(struct espi_contest *c, unsigned uses, double
     for (int i = 0; i < n && !st; i++)
         st = espi_contest_enter(c, candidates[i].algo, candidates[i].option, slice_bytes,
                                 err);
+    return st;
+}
+
+esp_status espi_contest_enter_in_turn(struct espi_contest *c, unsigned uses, int turn,
+                                      struct esp_err *err)
+{
+    struct espi_candidate candidates[ESPI_CANDIDATES_MAX];
+    double slices[ESPI_FEW_SLICES];
+    int n = espi_candidates(c->task.request, c->task.p->n_hosts, uses, 0, candidates);
+    int all = n * espi_few_slices(c->judge.size_bytes, slices);
+    esp_status st = ESP_OK;
+    for (int i = 0; i < all && !st; i++) {
+        int k = (turn + i) % all;
+        st = espi_contest_enter(c, candidates[k % n].algo, candidates[k % n].option,
+                                slices[k / n], err);
+    }
     return st;
 }

@@ -1,7 +1,8 @@
 /* Candidates against each other: algorithms of the registry make plans, each plan is
- * judged with the slices that suit it best, the earliest wins, and of equals the first.
- * What is tried is said by flags and uses of registry entries, never by names. A pure
- * function of what is put in, unless the request gives a time limit. */
+ * judged with the slices that suit it best, the earliest wins, and of equals the first;
+ * who wants alternatives gets the next best, too, no two of the same trees. What is tried
+ * is said by flags and uses of registry entries, never by names. A pure function of what
+ * is put in, unless the request gives a time limit. */
 #ifndef ESPI_SELECT_CONTEST_H
 #define ESPI_SELECT_CONTEST_H
 
@@ -11,7 +12,12 @@
 #include "select/judge.h"
 
 /* limit: of memory */
-enum { ESPI_CONTEST_SEEN = 256, ESPI_CANDIDATES_MAX = 64, ESPI_CANDIDATE_TEXT = 128 };
+enum {
+    ESPI_CONTEST_SEEN = 256,
+    ESPI_CONTEST_OTHERS = 7,
+    ESPI_CANDIDATES_MAX = 64,
+    ESPI_CANDIDATE_TEXT = 128
+};
 
 /* What is tried by itself neither searches nor sends anything twice. */
 enum { ESPI_NOT_WEIGHED = ESPI_ALGO_SEARCHES | ESPI_ALGO_CHOOSES | ESPI_ALGO_REDUNDANT };
@@ -29,6 +35,12 @@ struct espi_candidate {
 int espi_candidates(const struct esp_request *request, int n_hosts, unsigned uses,
                     double work, struct espi_candidate out[ESPI_CANDIDATES_MAX]);
 
+/* A plan and what was found of it. */
+struct espi_placed {
+    struct esp_plan *plan;
+    struct espi_verdict verdict;
+};
+
 struct espi_contest {
     /* Platform, request and scratch memory of whoever asks; what else is set there holds
      * for every candidate. */
@@ -36,6 +48,12 @@ struct espi_contest {
     struct espi_judge judge;
     struct esp_plan *best; /* NULL: none yet */
     struct espi_verdict verdict;
+    /* The next best, in order: as many as are wanted beside the best. */
+    struct espi_placed other[ESPI_CONTEST_OTHERS];
+    int n_others, others_wanted;
+    /* Is the time over? Asked before each run of an algorithm; NULL: never. */
+    int (*is_over)(void *arg);
+    void *is_over_arg;
     struct espi_algo_memo memo;
     /* What was judged is not judged again: algorithms often agree, and so do runs of one
      * for several slices. Kept are hashes of the trees, while there is room. */
@@ -68,5 +86,14 @@ esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
 /* Runs all that are of use there. work: for those that take it as an option. */
 esp_status espi_contest_enter_uses(struct espi_contest *c, unsigned uses, double work,
                                    double slice_bytes, struct esp_err *err);
+
+/* Runs all that are of use there for each of a few slices (slices.h), and begins with
+ * another one each turn: who is not reached in the time there is comes first some turns
+ * later. */
+esp_status espi_contest_enter_in_turn(struct espi_contest *c, unsigned uses, int turn,
+                                      struct esp_err *err);
+
+/* The plan in this place, from 0, with its verdict, now the caller's; NULL: none. */
+struct espi_placed espi_contest_take(struct espi_contest *c, int place);
 
 #endif

@@ -23,6 +23,18 @@ struct sizes {
     double named_least_s; /* it is not through before by that, however it is timed */
 };
 
+/* For who cannot try all of the list. */
+static int list_few_sizes(const struct espi_judge *j, const struct esp_plan *plan,
+                          double out_bytes[ESPI_FEW_SLICES + 1])
+{
+    int n = espi_few_slices(j->size_bytes, out_bytes);
+    for (int i = 0; i < n; i++)
+        if (out_bytes[i] == plan->slice_bytes)
+            return n;
+    out_bytes[n] = plan->slice_bytes;
+    return n + 1;
+}
+
 static esp_status list_sizes(const struct espi_judge *j, const struct esp_plan *plan,
                              struct sizes *s, struct esp_err *err)
 {
@@ -36,6 +48,8 @@ static esp_status list_sizes(const struct espi_judge *j, const struct esp_plan *
     } else if (j->only_bytes > 0) {
         s->n = 1;
         s->bytes[0] = j->only_bytes;
+    } else if (j->few_sizes) {
+        s->n = list_few_sizes(j, plan, s->bytes);
     } else {
         s->n = espi_slice_sizes(j->size_bytes, espi_plan_parts(plan, j->p->n_hosts),
                                 s->bytes);
@@ -138,7 +152,8 @@ static void leave_guesses(const struct espi_judge *j, struct sizes *s)
 }
 
 /* Gives up all slices but the named ones and those that look best by one order of sends
- * each: to look for the best order for all of them takes ten times as long. */
+ * each, of one tree by the closed form: to look for the best order for all of them, or to
+ * ask others about all, takes ten times as long. */
 static esp_status keep_best(const struct espi_judge *j, const struct esp_plan *plan,
                             double limit_s, struct sizes *s, struct esp_err *err)
 {
@@ -148,8 +163,10 @@ static esp_status keep_best(const struct espi_judge *j, const struct esp_plan *p
         rank_s[i] = INFINITY;
         if (!(s->least_s[i] < limit_s))
             continue;
-        st = espi_plan_rank(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
-                            j->arena, &rank_s[i], err);
+        rank_s[i] = s->closed_s[i];
+        if (plan->n_trees > 1)
+            st = espi_plan_rank(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
+                                j->arena, &rank_s[i], err);
         rank_s[i] += s->messages_s[i];
     }
     for (int i = 0; i < s->n && !st; i++) {
@@ -269,7 +286,8 @@ esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan
         st = find_least(judge, plan, &s, err);
     if (!st)
         leave_guesses(judge, &s);
-    if (!st && judge->closer_looks && plan->n_trees > 1 && s.n > judge->closer_looks)
+    int costly = plan->n_trees > 1 || is_for_others(judge, plan);
+    if (!st && judge->closer_looks && costly && s.n > judge->closer_looks)
         st = keep_best(judge, plan, limit_s, &s, err);
     if (!st)
         st = find_best(judge, plan, limit_s, &s, &best, &found, err);

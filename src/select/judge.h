@@ -12,10 +12,12 @@ struct espi_judge {
     const struct esp_platform *p;
     double size_bytes;
     double only_bytes; /* the slices; 0: the best of the list; of plans without steps */
+    int few_sizes;     /* of the list only a few, and what the plan was made for */
     double message_s;  /* espi_message_s() of the platform */
     /* So many sizes of slices of a plan are timed by the order of sends that programs
-     * follow (cost/cost.h), if it is of many trees, and all that might win if it is of
-     * one. 0: the closed form, which takes little time, has to do. */
+     * follow (cost/cost.h), if it is of many trees, or by who is asked, and all that
+     * might win if it is of one. 0: the closed form, which takes little time, has to do.
+     */
     int closer_looks;
     double most_sends; /* messages of more are not played; 0: as usual */
     /* Who tells how long plans without steps take, with closer looks; NULL: we do. */

@@ -78,10 +78,8 @@ static esp_status hold_finals(const struct espi_task *with, const struct espi_al
     }
     if (!st && !c.best)
         st = espi_err(err, ESP_EUNSUPPORTED, "no plan finishes on this platform");
-    if (!st) {
-        *plan = c.best;
-        c.best = NULL;
-    }
+    if (!st)
+        *plan = espi_contest_take(&c, 0).plan;
     espi_contest_done(&c);
     espi_arena_done(&arena);
     return st;

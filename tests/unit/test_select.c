@@ -295,6 +295,103 @@ static void other_sizes_are_weighed(void **state)
     esp_platform_free(p);
 }
 
+/* ---- alternatives ---- */
+
+enum { ALTERNATIVES = 3, ALL_PLANS = 256 };
+
+static int same_trees(const struct esp_plan *a, const struct esp_plan *b)
+{
+    int same = a->n_trees == b->n_trees;
+    for (int t = 0; t < a->n_trees && same; t++) {
+        const struct esp_tree *x = &a->trees[t], *y = &b->trees[t];
+        same = x->n_edges == y->n_edges && x->n_hops == y->n_hops &&
+               !memcmp(x->edges, y->edges, (size_t)x->n_edges * sizeof *x->edges) &&
+               !memcmp(x->hops, y->hops, (size_t)x->n_hops * sizeof *x->hops);
+    }
+    return same;
+}
+
+/* All plans of these uses, each of its trees once, with what a contest says of it alone.
+ */
+static int all_plans(const struct esp_platform *p, const struct esp_request *request,
+                     struct espi_arena *arena, struct espi_placed out[ALL_PLANS])
+{
+    struct espi_candidate candidates[ESPI_CANDIDATES_MAX];
+    double slices[ESPI_FEW_SLICES];
+    int n = 0, known;
+    int count = espi_candidates(request, p->n_hosts, ESPI_USE_ADVISOR, 0, candidates);
+    int sizes = espi_few_slices(request->size_bytes, slices);
+    for (int i = 0; i < count * sizes; i++) {
+        struct espi_contest c;
+        espi_contest_init(&c, p, request, arena);
+        c.judge.few_sizes = 1;
+        assert_int_equal(espi_contest_enter(&c, candidates[i % count].algo,
+                                            candidates[i % count].option,
+                                            slices[i / count], NULL),
+                         ESP_OK);
+        struct espi_placed found = espi_contest_take(&c, 0);
+        for (known = 0; known < n && found.plan; known++)
+            if (same_trees(found.plan, out[known].plan))
+                break;
+        if (found.plan && known == n)
+            out[n++] = found;
+        else
+            esp_plan_free(found.plan);
+        assert_null(espi_contest_take(&c, 0).plan);
+        espi_contest_done(&c);
+    }
+    return n;
+}
+
+static int by_verdict(const void *a, const void *b)
+{
+    double x = ((const struct espi_placed *)a)->verdict.judged_s;
+    double y = ((const struct espi_placed *)b)->verdict.judged_s;
+    return (x > y) - (x < y);
+}
+
+/* Who wants more than the best gets the next best, no two of the same trees, in whatever
+ * turn they came. */
+static void the_next_best_are_kept(void **state)
+{
+    (void)state;
+    int several = 0;
+    for (int i = 0; i < test_draws(30); i++) {
+        struct esp_platform *p =
+            kind_platform(i % KINDS, 5 + i % 7, test_seed((uint64_t)i + 1),
+                          (esp_model)(i % ESP_MODEL_COUNT));
+        struct espi_placed all[ALL_PLANS];
+        struct espi_contest c;
+        struct espi_arena arena;
+        struct esp_request request;
+        espi_request_init(&request, 0);
+        request.size_bytes = i % 2 ? 3e5 : 5e6;
+        espi_arena_init(&arena);
+        int n = all_plans(p, &request, &arena, all);
+        qsort(all, (size_t)n, sizeof *all, by_verdict);
+        espi_contest_init(&c, p, &request, &arena);
+        c.judge.few_sizes = 1;
+        c.others_wanted = ALTERNATIVES;
+        assert_int_equal(espi_contest_enter_in_turn(&c, ESPI_USE_ADVISOR, 2 * i, NULL),
+                         ESP_OK);
+        several += c.n_others > 0;
+        for (int k = 0; k <= ALTERNATIVES; k++) {
+            struct espi_placed found = espi_contest_take(&c, k);
+            assert_int_equal(found.plan != NULL, k < n);
+            if (found.plan)
+                assert_true(fabs(found.verdict.judged_s / all[k].verdict.judged_s - 1) <
+                            1e-9);
+            esp_plan_free(found.plan);
+        }
+        for (int k = 0; k < n; k++)
+            esp_plan_free(all[k].plan);
+        espi_contest_done(&c);
+        espi_arena_done(&arena);
+        esp_platform_free(p);
+    }
+    assert_true(several > 0);
+}
+
 /* ---- every allocation fails once ---- */
 
 static esp_status whole_contest(void *arg)
@@ -307,6 +404,7 @@ static esp_status whole_contest(void *arg)
     espi_arena_init(&arena);
     espi_contest_init(&c, arg, &request, &arena);
     c.judge.closer_looks = 1;
+    c.others_wanted = 2;
     esp_status st = espi_contest_enter_uses(&c, ESPI_USE_QUICK, 0,
                                             espi_contest_first_slices(&c), NULL);
     assert_true(st || c.best);
@@ -333,6 +431,7 @@ int main(void)
         cmocka_unit_test(messages_cost_what_is_known_of_them),
         cmocka_unit_test(what_is_planned_is_what_runs),
         cmocka_unit_test(other_sizes_are_weighed),
+        cmocka_unit_test(the_next_best_are_kept),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
