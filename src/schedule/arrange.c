@@ -428,20 +428,39 @@ static int is_made_for_long(const struct esp_plan *plan)
            espi_slices(plan->size_bytes, plan->slice_bytes).count >= ESPI_LONG_MESSAGE;
 }
 
-/* What shares the network as TCP does has no order. */
+/* What shares the network as TCP does has no order but that of each stream. 0: nor has
+ * the plan a time. */
+static int arrange_streams(struct espi_arrangement *a, const struct esp_platform *p,
+                           const struct esp_plan *plan,
+                           const struct espi_round_options *o, espi_timing timing,
+                           struct espi_arena *arena)
+{
+    if (!has_order(p, plan) || timing == ESPI_TIME_RANK)
+        return 0;
+    return (plan->schedule ? take_schedule(a, p, plan, arena)
+                           : arrange_plainly(a, p, plan, o, arena))
+               ? -1
+               : 1;
+}
+
 static int play_fluid(const struct esp_platform *p, const struct esp_plan *plan,
                       const struct espi_round_options *o, espi_timing timing,
                       struct espi_arena *arena, struct espi_played *out)
 {
     struct espi_arrangement a;
-    int64_t sends = timing == ESPI_TIME_CLAIM ? ESPI_FLUID_CLAIM : ESPI_FLUID_WEIGH;
-    if (!has_order(p, plan) || timing == ESPI_TIME_RANK)
-        return 0;
-    return (plan->schedule ? take_schedule(&a, p, plan, arena)
-                           : arrange_plainly(&a, p, plan, o, arena)) ||
-                   espi_fluid_time(p, &a, o, sends, arena, out)
-               ? -1
-               : 0;
+    int timed = arrange_streams(&a, p, plan, o, timing, arena);
+    return timed > 0 ? espi_fluid_time(p, &a, o, timing == ESPI_TIME_CLAIM, arena, out)
+                     : timed;
+}
+
+static int pace_fluid(const struct esp_platform *p, const struct esp_plan *plan,
+                      const struct espi_round_options *o, espi_timing timing,
+                      struct espi_arena *arena, double *pace_s)
+{
+    struct espi_arrangement a;
+    int timed =
+        timing == ESPI_TIME_CLAIM ? arrange_streams(&a, p, plan, o, timing, arena) : 0;
+    return timed > 0 ? espi_fluid_pace(p, &a, o, arena, pace_s) : timed;
 }
 
 int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
@@ -456,14 +475,8 @@ int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
     if (!is_made_for_long(plan)) /* the trees are what is asked about */
         any.schedule = NULL;
     *pace_s = 0;
-    if (p->model == ESP_MODEL_CAPACITY) {
-        struct espi_played played = {0, 0};
-        int bad = timing == ESPI_TIME_CLAIM
-                      ? play_fluid(p, &any, &o, timing, arena, &played)
-                      : 0;
-        *pace_s = played.pace_s;
-        return bad;
-    }
+    if (p->model == ESP_MODEL_CAPACITY)
+        return pace_fluid(p, &any, &o, timing, arena, pace_s);
     if (loads_tell_pace(p, plan, timing != ESPI_TIME_CLAIM))
         return 0;
     int timed = find_order(&s, p, &any, &o);

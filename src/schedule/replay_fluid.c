@@ -397,36 +397,65 @@ static double *latencies(const struct esp_platform *p, const struct espi_legs *l
     return latency_s;
 }
 
-/* Of a message that is too long to be played: the makespans of two that are not tell what
- * a slice more takes. They are doubled until the second takes longer than the first by
- * more than filling the trees does, or they are as long as the message. */
-static int follow_pace(struct espi_fluid_message *m, int64_t rounds,
+/* How the pace is found of a message, which may be too long to be played to its end. */
+struct pacing {
+    int64_t rounds; /* of the first message that is played */
+    double
+        settled; /* a pace is that differs by no more from that of half as many rounds */
+};
+
+/* Of plans with many sends a round some rounds are played all the same. */
+static int64_t rounds_of(const struct espi_arrangement *a, int64_t sends)
+{
+    int64_t rounds = sends / a->order.n;
+    return rounds < ESPI_FLUID_ROUNDS ? ESPI_FLUID_ROUNDS : rounds;
+}
+
+/* The makespans of two messages tell what a slice more takes. They are doubled until the
+ * second takes longer than the first by more than filling the trees does and the pace has
+ * settled, or they are as long as the message. */
+static int follow_pace(struct espi_fluid_message *m, const struct pacing *w,
                        struct espi_arena *arena, struct espi_played *out)
 {
-    int slots = m->a->round.slots;
-    int64_t all = m->n_slices, first = rounds / 2 * slots;
-    double first_s, second_s;
+    int64_t all = m->n_slices, first = w->rounds * m->a->round.slots;
+    double first_s, second_s, old_s;
+    int fills;
+    out->pace_s = 0;
     m->n_slices = first;
     if (espi_replay_fluid(m, arena, &first_s))
         return -1;
-    for (;; first *= 2, first_s = second_s) {
-        m->n_slices = 2 * first < all ? 2 * first : all;
+    do {
+        m->n_slices = 4 * first <= all ? 2 * first : all;
         if (espi_replay_fluid(m, arena, &second_s))
             return -1;
-        if (m->n_slices == all || 2 * (second_s - first_s) >= first_s)
-            break;
-    }
-    out->pace_s = (second_s - first_s) / (double)(m->n_slices - first);
-    out->finish_s = second_s + (double)(all - m->n_slices) * out->pace_s;
+        old_s = out->pace_s;
+        out->pace_s = (second_s - first_s) / (double)(m->n_slices - first);
+        fills = 2 * (second_s - first_s) < first_s;
+        first = m->n_slices;
+        first_s = second_s;
+    } while (first < all &&
+             (fills || fabs(out->pace_s - old_s) > w->settled * out->pace_s));
+    out->finish_s = second_s + (double)(all - first) * out->pace_s;
     return 0;
 }
 
+static int message_init(struct espi_fluid_message *m, struct espi_arc_uses *uses,
+                        const struct esp_platform *p, double slice_bytes,
+                        struct espi_arena *arena)
+{
+    m->uses = uses;
+    m->latency_s = latencies(p, &m->a->legs, arena);
+    return !m->latency_s || espi_arc_uses_init(uses, &m->a->legs, p, slice_bytes, arena)
+               ? -1
+               : 0;
+}
+
 int espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement *a,
-                    const struct espi_round_options *o, int64_t most_sends,
+                    const struct espi_round_options *o, int claim,
                     struct espi_arena *arena, struct espi_played *out)
 {
     struct espi_arc_uses uses;
-    struct espi_fluid_message m = {.a = a, .uses = &uses, .n_slices = o->n_slices};
+    struct espi_fluid_message m = {.a = a, .n_slices = o->n_slices};
     int slots = a->round.slots;
     double slice_bytes = o->slice_bytes;
     if (slots < 1 || a->order.n < 1)
@@ -435,12 +464,32 @@ int espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement 
         m.n_slices += slots - m.n_slices % slots; /* whole rounds: equal parts */
         slice_bytes *= (double)o->n_slices / (double)m.n_slices;
     }
-    m.latency_s = latencies(p, &a->legs, arena);
-    if (!m.latency_s || espi_arc_uses_init(&uses, &a->legs, p, slice_bytes, arena))
+    if (message_init(&m, &uses, p, slice_bytes, arena))
         return -1;
-    int64_t rounds = most_sends / a->order.n;
-    rounds = rounds < ESPI_FLUID_ROUNDS ? ESPI_FLUID_ROUNDS : rounds;
+    int64_t rounds = rounds_of(a, claim ? ESPI_FLUID_CLAIM : ESPI_FLUID_WEIGH);
+    struct pacing w = {claim ? rounds / 4 : rounds / 2,
+                       claim ? ESPI_PACE_SETTLED : INFINITY};
     if (m.n_slices > rounds * slots)
-        return follow_pace(&m, rounds, arena, out);
+        return follow_pace(&m, &w, arena, out);
     return espi_replay_fluid(&m, arena, &out->finish_s);
+}
+
+int espi_fluid_pace(const struct esp_platform *p, const struct espi_arrangement *a,
+                    const struct espi_round_options *o, struct espi_arena *arena,
+                    double *pace_s)
+{
+    struct espi_arc_uses uses;
+    struct espi_played played = {0, 0};
+    struct espi_fluid_message m = {.a = a};
+    struct pacing w = {0, ESPI_PACE_SETTLED};
+    int slots = a->round.slots;
+    if (slots < 1 || a->order.n < 1)
+        return 0;
+    m.n_slices = (o->n_slices + slots - 1) / slots * slots;
+    w.rounds = rounds_of(a, ESPI_FLUID_WEIGH) / 4;
+    if (message_init(&m, &uses, p, o->slice_bytes, arena) ||
+        follow_pace(&m, &w, arena, &played))
+        return -1;
+    *pace_s = played.pace_s;
+    return 0;
 }

@@ -16,10 +16,17 @@ struct espi_fluid_message {
 int espi_replay_fluid(const struct espi_fluid_message *m, struct espi_arena *arena,
                       double *finish_s);
 
-/* The makespan of a message and, where it has more transfers than so many, the pace of a
- * slice that the rest of it is taken to follow at. -1 when out of memory. */
+/* The makespan of a message and, where it has too many transfers to be played to its end,
+ * the pace of a slice that the rest of it is taken to follow at; for a claim more are
+ * played, until that has settled. -1 when out of memory. */
 int espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement *a,
-                    const struct espi_round_options *o, int64_t most_sends,
+                    const struct espi_round_options *o, int claim,
                     struct espi_arena *arena, struct espi_played *out);
+
+/* What a slice more takes a message of so many; 0 where nothing is sent. -1 when out of
+ * memory. */
+int espi_fluid_pace(const struct esp_platform *p, const struct espi_arrangement *a,
+                    const struct espi_round_options *o, struct espi_arena *arena,
+                    double *pace_s);
 
 #endif
