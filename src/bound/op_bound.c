@@ -9,6 +9,7 @@
 #include "plan/ops.h"
 #include "platform/platform.h"
 #include "solve/allreduce.h"
+#include "solve/cut_bound.h"
 #include "solve/flows.h"
 #include "solve/multicast.h"
 #include "solve/packing.h"
@@ -32,18 +33,31 @@ static esp_status bound_bcast(const struct espi_op_bound_task *t,
     return ESP_OK;
 }
 
+/* The period where it takes no packing to know it, else 0: hosts limit all, or cuts. */
+static int known_period(const struct espi_view *v, struct espi_arena *arena,
+                        double *period_s)
+{
+    unsigned char *side = ESPI_ARENA_NEW(arena, unsigned char, v->p->n_nodes);
+    if (!side || espi_all_own_s(v, arena, period_s))
+        return -1;
+    if (*period_s > 0)
+        return 0;
+    int tight = espi_all_cut_is_tight(v, arena);
+    return tight > 0 ? espi_all_cut_s(v, arena, period_s, side) : tight;
+}
+
 static esp_status bound_all(const struct espi_op_bound_task *t, struct espi_arena *arena,
                             struct espi_op_bound *out, struct esp_err *err)
 {
     struct espi_packing_options options = {.time_limit_s = t->time_limit_s};
     struct espi_packing packing;
     struct espi_view view;
-    double own_s = 0;
+    double known_s = 0;
     esp_status st = espi_view_init(&view, t->p, t->slice_bytes, arena, err);
-    if (!st && espi_all_own_s(&view, arena, &own_s))
+    if (!st && known_period(&view, arena, &known_s))
         st = espi_err_nomem(err);
-    if (!st && own_s > 0) {
-        out->throughput_Bps = t->slice_bytes / own_s;
+    if (!st && known_s > 0) {
+        out->throughput_Bps = t->slice_bytes / known_s;
         out->exact = 1;
         return ESP_OK;
     }

@@ -5,6 +5,8 @@
 
 #include "graph/maxflow.h"
 
+static const double BALANCED = 1e-12; /* rounding: of the sum of bandwidths */
+
 struct search {
     const struct espi_view *v;
     const struct esp_platform *p;
@@ -68,9 +70,9 @@ static double time_of_cut(const struct search *s)
 /* Does all get to the host in the period? If not, the period grows. */
 static int grows(struct search *s, int host)
 {
+    double all = 1 - 1e-12;
     set_capacities(s);
-    if (espi_maxflow(&s->flow, s->capacity, s->p->n_nodes, s->v->node[host], INFINITY) >=
-        1 - 1e-12)
+    if (espi_maxflow(&s->flow, s->capacity, s->p->n_nodes, s->v->node[host], all) >= all)
         return 0;
     espi_maxflow_source_cut(&s->flow, s->side);
     double needs_s = time_of_cut(s);
@@ -99,4 +101,37 @@ int espi_all_cut_s(const struct espi_view *v, struct espi_arena *arena, double *
     *period_s = s.period_s;
     espi_arena_release(arena, mark);
     return 0;
+}
+
+/* Has every node as much bandwidth in as out? */
+static int is_balanced(const struct esp_platform *p, double *surplus_Bps,
+                       double *through_Bps)
+{
+    for (int e = 0; e < p->n_links; e++) {
+        surplus_Bps[p->tail[e]] -= p->bandwidth_Bps[e];
+        surplus_Bps[p->head[e]] += p->bandwidth_Bps[e];
+        through_Bps[p->tail[e]] += p->bandwidth_Bps[e];
+        through_Bps[p->head[e]] += p->bandwidth_Bps[e];
+    }
+    for (int i = 0; i < p->n_nodes; i++)
+        if (fabs(surplus_Bps[i]) > BALANCED * through_Bps[i])
+            return 0;
+    return 1;
+}
+
+int espi_all_cut_is_tight(const struct espi_view *v, struct espi_arena *arena)
+{
+    const struct esp_platform *p = v->p;
+    if (p->model != ESP_MODEL_CAPACITY || p->n_shared > 0)
+        return 0;
+    if (v->g.n == p->n_nodes)
+        return 1;
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    double *surplus_Bps = ESPI_ARENA_ZNEW(arena, double, p->n_nodes);
+    double *through_Bps = ESPI_ARENA_ZNEW(arena, double, p->n_nodes);
+    if (!surplus_Bps || !through_Bps)
+        return -1;
+    int balanced = is_balanced(p, surplus_Bps, through_Bps);
+    espi_arena_release(arena, mark);
+    return balanced;
 }

@@ -14,4 +14,10 @@
 int espi_all_cut_s(const struct espi_view *v, struct espi_arena *arena, double *period_s,
                    unsigned char *side);
 
+/* Is that period the optimum, so that some plan has it? In the capacity model without
+ * shared cables: without switches (Edmonds), and with switches, which pass on but do not
+ * copy, where every node has as much bandwidth in as out, so that switches can be split
+ * off (Bang-Jensen, Frank, Jackson 1995; ForestColl). -1 when out of memory. */
+int espi_all_cut_is_tight(const struct espi_view *v, struct espi_arena *arena);
+
 #endif

@@ -206,6 +206,57 @@ static void fabrics_reach_the_cut_bound(void **state)
         assert_int_equal(espi_all_cut_s(&s.view, &s.arena, &cut_s, side), 0);
         assert_true(s.packing.rate * cut_s < 1 + 1e-9);
         assert_true(s.packing.rate * cut_s > 1 - 1e-4);
+        assert_int_equal(espi_all_cut_is_tight(&s.view, &s.arena), 1);
+        done(&s);
+    }
+}
+
+/* What a goes on to tell both others has to leave it twice: the switch does not copy, and
+ * has more bandwidth out than in. */
+static void cuts_do_not_know_that_switches_cannot_copy(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"format\":\"espalier-platform/1\",\"name\":\"t\",\"model\":\"capacity\","
+        "\"nodes\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"},"
+        "{\"name\":\"s\",\"kind\":\"switch\"}],\"links\":["
+        "{\"from\":\"a\",\"to\":\"s\",\"bandwidth_Bps\":10},"
+        "{\"from\":\"s\",\"to\":\"b\",\"bandwidth_Bps\":10},"
+        "{\"from\":\"s\",\"to\":\"c\",\"bandwidth_Bps\":10},"
+        "{\"from\":\"b\",\"to\":\"a\",\"bandwidth_Bps\":10},"
+        "{\"from\":\"c\",\"to\":\"a\",\"bandwidth_Bps\":10}]}";
+    struct esp_platform *p = NULL;
+    struct solved s;
+    double cut_s = 0;
+    unsigned char side[4];
+    assert_int_equal(esp_platform_parse(text, strlen(text), "test", NULL, &p, NULL),
+                     ESP_OK);
+    solve(&s, p, 1);
+    struct espi_op_bound_task task = {.p = p, .op = ESP_OP_ALLGATHER, .slice_bytes = 1};
+    struct espi_op_bound bound;
+    assert_int_equal(espi_op_bound(&task, &bound, NULL), ESP_OK);
+    assert_int_equal(espi_all_cut_s(&s.view, &s.arena, &cut_s, side), 0);
+    assert_int_equal(espi_all_cut_is_tight(&s.view, &s.arena), 0);
+    assert_true(fabs(cut_s * 15 - 1) < 1e-9);
+    assert_true(fabs(bound.throughput_Bps / 7.5 - 1) < 1e-4);
+    done(&s);
+}
+
+/* Where cuts are said to be the optimum, without switches too, trees reach them. */
+static void tight_cuts_are_reached(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 24; round++) {
+        esp_model model = (esp_model)(round % ESP_MODEL_COUNT);
+        struct solved s;
+        double cut_s = 0;
+        unsigned char side[16];
+        solve(&s, network(round + 50, 3 + round % 6, model), 1e6);
+        int tight = espi_all_cut_is_tight(&s.view, &s.arena);
+        assert_int_equal(tight, model == ESP_MODEL_CAPACITY);
+        assert_int_equal(espi_all_cut_s(&s.view, &s.arena, &cut_s, side), 0);
+        if (tight)
+            assert_true(s.packing.rate * cut_s > 1 - 1e-4);
         done(&s);
     }
 }
@@ -379,6 +430,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_good_as_the_whole_program),
         cmocka_unit_test(fabrics_reach_the_cut_bound),
+        cmocka_unit_test(cuts_do_not_know_that_switches_cannot_copy),
+        cmocka_unit_test(tight_cuts_are_reached),
         cmocka_unit_test(cuts_are_the_worst_of_all),
         cmocka_unit_test(reduce_scatter_has_the_bound_of_the_way_back),
         cmocka_unit_test(own_costs_give_the_optimum),
