@@ -188,10 +188,27 @@ esp_status espi_pk_by_arcs(struct espi_pk *k, struct espi_arena *arena,
     return st;
 }
 
+enum { SHARE_BITS = 31 }; /* rounding: beyond them shares differ between machines */
+static const double NO_SHARE = 1e-10; /* rounding: of the message */
+
+/* Shares that only rounding tells apart become equal, and those that are rounding become
+ * none, so that there are the same trees, in one order, on every machine. */
+static void round_shares(struct espi_pk *k)
+{
+    espi_pk_measure(k);
+    for (size_t i = 0; i < k->n_trees; i++) {
+        int exponent;
+        double x = k->tree[i]->x, part = frexp(x > NO_SHARE ? x : 0, &exponent);
+        k->tree[i]->x = ldexp(nearbyint(ldexp(part, SHARE_BITS)), exponent - SHARE_BITS);
+    }
+    espi_pk_measure(k);
+}
+
 static esp_status deliver_packing(struct espi_pk *k, struct espi_arena *a,
                                   struct espi_packing *out, struct esp_err *err)
 {
     int n = k->pr.v->g.n, count = 0;
+    round_shares(k);
     espi_pk_sort(k);
     while ((size_t)count < k->n_trees && k->tree[count]->x > 0)
         count++;
