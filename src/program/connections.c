@@ -1,65 +1,39 @@
 #include "program/connections.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "graph/parallel_arcs.h"
 #include "schedule/tuning.h"
 
-struct end {
-    int from, to, stream;
-};
-
-static int compare_ends(const void *x, const void *y)
-{
-    const struct end *a = x, *b = y;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    return a->stream < b->stream ? -1 : 1;
-}
-
 /* The streams of the ranks asked for, those between the same two together. */
-static struct end *sort_streams(const struct espi_program *prog, int rank, int *n,
-                                struct espi_arena *arena)
-{
-    struct end *ends = ESPI_ARENA_NEW(arena, struct end, prog->n_streams);
-    *n = 0;
-    if (!ends)
-        return NULL;
-    for (int s = 0; s < prog->n_streams; s++)
-        if (rank < 0 || prog->streams[s].from == rank)
-            ends[(*n)++] = (struct end){prog->streams[s].from, prog->streams[s].to, s};
-    qsort(ends, (size_t)*n, sizeof *ends, compare_ends);
-    return ends;
-}
-
 static int group_streams(struct espi_connections *c, const struct espi_program *prog,
                          int rank, struct espi_arena *arena)
 {
-    int n;
-    const struct end *ends = sort_streams(prog, rank, &n, arena);
+    int n = 0;
+    struct espi_parallel_arcs pairs;
+    struct espi_parallel_arc *ends =
+        ESPI_ARENA_NEW(arena, struct espi_parallel_arc, prog->n_streams);
     c->of_stream = ESPI_ARENA_NEW(arena, int, prog->n_streams);
-    c->rank_start = ESPI_ARENA_ZNEW(arena, int, (size_t)prog->n_ranks + 1);
-    c->start = ESPI_ARENA_ZNEW(arena, int, (size_t)n + 1);
-    c->stream = ESPI_ARENA_NEW(arena, int, n);
-    c->open = ESPI_ARENA_ZNEW(arena, int, n);
     c->open_of_stream = ESPI_ARENA_ZNEW(arena, int, prog->n_streams);
-    if (!ends || !c->of_stream || !c->rank_start || !c->start || !c->stream || !c->open ||
-        !c->open_of_stream)
+    if (!ends || !c->of_stream || !c->open_of_stream)
+        return -1;
+    for (int s = 0; s < prog->n_streams; s++)
+        if (rank < 0 || prog->streams[s].from == rank)
+            ends[n++] =
+                (struct espi_parallel_arc){prog->streams[s].from, prog->streams[s].to, s};
+    if (espi_parallel_arcs_init(&pairs, ends, n, prog->n_ranks, arena))
+        return -1;
+    c->n = pairs.n;
+    c->start = pairs.start;
+    c->stream = pairs.id;
+    c->rank_start = pairs.node_start;
+    c->open = ESPI_ARENA_ZNEW(arena, int, c->n);
+    if (!c->open)
         return -1;
     memset(c->of_stream, -1, (size_t)prog->n_streams * sizeof *c->of_stream);
-    for (int i = 0; i < n; i++) {
-        if (i == 0 || ends[i].from != ends[i - 1].from || ends[i].to != ends[i - 1].to) {
-            c->start[c->n++] = i;
-            c->rank_start[ends[i].from + 1]++;
-        }
-        c->stream[i] = ends[i].stream;
-        c->of_stream[ends[i].stream] = c->n - 1;
-    }
-    c->start[c->n] = n;
-    for (int r = 0; r < prog->n_ranks; r++)
-        c->rank_start[r + 1] += c->rank_start[r];
+    for (int i = 0; i < c->n; i++)
+        for (int k = c->start[i]; k < c->start[i + 1]; k++)
+            c->of_stream[c->stream[k]] = i;
     return 0;
 }
 

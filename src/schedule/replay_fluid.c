@@ -12,13 +12,13 @@
 #include "schedule/replay_fluid.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/events.h"
 #include "base/heap.h"
 #include "base/portable_math.h"
 #include "graph/fair_rates.h"
+#include "graph/parallel_arcs.h"
 #include "plan/ops.h"
 
 struct leg_state {
@@ -32,7 +32,7 @@ struct leg_state {
 
 struct connection {
     int from;
-    int first, last; /* legs: member[first .. last) */
+    int first, last; /* legs: of_host.id[first .. last) */
     int leg;         /* under way; -1: none */
     double left;     /* part of a slice, at since_s */
     double since_s, rate;
@@ -49,10 +49,9 @@ struct fluid {
     double now_s, last_s;
     struct leg_state *leg;
     struct place *places;
-    int *tree_first; /* tree -> slots of a round of those before it */
+    int *tree_first;                   /* tree -> slots of a round of those before it */
+    struct espi_parallel_arcs of_host; /* connections and their legs */
     struct connection *connection;
-    int n_connections, *member;
-    int *host_first;       /* node -> its connections, as rows */
     int64_t *lead;         /* tree -> how far its first leg from the host is; scratch */
     struct espi_heap ends; /* connections by the time at which the slice has left */
     struct espi_events under_way;
@@ -91,9 +90,9 @@ static int64_t limit_of(struct fluid *f, int host)
         return INT64_MAX;
     for (int t = 0; t < n_trees; t++)
         f->lead[t] = -1;
-    for (int c = f->host_first[host]; c < f->host_first[host + 1]; c++)
+    for (int c = f->of_host.node_start[host]; c < f->of_host.node_start[host + 1]; c++)
         for (int i = f->connection[c].first; i < f->connection[c].last; i++) {
-            int leg = f->member[i];
+            int leg = f->of_host.id[i];
             int64_t *lead = &f->lead[f->legs->leg[leg].tree];
             if (f->legs->leg[leg].source >= 0)
                 continue;
@@ -113,7 +112,7 @@ static int next_leg(const struct fluid *f, const struct connection *c, int64_t l
     int best = -1, best_place = 0;
     int64_t best_batch = 0;
     for (int i = c->first; i < c->last; i++) {
-        int leg = f->member[i];
+        int leg = f->of_host.id[i];
         const struct leg_state *x = &f->leg[leg];
         if (x->sent == x->n || !has_data(f, leg) ||
             (f->legs->leg[leg].source < 0 && slice_of(f, leg) > limit))
@@ -185,7 +184,7 @@ static void start_slice(struct fluid *f, int c, int leg)
 static void start_host(struct fluid *f, int host)
 {
     int64_t limit = limit_of(f, host);
-    for (int c = f->host_first[host]; c < f->host_first[host + 1]; c++) {
+    for (int c = f->of_host.node_start[host]; c < f->of_host.node_start[host + 1]; c++) {
         int leg = f->connection[c].leg < 0 ? next_leg(f, &f->connection[c], limit) : -1;
         if (leg >= 0)
             start_slice(f, c, leg);
@@ -303,47 +302,30 @@ static int legs_set(struct fluid *f, struct espi_arena *a)
     return 0;
 }
 
-struct end {
-    int from, to, leg;
-};
-
-static int compare_ends(const void *x, const void *y)
-{
-    const struct end *a = x, *b = y;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    return a->leg < b->leg ? -1 : 1;
-}
-
 /* Legs of trees that get slices, by connection. */
 static int connections_set(struct fluid *f, int n_nodes, struct espi_arena *a)
 {
     int n = 0;
-    struct end *ends = ESPI_ARENA_NEW(a, struct end, f->legs->n);
-    f->member = ESPI_ARENA_NEW(a, int, f->legs->n);
+    struct espi_parallel_arc *ends =
+        ESPI_ARENA_NEW(a, struct espi_parallel_arc, f->legs->n);
     f->connection = ESPI_ARENA_NEW(a, struct connection, f->legs->n);
-    f->host_first = ESPI_ARENA_ZNEW(a, int, (size_t)n_nodes + 1);
     f->of_arc = ESPI_ARENA_NEW(a, int, f->legs->n_arcs);
-    if (!ends || !f->member || !f->connection || !f->host_first || !f->of_arc)
+    if (!ends || !f->connection || !f->of_arc)
         return -1;
     for (int i = 0; i < f->legs->n; i++)
         if (f->leg[i].count > 0)
-            ends[n++] = (struct end){f->legs->leg[i].from, f->legs->leg[i].to, i};
-    qsort(ends, (size_t)n, sizeof *ends, compare_ends);
-    for (int i = 0; i < n; i++) {
-        if (i == 0 || ends[i].from != ends[i - 1].from || ends[i].to != ends[i - 1].to) {
-            f->connection[f->n_connections++] =
-                (struct connection){.from = ends[i].from, .first = i, .leg = -1};
-            f->host_first[ends[i].from + 1]++;
-        }
-        f->member[i] = ends[i].leg;
-        f->connection[f->n_connections - 1].last = i + 1;
-        f->of_arc[f->legs->leg[ends[i].leg].arc] = f->n_connections - 1;
+            ends[n++] =
+                (struct espi_parallel_arc){f->legs->leg[i].from, f->legs->leg[i].to, i};
+    if (espi_parallel_arcs_init(&f->of_host, ends, n, n_nodes, a))
+        return -1;
+    for (int c = 0; c < f->of_host.n; c++) {
+        f->connection[c] = (struct connection){.from = ends[f->of_host.start[c]].from,
+                                               .first = f->of_host.start[c],
+                                               .last = f->of_host.start[c + 1],
+                                               .leg = -1};
+        for (int i = f->connection[c].first; i < f->connection[c].last; i++)
+            f->of_arc[f->legs->leg[f->of_host.id[i]].arc] = c;
     }
-    for (int v = 0; v < n_nodes; v++)
-        f->host_first[v + 1] += f->host_first[v];
     return 0;
 }
 
@@ -351,8 +333,8 @@ static int rates_set(struct fluid *f, struct espi_arena *a)
 {
     const struct espi_arc_uses *u = f->u;
     int n = f->legs->n_arcs;
-    f->begun = ESPI_ARENA_NEW(a, int, f->n_connections);
-    if (!f->begun || espi_heap_init(&f->ends, a, f->n_connections) ||
+    f->begun = ESPI_ARENA_NEW(a, int, f->of_host.n);
+    if (!f->begun || espi_heap_init(&f->ends, a, f->of_host.n) ||
         espi_fair_rates_init(&f->rates, n, u->n_resources, u->start, u->resource, a))
         return -1;
     memcpy(f->rates.part, u->time_s, (size_t)u->start[n] * sizeof *u->time_s);
