@@ -382,8 +382,7 @@ static double *latencies(const struct esp_platform *p, const struct espi_legs *l
 /* How the pace is found of a message, which may be too long to be played to its end. */
 struct pacing {
     int64_t rounds; /* of the first message that is played */
-    double
-        settled; /* a pace is that differs by no more from that of half as many rounds */
+    double settled; /* by so little the pace may differ from that of half as many */
 };
 
 /* Of plans with many sends a round some rounds are played all the same. */
@@ -467,8 +466,11 @@ int espi_fluid_pace(const struct esp_platform *p, const struct espi_arrangement 
     int slots = a->round.slots;
     if (slots < 1 || a->order.n < 1)
         return 0;
-    m.n_slices = (o->n_slices + slots - 1) / slots * slots;
+    int64_t rounds = (o->n_slices + slots - 1) / slots;
+    rounds = rounds < 2 ? 2 : rounds;
     w.rounds = rounds_of(a, ESPI_FLUID_WEIGH) / 4;
+    w.rounds = w.rounds < rounds / 2 ? w.rounds : rounds / 2;
+    m.n_slices = rounds * slots;
     if (message_init(&m, &uses, p, o->slice_bytes, arena) ||
         follow_pace(&m, &w, arena, &played))
         return -1;
