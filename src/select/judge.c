@@ -78,7 +78,7 @@ static esp_status leave_hopeless(const struct espi_judge *j, const struct esp_pl
         return ESP_OK;
     if (espi_plan_load_s(j->p, plan, j->size_bytes, s->bytes[0], j->arena, &load_s))
         return espi_err_nomem(err);
-    if (load_s * (1 - 1e-9) + s->messages_s[0] > limit_s)
+    if (espi_with_messages_s(j->p, load_s * (1 - 1e-9), s->messages_s[0]) > limit_s)
         s->n = 0;
     return ESP_OK;
 }
@@ -136,9 +136,11 @@ static esp_status find_least(const struct espi_judge *j, const struct esp_plan *
         s->played[i] = played;
         s->closed_s[i] = cost.makespan_s * factor;
         if (i == s->named)
-            s->named_least_s = count * cost.load_s + s->messages_s[i];
-        s->least_s[i] =
-            (played || others ? count * cost.load_s : s->closed_s[i]) + s->messages_s[i];
+            s->named_least_s =
+                espi_with_messages_s(j->p, count * cost.load_s, s->messages_s[i]);
+        s->least_s[i] = espi_with_messages_s(
+            j->p, played || others ? count * cost.load_s : s->closed_s[i],
+            s->messages_s[i]);
     }
     return st;
 }
@@ -167,7 +169,7 @@ static esp_status keep_best(const struct espi_judge *j, const struct esp_plan *p
         if (plan->n_trees > 1)
             st = espi_plan_rank(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
                                 j->arena, &rank_s[i], err);
-        rank_s[i] += s->messages_s[i];
+        rank_s[i] = espi_with_messages_s(j->p, rank_s[i], s->messages_s[i]);
     }
     for (int i = 0; i < s->n && !st; i++) {
         int better = 0;
@@ -222,7 +224,8 @@ static esp_status take_claim(const struct espi_judge *j, const struct esp_plan *
     struct espi_cost claim;
     esp_status st = espi_plan_cost_timed(j->p, plan, j->size_bytes, s->bytes[i], j->arena,
                                          &claim, err);
-    double judged_s = st ? INFINITY : claim.makespan_s + s->messages_s[i];
+    double judged_s =
+        st ? INFINITY : espi_with_messages_s(j->p, claim.makespan_s, s->messages_s[i]);
     if (judged_s < limit_s)
         *best = (struct espi_verdict){s->bytes[i], judged_s, claim.makespan_s};
     return st;
@@ -260,7 +263,7 @@ static esp_status find_best(const struct espi_judge *j, const struct esp_plan *p
         if (!(s->least_s[i] < limit_s))
             break;
         st = time_finish(j, plan, s, i, &finish_s, err);
-        double judged_s = finish_s + s->messages_s[i];
+        double judged_s = espi_with_messages_s(j->p, finish_s, s->messages_s[i]);
         if (!st && judged_s < limit_s) {
             *best = (struct espi_verdict){s->bytes[i], judged_s, finish_s};
             *found = i;

@@ -74,6 +74,15 @@ double espi_message_s(const struct esp_platform *p)
     return standard_message_s(p);
 }
 
+double espi_with_messages_s(const struct esp_platform *p, double finish_s,
+                            double messages_s)
+{
+    if (p->model != ESP_MODEL_CAPACITY)
+        return finish_s + messages_s;
+    return isfinite(finish_s) ? sqrt(finish_s * finish_s + messages_s * messages_s)
+                              : finish_s;
+}
+
 /* A message of a plan with steps: who gets it, in which step, from whom. */
 struct message {
     int to, step, from;

@@ -34,4 +34,11 @@ double espi_message_s(const struct esp_platform *p);
 esp_status espi_messages(const struct esp_plan *plan, double size_bytes,
                          double slice_bytes, struct espi_arena *arena, double *out);
 
+/* The finish and what messages cost together. Where a host does one thing at a time that
+ * is their sum; where nothing but the network limits it (capacity) it handles some
+ * messages while others travel, and both count as one part that overlaps does: more than
+ * the larger of them, less than the sum. */
+double espi_with_messages_s(const struct esp_platform *p, double finish_s,
+                            double messages_s);
+
 #endif

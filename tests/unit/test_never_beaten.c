@@ -33,7 +33,7 @@ static double judged_s(const struct esp_platform *p, const struct esp_request *r
         espi_messages(plan, plan->size_bytes, plan->slice_bytes, &arena, &messages),
         ESP_OK);
     espi_arena_done(&arena);
-    double s = plan->makespan_s + messages * espi_message_s(p);
+    double s = espi_with_messages_s(p, plan->makespan_s, messages * espi_message_s(p));
     esp_plan_free(plan);
     return s;
 }

@@ -333,7 +333,7 @@ static double judged_s(const struct esp_platform *p, const char *algo, double si
     if (slice_bytes > 0) /* what was asked for is kept */
         assert_true(plan->slice_bytes <= slice_bytes);
     double slices = espi_slices(size_bytes, plan->slice_bytes).count;
-    double at_s = plan->makespan_s + espi_message_s(p) * slices;
+    double at_s = espi_with_messages_s(p, plan->makespan_s, espi_message_s(p) * slices);
     esp_plan_free(plan);
     return at_s;
 }

@@ -26,24 +26,38 @@ static int next_k(int k)
 }
 
 /* More trees than these carry no more. */
-static int is_good_enough(const struct espi_round_trees *found,
+static int carries_enough(const struct espi_round_trees *found,
                           const struct espi_packing *packing)
 {
     return found->k > 0 &&
            found->period_s * packing->bound <= found->k * (1 + ESPI_EQUAL_TREES_GOOD);
 }
 
+/* More trees may fill sooner, for each can branch more; not if filling hardly counts. */
+static int fills_soon(const struct espi_round_trees *found)
+{
+    return found->fill_s <= ESPI_EQUAL_TREES_GOOD * found->makespan_s;
+}
+
+/* Every k until they carry enough; from there twice as many as long as that helps. */
 static int choose_trees(const struct espi_task *task, const struct espi_packing *packing,
                         int low, int high, struct espi_round_trees *best)
 {
+    int enough = 0;
     *best = (struct espi_round_trees){.makespan_s = INFINITY};
-    for (int k = low; k <= high && !is_good_enough(best, packing); k = next_k(k)) {
+    for (int k = low; k <= high; k = enough ? 2 * k : next_k(k)) {
         struct espi_round_trees found;
         if (espi_round_trees(task->view, task->root, k, task->slices.count, packing,
                              task->arena, &found))
             return -1;
-        if (found.makespan_s < best->makespan_s * (1 - ESPI_EQUAL_TREES_WORTH))
+        int better = found.makespan_s < best->makespan_s * (1 - ESPI_EQUAL_TREES_WORTH);
+        if (better)
             *best = found;
+        if (enough && !better)
+            break;
+        enough |= carries_enough(best, packing);
+        if (enough && fills_soon(best))
+            break;
     }
     return 0;
 }
