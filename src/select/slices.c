@@ -67,11 +67,11 @@ double espi_message_s(const struct esp_platform *p)
 {
     double most_s = 0;
     int counted = p->model == ESP_MODEL_MULTI_PORT || p->model == ESP_MODEL_HNOW;
+    if (!p->has_send && !p->has_recv)
+        return standard_message_s(p);
     for (int v = 0; v < p->n_nodes; v++)
         most_s = fmax(most_s, fmax(p->send_s[v], 0) + fmax(p->recv_s[v], 0));
-    if (most_s > 0)
-        return counted ? 0 : most_s;
-    return standard_message_s(p);
+    return counted ? 0 : most_s;
 }
 
 double espi_with_messages_s(const struct esp_platform *p, double finish_s,

@@ -25,8 +25,9 @@ int espi_few_slices(double size_bytes, double out_bytes[ESPI_FEW_SLICES]);
 double espi_usual_slices(double size_bytes, double parts);
 
 /* What each message takes of a host's time beside its bytes and latency: what the
- * platform says of the sends and receives of its slowest host; 0 where the model counts
- * that itself; else ESPI_MESSAGE_S, or the shortest latency where that is less. */
+ * platform says of the sends and receives of its slowest host, which may be 0: then it is
+ * all in the latencies; 0 where the model counts that itself; where the platform says
+ * nothing ESPI_MESSAGE_S, or the shortest latency where that is less. */
 double espi_message_s(const struct esp_platform *p);
 
 /* The messages that a host gets, the one that gets most: all slices, or what the steps of

@@ -145,7 +145,8 @@ static void messages_cost_what_is_known_of_them(void **state)
         {"one-port", "", "1e-3", 5e-6},
         {"one-port", "", "1e-6", 1e-6},
         {"capacity", ",\"send_s\":2e-5,\"recv_s\":1e-5", "1e-3", 3e-5},
-        {"multi-port", ",\"send_s\":2e-5", "1e-3", 0}, /* in the model */
+        {"capacity", ",\"send_s\":0,\"recv_s\":0", "1e-3", 0}, /* all in the latency */
+        {"multi-port", ",\"send_s\":2e-5", "1e-3", 0},         /* in the model */
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
