@@ -15,7 +15,7 @@ enum { PERTURB_ON = 50, PERTURB_OFF = 102 }; /* published: of CLP */
 
 struct espi_lp {
     Clp_Simplex *model;
-    int perturb, rounds, values_only;
+    int perturb, rounds, values_only, take_any;
     int wild;               /* a number that CLP would end the process for */
     double *values, *duals; /* of the last solve */
     double *second;         /* costs of the columns; NULL: none were stated */
@@ -77,6 +77,11 @@ void espi_lp_round(struct espi_lp *lp)
 void espi_lp_round_values(struct espi_lp *lp)
 {
     lp->rounds = lp->values_only = 1;
+}
+
+void espi_lp_take_any(struct espi_lp *lp)
+{
+    lp->take_any = 1;
 }
 
 void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual)
@@ -207,7 +212,7 @@ static int take_results(struct espi_lp *lp)
     memcpy(lp->values, Clp_primalColumnSolution(lp->model),
            (size_t)columns * sizeof(double));
     memcpy(lp->duals, Clp_dualRowSolution(lp->model), (size_t)rows * sizeof(double));
-    if (Clp_status(lp->model) != 0)
+    if (Clp_status(lp->model) != 0 || lp->take_any)
         return 0;
     int st = lp->values_only
                  ? espi_vertex_choose_values(lp->model, lp->second, lp->values, lp->duals)

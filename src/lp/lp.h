@@ -48,6 +48,9 @@ void espi_lp_iteration_limit(struct espi_lp *lp, double iterations);
 void espi_lp_round(struct espi_lp *lp);
 /* The same, and nobody asks for duals, which are then not chosen and mean nothing. */
 void espi_lp_round_values(struct espi_lp *lp);
+/* Of many solutions any will do, as the solver ends in it: for who asks for the least
+ * cost only, which is the same for all of them. */
+void espi_lp_take_any(struct espi_lp *lp);
 void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual);
 
 void espi_lp_add_rows(struct espi_lp *lp, const struct espi_lp_vectors *rows);

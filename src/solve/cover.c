@@ -7,7 +7,9 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "graph/reach.h"
+#include "solve/tuning.h"
 
+enum { MOST_SOLVES = 1000000 };      /* limit: rounding that never ends */
 static const double VIOLATED = 1e-7; /* rounding: a cut below 1 by that much is one */
 
 /* The period, and how much each link takes; where that leaves a choice, the least time in
@@ -211,6 +213,19 @@ static int all_reachable(struct espi_cover *c)
     return 1;
 }
 
+static esp_status solve_cover(struct espi_cover *c, struct esp_err *err)
+{
+    espi_lp_result res = espi_lp_solve(c->lp, ESPI_LP_DUAL);
+    if (res != ESPI_LP_OPTIMAL)
+        res = espi_lp_solve(c->lp, ESPI_LP_PRIMAL);
+    if (res != ESPI_LP_OPTIMAL || c->solves++ > MOST_SOLVES)
+        return espi_lp_error(res, "the program for the bound could not be solved", err);
+    const double *x = espi_lp_values(c->lp);
+    for (int e = 0; e < c->net->g.m; e++)
+        c->y[e] = fmax(x[e + 1], 0);
+    return ESP_OK;
+}
+
 esp_status espi_cover_solve(struct espi_cover *c, double limit_s, double *period_s,
                             struct esp_err *err)
 {
@@ -218,19 +233,12 @@ esp_status espi_cover_solve(struct espi_cover *c, double limit_s, double *period
     if (!all_reachable(c))
         return ESP_OK;
     refresh_cuts(c);
-    for (int pass = 0;; pass++) {
-        espi_lp_result res = espi_lp_solve(c->lp, ESPI_LP_DUAL);
-        if (res != ESPI_LP_OPTIMAL)
-            res = espi_lp_solve(c->lp, ESPI_LP_PRIMAL);
-        if (res != ESPI_LP_OPTIMAL || pass > 10000)
-            return espi_lp_error(res, "the program for the bound could not be solved",
-                                 err);
-        c->solves++;
-        const double *x = espi_lp_values(c->lp);
-        if (x[0] * c->net->unit_s > limit_s)
+    for (;;) {
+        esp_status st = solve_cover(c, err);
+        if (st)
+            return st;
+        if (espi_lp_values(c->lp)[0] * c->net->unit_s > limit_s)
             return ESP_OK;
-        for (int e = 0; e < c->net->g.m; e++)
-            c->y[e] = fmax(x[e + 1], 0);
         int added = separate_all(c);
         if (added < 0)
             return espi_err_nomem(err);
@@ -238,5 +246,56 @@ esp_status espi_cover_solve(struct espi_cover *c, double limit_s, double *period
             break;
     }
     *period_s = espi_lp_values(c->lp)[0] * c->net->unit_s;
+    return ESP_OK;
+}
+
+/* The cuts of a point between the program's and an inner one, which moves there while
+ * there are none: how many, -1: out of memory. *reached_s is the period of the inner one
+ * after that. */
+static int separate_between(struct espi_cover *c, double *outer, double *inner,
+                            double proven_s, double *reached_s)
+{
+    int m = c->net->g.m, added = 0;
+    memcpy(outer, c->y, (size_t)m * sizeof *outer);
+    while (!added && *reached_s > proven_s * (1 + ESPI_COVER_SAME)) {
+        for (int e = 0; e < m; e++)
+            c->y[e] = outer[e] + ESPI_CUT_INWARD * (inner[e] - outer[e]);
+        added = separate_all(c);
+        if (!added) {
+            memcpy(inner, c->y, (size_t)m * sizeof *inner);
+            *reached_s = espi_flow_net_period_s(c->net, inner, c->arena);
+        }
+        if (isnan(*reached_s))
+            return -1;
+    }
+    return added;
+}
+
+/* A program for the period alone has so many solutions that most of its cuts say nothing.
+ * So cuts are looked for between these and a point that keeps all of them: at first, all
+ * of the message on every link (W. Ben-Ameur, J. Neto, 2007, as in arcs.c). */
+esp_status espi_cover_period(struct espi_cover *c, double *period_s, struct esp_err *err)
+{
+    int m = c->net->g.m, added = 1;
+    double *inner = ESPI_ARENA_NEW(c->arena, double, m), reached_s = INFINITY;
+    double *outer = ESPI_ARENA_NEW(c->arena, double, m);
+    *period_s = INFINITY;
+    if (!inner || !outer)
+        return espi_err_nomem(err);
+    if (!all_reachable(c))
+        return ESP_OK;
+    for (int e = 0; e < m; e++)
+        inner[e] = 1;
+    espi_lp_take_any(c->lp);
+    espi_lp_perturb(c->lp, 1);
+    while (added) {
+        esp_status st = solve_cover(c, err);
+        if (st)
+            return st;
+        *period_s = espi_lp_values(c->lp)[0] * c->net->unit_s;
+        added = separate_between(c, outer, inner, *period_s, &reached_s);
+        if (added < 0)
+            return espi_err_nomem(err);
+    }
     return ESP_OK;
 }

@@ -48,4 +48,7 @@ void espi_cover_set_active(struct espi_cover *c, int node, int on);
 esp_status espi_cover_solve(struct espi_cover *c, double limit_s, double *period_s,
                             struct esp_err *err);
 
+/* The least period alone, sooner; c is of no use for other questions after that. */
+esp_status espi_cover_period(struct espi_cover *c, double *period_s, struct esp_err *err);
+
 #endif

@@ -18,7 +18,7 @@ esp_status espi_multicast_bound(const struct espi_flow_net *net, struct espi_are
     esp_status st = espi_cover_init(&cover, net, ESPI_COVER_TARGETS, arena, err);
     if (st)
         return st;
-    st = espi_cover_solve(&cover, INFINITY, period_s, err);
+    st = espi_cover_period(&cover, period_s, err);
     espi_cover_free(&cover);
     return st;
 }

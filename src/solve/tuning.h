@@ -357,6 +357,15 @@ enum { ESPI_STEINER_TARGETS = 12 };
  * chosen on: not measured */
 #define ESPI_STEINER_WORK 5e5
 
+/* The bound of a multicast is found when what cuts prove and what is reached differ by
+ * less.
+ * unit: relative
+ * trades: larger, a bound that is too good by as much; smaller, rounding keeps it from
+ * ending
+ * shown by: bench_multicast
+ * chosen on: not measured */
+#define ESPI_COVER_SAME 1e-8
+
 /* How far from the program's own prices trees of a multicast are asked for, one after the
  * other until one helps.
  * unit: 1
