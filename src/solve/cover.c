@@ -276,7 +276,7 @@ static int separate_between(struct espi_cover *c, double *outer, double *inner,
  * of the message on every link (W. Ben-Ameur, J. Neto, 2007, as in arcs.c). */
 esp_status espi_cover_period(struct espi_cover *c, double *period_s, struct esp_err *err)
 {
-    int m = c->net->g.m, added = 1;
+    int m = c->net->g.m, n = c->net->n_targets, added = 1;
     double *inner = ESPI_ARENA_NEW(c->arena, double, m), reached_s = INFINITY;
     double *outer = ESPI_ARENA_NEW(c->arena, double, m);
     *period_s = INFINITY;
@@ -288,7 +288,7 @@ esp_status espi_cover_period(struct espi_cover *c, double *period_s, struct esp_
         inner[e] = 1;
     espi_lp_take_any(c->lp);
     espi_lp_perturb(c->lp, 1);
-    while (added) {
+    for (double work = 0; added && work < ESPI_COVER_WORK; work += (double)m * n) {
         esp_status st = solve_cover(c, err);
         if (st)
             return st;

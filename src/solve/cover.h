@@ -48,7 +48,8 @@ void espi_cover_set_active(struct espi_cover *c, int node, int on);
 esp_status espi_cover_solve(struct espi_cover *c, double limit_s, double *period_s,
                             struct esp_err *err);
 
-/* The least period alone, sooner; c is of no use for other questions after that. */
+/* The least period alone, sooner, or where that takes too much work one that is proven,
+ * and may be less; c is of no use for other questions after that. */
 esp_status espi_cover_period(struct espi_cover *c, double *period_s, struct esp_err *err);
 
 #endif

@@ -357,6 +357,15 @@ enum { ESPI_STEINER_TARGETS = 12 };
  * chosen on: not measured */
 #define ESPI_STEINER_WORK 5e5
 
+/* The bound of a multicast is what is proven by then when the search for cuts has looked
+ * at so many links.
+ * unit: links, once for each target and solve
+ * trades: larger, time; smaller, bounds that are too good
+ * shown by: bench_multicast
+ * chosen on: 1,000 hosts, 20% of them targets: Tiers ends after three fifths of it;
+ * random and hub, which would take 20 s to say so, had their bound after a sixth of it */
+#define ESPI_COVER_WORK 4e7
+
 /* The bound of a multicast is found when what cuts prove and what is reached differ by
  * less.
  * unit: relative
