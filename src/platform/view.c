@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "graph/dijkstra.h"
 
@@ -59,64 +60,32 @@ struct closure {
     double *weight, *distance;
     int *last_arc;
     unsigned char *is_switch;
-    /* what is found, growing */
-    int m, n_hops;
+    /* what is found */
+    int m;
+    int64_t n_hops;
     int *tail, *head, *start, *hops;
-    int hop_cap, arc_cap;
 };
 
-static int grow_ints(struct closure *c, int **array, int used, int cap)
+/* Links on the path that Dijkstra found from `from` to node `to`. */
+static int path_length(const struct closure *c, const int *last_arc, int from, int to)
 {
-    int *fresh = ESPI_ARENA_NEW(c->arena, int, cap);
-    if (!fresh)
-        return -1;
-    if (used)
-        memcpy(fresh, *array, (size_t)used * sizeof *fresh);
-    *array = fresh;
-    return 0;
+    int length = 0;
+    for (int x = to; x != from; x = c->v->p->tail[last_arc[x]])
+        length++;
+    return length;
 }
 
-static int more_arcs(struct closure *c)
-{
-    if (c->m < c->arc_cap)
-        return 0;
-    int cap = c->arc_cap ? 2 * c->arc_cap : 1024;
-    if (grow_ints(c, &c->tail, c->m, cap) || grow_ints(c, &c->head, c->m, cap) ||
-        grow_ints(c, &c->start, c->m + (c->m > 0), cap + 1))
-        return -1;
-    c->arc_cap = cap;
-    return 0;
-}
-
-static int more_hops(struct closure *c, int need)
-{
-    if (c->n_hops + need <= c->hop_cap)
-        return 0;
-    int cap = 2 * c->hop_cap + need + 1024;
-    if (grow_ints(c, &c->hops, c->n_hops, cap))
-        return -1;
-    c->hop_cap = cap;
-    return 0;
-}
-
-/* The path that Dijkstra found from `from` to node `to`. */
-static int add_path(struct closure *c, int from, int to)
+static void add_path(struct closure *c, const int *last_arc, int from, int to)
 {
     const struct esp_platform *p = c->v->p;
-    int length = 0;
-    for (int x = to; x != from; x = p->tail[c->last_arc[x]])
-        length++;
-    if (more_arcs(c) || more_hops(c, length))
-        return -1;
     c->tail[c->m] = c->v->host[from];
     c->head[c->m] = c->v->host[to];
-    c->start[c->m] = c->n_hops;
-    c->n_hops += length;
-    int at = c->n_hops;
-    for (int x = to; x != from; x = p->tail[c->last_arc[x]])
-        c->hops[--at] = c->last_arc[x];
-    c->start[++c->m] = c->n_hops;
-    return 0;
+    c->start[c->m] = (int)c->n_hops;
+    c->n_hops += path_length(c, last_arc, from, to);
+    int at = (int)c->n_hops;
+    for (int x = to; x != from; x = p->tail[last_arc[x]])
+        c->hops[--at] = last_arc[x];
+    c->start[++c->m] = (int)c->n_hops;
 }
 
 static int closure_init(struct closure *c)
@@ -127,8 +96,8 @@ static int closure_init(struct closure *c)
         (struct espi_digraph){p->n_nodes, p->n_links, p->tail, p->head, p->out, p->in};
     c->weight = ESPI_ARENA_NEW(a, double, p->n_links);
     c->distance = ESPI_ARENA_NEW(a, double, p->n_nodes);
-    c->last_arc = ESPI_ARENA_NEW(a, int, p->n_nodes);
     c->is_switch = ESPI_ARENA_NEW(a, unsigned char, p->n_nodes);
+    c->last_arc = ESPI_NEW(int, (size_t)p->n_hosts *(size_t)p->n_nodes);
     if (!c->weight || !c->distance || !c->last_arc || !c->is_switch ||
         espi_dijkstra_init(&c->work, p->n_nodes, a))
         return -1;
@@ -139,26 +108,60 @@ static int closure_init(struct closure *c)
     return 0;
 }
 
-/* A direct link stands beside no path through switches: the cheaper of the two is taken,
- * which is what shortest paths do. */
-static esp_status find_paths(struct closure *c, struct esp_err *err)
+static int *last_arcs(const struct closure *c, int host)
+{
+    return c->last_arc + (size_t)host * (size_t)c->v->p->n_nodes;
+}
+
+/* The shortest paths of one host to the others, whose last arcs are -1 where there is
+ * none. */
+static void find_paths(struct closure *c, int host)
 {
     const struct espi_view *v = c->v;
+    int from = v->node[host], *last = last_arcs(c, host);
+    struct espi_dijkstra_query q = {c->weight, &from, 1, c->is_switch};
+    espi_dijkstra(&c->work, &c->links, &q, c->distance, last);
     for (int h = 0; h < v->p->n_hosts; h++) {
-        int from = v->node[h];
-        struct espi_dijkstra_query q = {c->weight, &from, 1, c->is_switch};
-        espi_dijkstra(&c->work, &c->links, &q, c->distance, c->last_arc);
-        for (int to = 0; to < v->p->n_nodes; to++) {
-            if (to == from || v->host[to] < 0 || !isfinite(c->distance[to]))
-                continue;
-            if (c->m >= MAX_ARCS)
-                return espi_err(err, ESP_EUNSUPPORTED,
-                                "too many pairs of hosts are joined through switches");
-            if (add_path(c, from, to))
-                return espi_err_nomem(err);
+        int to = v->node[h];
+        if (h == host || !isfinite(c->distance[to])) {
+            last[to] = -1;
+            continue;
         }
+        c->m++;
+        c->n_hops += path_length(c, last, from, to);
+    }
+}
+
+/* A direct link stands beside no path through switches: the cheaper of the two is taken,
+ * which is what shortest paths do. */
+static esp_status count_paths(struct closure *c, struct esp_err *err)
+{
+    for (int h = 0; h < c->v->p->n_hosts; h++) {
+        find_paths(c, h);
+        if (c->m >= MAX_ARCS || c->n_hops > INT32_MAX)
+            return espi_err(err, ESP_EUNSUPPORTED,
+                            "too many pairs of hosts are joined through switches");
     }
     return ESP_OK;
+}
+
+/* They are counted first: arrays of millions of arcs are of the right size at once. */
+static int list_paths(struct closure *c)
+{
+    const struct espi_view *v = c->v;
+    c->tail = ESPI_ARENA_NEW(c->arena, int, c->m);
+    c->head = ESPI_ARENA_NEW(c->arena, int, c->m);
+    c->start = ESPI_ARENA_NEW(c->arena, int, (size_t)c->m + 1);
+    c->hops = ESPI_ARENA_NEW(c->arena, int, (size_t)c->n_hops);
+    if (!c->tail || !c->head || !c->start || !c->hops)
+        return -1;
+    c->m = 0;
+    c->n_hops = c->start[0] = 0;
+    for (int h = 0; h < v->p->n_hosts; h++)
+        for (int to = 0; to < v->p->n_nodes; to++)
+            if (v->host[to] >= 0 && last_arcs(c, h)[to] >= 0)
+                add_path(c, last_arcs(c, h), v->node[h], to);
+    return 0;
 }
 
 /* Uses of an arc: those of its links, the times of equal resources added up. */
@@ -217,22 +220,31 @@ static int measure_arcs(struct espi_view *v, struct espi_arena *a)
     return 0;
 }
 
+static esp_status close_over_switches(struct closure *c, struct esp_err *err)
+{
+    struct espi_view *v = c->v;
+    if (closure_init(c))
+        return espi_err_nomem(err);
+    esp_status st = count_paths(c, err);
+    if (st)
+        return st;
+    if (list_paths(c))
+        return espi_err_nomem(err);
+    v->hop_start = c->start;
+    v->hops = c->hops;
+    if (espi_digraph_init(&v->g, v->p->n_hosts, c->m, c->tail, c->head, c->arena) ||
+        measure_arcs(v, c->arena) || gather_uses(v, c->arena))
+        return espi_err_nomem(err);
+    return ESP_OK;
+}
+
 static esp_status arcs_through_switches(struct espi_view *v, struct espi_arena *a,
                                         struct esp_err *err)
 {
     struct closure c = {.v = v, .arena = a};
-    if (closure_init(&c) || more_arcs(&c))
-        return espi_err_nomem(err);
-    c.start[0] = 0;
-    esp_status st = find_paths(&c, err);
-    if (st)
-        return st;
-    v->hop_start = c.start;
-    v->hops = c.hops;
-    if (espi_digraph_init(&v->g, v->p->n_hosts, c.m, c.tail, c.head, a) ||
-        measure_arcs(v, a) || gather_uses(v, a))
-        return espi_err_nomem(err);
-    return ESP_OK;
+    esp_status st = close_over_switches(&c, err);
+    espi_free(c.last_arc);
+    return st;
 }
 
 /* Time of a slice over a stretch of links with only switches between. */
