@@ -1,19 +1,20 @@
 /* The all-to-all broadcast paper's experiments, longer messages and larger networks.
  *
- *   bench_allgather [--json] [agents] [lengths] [mixes] [fabrics]
+ *   bench_allgather [--json] [agents] [lengths] [mixes] [fabrics] [growth]
  *
  * agents: figure 4, the cost of both algorithms for every number of agents, estimated by
  * the paper's formulas and simulated. lengths: figure 5, all algorithms over the length
  * of a part, on its 8 workstations and on 64 and 256, simulated; the plan that auto
  * chooses and its speed-up over the best classical one. mixes: that speed-up on 8 to 256
  * workstations of mixed speeds, by the length of a part. fabrics: the best packing of
- * trees from all hosts, its gap, the cut bound and processor seconds. All unless named.
- */
+ * trees from all hosts, its gap, the cut bound and processor seconds. growth: processor
+ * seconds of bound and plan on fabrics of 64 to 1,000 hosts. All unless named. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bench.h"
+#include "bound/op_bound.h"
 #include "solve/cut_bound.h"
 #include "solve/packing.h"
 #include "study/alltoall.h"
@@ -182,13 +183,64 @@ static void fabrics(void)
                        spreads[i], seed);
 }
 
+static double plan_cpu_s(const struct esp_platform *p)
+{
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    struct esp_err err;
+    double start_s = espi_cpu_s();
+    esp_request_init(&request, 0);
+    request.op = ESP_OP_ALLGATHER;
+    request.size_bytes = 64e6;
+    bench_stop_if(esp_plan_make(p, &request, &plan, &err), &err);
+    esp_plan_free(plan);
+    return espi_cpu_s() - start_s;
+}
+
+/* Clusters of 8, bandwidths that differ. Plans up to a quarter of a minute. */
+static void growth(void)
+{
+    static const int hosts[] = {64, 128, 256, 512, 1000};
+    enum { PLANNED = 512 };
+    if (!json)
+        printf("growth: processor seconds of the bound, and of a plan for 64 MB\n");
+    for (int i = 0; i < 5; i++) {
+        struct esp_fabric_options o;
+        struct esp_platform *p = NULL;
+        struct espi_op_bound bound;
+        struct esp_err err;
+        char text[200];
+        esp_fabric_options_defaults(&o);
+        o.clusters = hosts[i] / o.hosts;
+        o.spread = 1.3;
+        bench_stop_if(esp_generate_fabric(&o, &p, &err), &err);
+        struct espi_op_bound_task task = {
+            .p = p, .op = ESP_OP_ALLGATHER, .slice_bytes = 65024};
+        double start_s = espi_cpu_s();
+        bench_stop_if(espi_op_bound(&task, &bound, &err), &err);
+        double bound_s = espi_cpu_s() - start_s;
+        double plan_s = hosts[i] <= PLANNED ? plan_cpu_s(p) : -1;
+        snprintf(text, sizeof text,
+                 json ? "\"hosts\": %d, \"links\": %d, \"bound_Bps\": %.9g, "
+                        "\"bound_cpu_s\": %.3f, \"plan_cpu_s\": %.2f"
+                      : "%5d hosts %7d links  %.9g B/s  %8.3f s  %8.2f s",
+                 hosts[i], p->n_links, bound.throughput_Bps, bound_s, plan_s);
+        row(text);
+        fflush(stdout);
+        esp_platform_free(p);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } parts[] = {
-        {"agents", agents}, {"lengths", lengths}, {"mixes", mixes}, {"fabrics", fabrics}};
+    } parts[] = {{"agents", agents},
+                 {"lengths", lengths},
+                 {"mixes", mixes},
+                 {"fabrics", fabrics},
+                 {"growth", growth}};
     int named = 0;
     for (int i = 1; i < argc; i++)
         json |= !strcmp(argv[i], "--json");
@@ -196,7 +248,7 @@ int main(int argc, char **argv)
         putchar('[');
     for (int i = 1; i < argc; i++)
         named |= strcmp(argv[i], "--json") != 0;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         int asked = !named;
         for (int i = 1; i < argc; i++)
             asked |= !strcmp(argv[i], parts[k].name);

@@ -2,11 +2,13 @@
  * parts of the scatter's and of the lower bound, as the share of targets grows.
  *
  *   bench_multicast [--json] [--platforms N] [--threads N] [PRESET...]
+ *   bench_multicast --growth
  *
  * Platforms are Tiers presets (30b and 65b unless named), source and targets LAN nodes
  * drawn at random, the targets of a smaller share among those of a larger one. Every
  * platform is planned for at shares of 10% to 100%. Means over the platforms; times are
- * processor seconds of one core. */
+ * processor seconds of one core. --growth: those of the bound, and of a plan for 64 MB,
+ * to every fifth host of larger Tiers platforms. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "bound/op_bound.h"
 #include "study/multicast.h"
 
 enum {
@@ -139,6 +142,56 @@ static void print_json(const struct bench *b)
     puts("\n]");
 }
 
+/* ---- larger networks ---- */
+
+static void grow_to(int nodes)
+{
+    struct esp_tiers_options o;
+    struct esp_platform *p = NULL;
+    struct espi_op_bound bound;
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    struct esp_err err;
+    int n = 0;
+    esp_tiers_options_defaults(&o);
+    o.nodes = nodes;
+    bench_stop_if(esp_generate_tiers(&o, &p, &err), &err);
+    int *targets = calloc((size_t)nodes + 1, sizeof *targets);
+    for (int v = 5; targets && v < esp_platform_node_count(p) && n < nodes; v += 5)
+        targets[n++] = v;
+    esp_request_init(&request, 0);
+    request.op = ESP_OP_MULTICAST;
+    request.n_targets = n;
+    request.targets = targets;
+    request.size_bytes = 64e6;
+    struct espi_op_bound_task task = {.p = p,
+                                      .op = ESP_OP_MULTICAST,
+                                      .n_targets = n,
+                                      .targets = targets,
+                                      .slice_bytes = 65024};
+    double start_s = espi_cpu_s();
+    bench_stop_if(espi_op_bound(&task, &bound, &err), &err);
+    double bound_s = espi_cpu_s() - start_s;
+    start_s = espi_cpu_s();
+    bench_stop_if(esp_plan_make(p, &request, &plan, &err), &err);
+    printf("%6d hosts %6d targets  %8.3f s  %8.2f s  %.4f of the bound\n",
+           esp_platform_node_count(p), n, bound_s, espi_cpu_s() - start_s,
+           plan->throughput_Bps / bound.throughput_Bps);
+    fflush(stdout);
+    esp_plan_free(plan);
+    free(targets);
+    esp_platform_free(p);
+}
+
+static int show_growth(void)
+{
+    static const int nodes[] = {100, 300, 1000, 3000};
+    puts("growth: processor seconds of the bound and of a plan");
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+        grow_to(nodes[i]);
+    return 0;
+}
+
 static void parse(struct bench *b, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -153,7 +206,7 @@ static void parse(struct bench *b, int argc, char **argv)
             b->presets[b->n_presets++] = argv[i];
         else {
             fputs("usage: bench_multicast [--json] [--platforms N] [--threads N] "
-                  "[PRESET...]\n",
+                  "[PRESET...]\n       bench_multicast --growth\n",
                   stderr);
             exit(2);
         }
@@ -163,6 +216,8 @@ static void parse(struct bench *b, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct bench b = {.n_platforms = 10, .n_threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    if (argc == 2 && !strcmp(argv[1], "--growth"))
+        return show_growth();
     parse(&b, argc, argv);
     if (!b.n_presets) {
         b.presets[b.n_presets++] = "30b";
