@@ -6,6 +6,7 @@
 
 #include "algo/tuning.h"
 #include "base/events.h"
+#include "base/portable_math.h"
 #include "base/rng.h"
 
 enum { ARRIVAL /* of a chunk, `about`, at a host */, FREE /* a resource */ };
@@ -18,6 +19,13 @@ struct ready {
     int arc;
 };
 
+/* By which a host may get a chunk: the arcs from those who have it or get it. */
+struct prospect {
+    double supply;    /* chunks a second */
+    double soonest_s; /* arrival, no arc being busy */
+    double nearest_s; /* the shortest lag */
+};
+
 struct synth {
     const struct espi_synthesis_task *task;
     const struct espi_view *v;
@@ -27,18 +35,19 @@ struct synth {
     uint64_t *has, *wants; /* host -> bits of chunks; what is under way is in neither */
     int *wanted;           /* host -> how many it wants */
     int *holders;          /* chunk -> hosts that have it or get it */
-    double *supply;        /* (chunk, host) -> chunks a second by arcs from holders */
-    double *soonest_s;     /* (chunk, host) -> arrival by one of these, none being busy */
-    double *nearest_s;     /* (chunk, host) -> the shortest lag of these */
-    double *rate;          /* arc -> chunks a second, alone */
-    double *rate_in;       /* host -> chunks a second by all its arcs */
-    double *free_s;        /* resource */
-    struct espi_rows users; /* resource -> arcs */
-    double *began_s;        /* resource -> start of its last send; NULL: none is shared */
-    unsigned char *shared;  /* resource: do several hosts send over it, unordered? */
-    double *last_s;         /* host -> start of its last send */
+    struct prospect *prospect; /* (host, chunk) */
+    double *rate;              /* arc -> chunks a second, alone */
+    double *rate_in;           /* host -> chunks a second by all its arcs */
+    double *free_s;            /* resource */
+    struct espi_rows users;    /* resource -> arcs */
+    double *began_s;       /* resource -> start of its last send; NULL: none is shared */
+    unsigned char *shared; /* resource: do several hosts send over it, unordered? */
+    double *last_s;        /* host -> start of its last send */
     double *arrival_s; /* (host, chunk) -> when it is there; infinity: not known yet */
     int any_turn;      /* who is free may go out of turn */
+    int *sooner,
+        n_sooner; /* arcs that would bring sooner what the one in question does */
+    int next_in;  /* of those to its head, the first not looked at yet */
     struct ready *ready;
     int *queue, n_queue; /* arcs that something has changed for */
     unsigned char *queued;
@@ -144,18 +153,17 @@ static int synth_init(struct synth *s, struct espi_arena *a)
     s->wants = ESPI_ARENA_ZNEW(a, uint64_t, bits);
     s->wanted = ESPI_ARENA_NEW(a, int, s->n);
     s->holders = ESPI_ARENA_ZNEW(a, int, chunks);
-    s->supply = ESPI_ARENA_ZNEW(a, double, chunks *(size_t)s->n);
-    s->soonest_s = ESPI_ARENA_NEW(a, double, chunks *(size_t)s->n);
-    s->nearest_s = ESPI_ARENA_NEW(a, double, chunks *(size_t)s->n);
+    s->prospect = ESPI_ARENA_NEW(a, struct prospect, chunks * (size_t)s->n);
     s->arrival_s = ESPI_ARENA_NEW(a, double, chunks *(size_t)s->n);
     s->free_s = ESPI_ARENA_ZNEW(a, double, v->links.n);
     s->ready = ESPI_ARENA_NEW(a, struct ready, v->g.m);
     s->queue = ESPI_ARENA_NEW(a, int, v->g.m);
+    s->sooner = ESPI_ARENA_NEW(a, int, v->g.m);
     s->queued = ESPI_ARENA_ZNEW(a, unsigned char, v->g.m);
     s->out->send = ESPI_ARENA_NEW(a, struct espi_chunk_send, chunks * (size_t)(s->n - 1));
-    if (!s->has || !s->wants || !s->wanted || !s->holders || !s->supply ||
-        !s->soonest_s || !s->nearest_s || !s->arrival_s || !s->free_s || !s->ready ||
-        !s->queue || !s->queued || !s->out->send)
+    if (!s->has || !s->wants || !s->wanted || !s->holders || !s->prospect ||
+        !s->arrival_s || !s->free_s || !s->ready || !s->queue || !s->sooner ||
+        !s->queued || !s->out->send)
         return -1;
     return list_users(s, a) || find_rates(s, a) || find_shared(s, a) ? -1 : 0;
 }
@@ -172,6 +180,11 @@ static double *arrival_of(const struct synth *s, int host, int chunk)
     return &s->arrival_s[(size_t)host * (size_t)s->task->n_chunks + (size_t)chunk];
 }
 
+static struct prospect *prospect_of(const struct synth *s, int host, int chunk)
+{
+    return &s->prospect[(size_t)host * (size_t)s->task->n_chunks + (size_t)chunk];
+}
+
 static void queue_arc(struct synth *s, int arc)
 {
     if (!s->queued[arc]) {
@@ -186,15 +199,14 @@ static void queue_arc(struct synth *s, int arc)
 static void count_holder(struct synth *s, int host, int chunk, double at_s)
 {
     const struct espi_rows *out = &s->v->g.out;
-    size_t row = (size_t)chunk * (size_t)s->n;
     *arrival_of(s, host, chunk) = at_s;
     s->holders[chunk]++;
     for (int i = out->start[host]; i < out->start[host + 1]; i++) {
         int e = out->item[i];
-        size_t at = row + (size_t)s->v->g.head[e];
-        s->supply[at] += s->rate[e];
-        s->soonest_s[at] = fmin(s->soonest_s[at], at_s + s->v->lag_s[e]);
-        s->nearest_s[at] = fmin(s->nearest_s[at], s->v->lag_s[e]);
+        struct prospect *x = prospect_of(s, s->v->g.head[e], chunk);
+        x->supply += s->rate[e];
+        x->soonest_s = fmin(x->soonest_s, at_s + s->v->lag_s[e]);
+        x->nearest_s = fmin(x->nearest_s, s->v->lag_s[e]);
     }
 }
 
@@ -222,8 +234,10 @@ static void lay_out(struct synth *s)
                 s->wanted[h]++;
             }
     }
-    for (size_t i = 0; i < (size_t)s->n * (size_t)t->n_chunks; i++)
-        s->arrival_s[i] = s->soonest_s[i] = s->nearest_s[i] = INFINITY;
+    for (size_t i = 0; i < (size_t)s->n * (size_t)t->n_chunks; i++) {
+        s->arrival_s[i] = INFINITY;
+        s->prospect[i] = (struct prospect){0, INFINITY, INFINITY};
+    }
     for (int c = 0; c < t->n_chunks; c++) {
         count_holder(s, t->source[c], c, 0);
         take_chunk(s, t->source[c], c);
@@ -285,35 +299,36 @@ static int list_ready(struct synth *s)
     return n;
 }
 
-/* Since when the sender of an arc could have gone, had all that it shares with others
- * been free: its send before had begun, the chunk was there. */
-static double ready_since_s(const struct synth *s, int arc, int chunk)
-{
-    const struct espi_view *v = s->v;
-    int from = v->g.tail[arc];
-    double since_s = fmax(s->last_s[from], *arrival_of(s, from, chunk));
-    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
-        if (!s->shared[v->use_resource[k]])
-            since_s = fmax(since_s, s->free_s[v->use_resource[k]]);
-    return since_s;
-}
-
 /* Hosts follow their lists and know nothing of each other. One that was ready when
- * another began to send over what they share might have gone first. */
-static int is_in_turn(const struct synth *s, int arc, int chunk)
+ * another began to send over what they share might have gone first: it is out of turn.
+ * What that says of an arc, whichever chunk it carries: */
+struct turn {
+    double since_s; /* its sender could have gone, had all that it shares been free */
+    double began_s; /* another began to use some of that */
+};
+
+static struct turn turn_of(const struct synth *s, int arc)
 {
     const struct espi_view *v = s->v;
-    if (!s->began_s)
-        return 1;
-    double since_s = ready_since_s(s, arc, chunk);
-    if (since_s >= s->now_s - s->same_s)
-        return 1;
+    struct turn t = {INFINITY, 0};
+    if (s->any_turn || !s->began_s)
+        return t;
+    t.since_s = s->last_s[v->g.tail[arc]];
+    t.began_s = -INFINITY;
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
         int r = v->use_resource[k];
-        if (s->shared[r] && s->began_s[r] >= since_s - s->same_s)
-            return 0;
+        if (s->shared[r])
+            t.began_s = espi_max(t.began_s, s->began_s[r]);
+        else
+            t.since_s = espi_max(t.since_s, s->free_s[r]);
     }
-    return 1;
+    return t;
+}
+
+static int is_in_turn(const struct synth *s, const struct turn *t, double arrival_s)
+{
+    double since_s = espi_max(t->since_s, arrival_s);
+    return since_s >= s->now_s - s->same_s || !(t->began_s >= since_s - s->same_s);
 }
 
 static void note_start(struct synth *s, int arc)
@@ -326,26 +341,41 @@ static void note_start(struct synth *s, int arc)
     s->last_s[v->g.tail[arc]] = s->now_s;
 }
 
-/* Would another arc bring the chunk sooner, once it is free and the chunk is there? */
-static int comes_sooner(const struct synth *s, int arc, int chunk)
+/* The next arc to the head of this one that would bring sooner what its tail has, once it
+ * is free; -1: there are no more. */
+static int find_sooner(struct synth *s, int arc)
 {
     const struct espi_view *v = s->v;
-    int to = v->g.head[arc];
-    double arrival_s = s->now_s + v->lag_s[arc];
-    size_t at = (size_t)chunk * (size_t)s->n + (size_t)to;
-    if (fmax(s->soonest_s[at], s->now_s + s->nearest_s[at]) >= arrival_s - s->same_s)
-        return 0;
-    for (int i = v->g.in.start[to]; i < v->g.in.start[to + 1]; i++) {
-        int e = v->g.in.item[i];
-        double start_s = fmax(s->now_s, *arrival_of(s, v->g.tail[e], chunk));
-        if (e == arc || start_s + v->lag_s[e] >= arrival_s - s->same_s)
+    int end = v->g.in.start[v->g.head[arc] + 1];
+    double before_s = s->now_s + v->lag_s[arc] - s->same_s;
+    while (s->next_in < end) {
+        int e = v->g.in.item[s->next_in++];
+        double start_s = s->now_s;
+        if (e == arc || start_s + v->lag_s[e] >= before_s)
             continue;
         for (int k = v->use_start[e]; k < v->use_start[e + 1]; k++)
-            start_s = fmax(start_s, s->free_s[v->use_resource[k]]);
-        if (start_s + v->lag_s[e] < arrival_s - s->same_s)
+            start_s = espi_max(start_s, s->free_s[v->use_resource[k]]);
+        if (start_s + v->lag_s[e] < before_s)
+            return s->sooner[s->n_sooner++] = e;
+    }
+    return -1;
+}
+
+/* Would another arc bring the chunk sooner, once it is free and the chunk is there? */
+static int comes_sooner(struct synth *s, int arc, int chunk)
+{
+    const struct espi_view *v = s->v;
+    double before_s = s->now_s + v->lag_s[arc] - s->same_s;
+    const struct prospect *x = prospect_of(s, v->g.head[arc], chunk);
+    if (espi_max(x->soonest_s, s->now_s + x->nearest_s) >= before_s)
+        return 0;
+    for (int i = 0;; i++) {
+        int e = i < s->n_sooner ? s->sooner[i] : find_sooner(s, arc);
+        if (e < 0)
+            return 0;
+        if (*arrival_of(s, v->g.tail[e], chunk) + v->lag_s[e] < before_s)
             return 1;
     }
-    return 0;
 }
 
 /* The chunk that its head is least likely to get otherwise; -1: better none. */
@@ -357,19 +387,24 @@ static int pick_chunk(struct synth *s, int arc)
     int last = s->wanted[to] / s->rate_in[to] < s->v->lag_s[arc];
     int from = (int)espi_rng_below(&s->rng, (uint32_t)n), best_turn = 0;
     double best_supply = 0;
+    const struct prospect *prospects = prospect_of(s, to, 0);
+    const double *arrival_s = arrival_of(s, s->v->g.tail[arc], 0);
+    struct turn turn_now = turn_of(s, arc);
+    s->n_sooner = 0;
+    s->next_in = s->v->g.in.start[to];
     for (int w = 0; w < s->words; w++)
         for (uint64_t bits = has[w] & wants[w]; bits; bits &= bits - 1) {
             int c = w * 64 + __builtin_ctzll(bits),
                 turn = c < from ? c + n - from : c - from;
-            double supply = s->supply[(size_t)c * (size_t)s->n + (size_t)to];
+            double supply = prospects[c].supply;
             if (best >= 0 &&
                 (supply > best_supply ||
                  (supply == best_supply &&
                   (s->holders[c] > s->holders[best] ||
                    (s->holders[c] == s->holders[best] && turn > best_turn)))))
                 continue;
-            if ((last && comes_sooner(s, arc, c)) ||
-                (!s->any_turn && !is_in_turn(s, arc, c)))
+            if (!is_in_turn(s, &turn_now, arrival_s[c]) ||
+                (last && comes_sooner(s, arc, c)))
                 continue;
             best = c;
             best_supply = supply;
