@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "platform/platform.h"
 #include "select/slices.h"
 
 void espi_contest_init(struct espi_contest *c, const struct esp_platform *p,
@@ -55,7 +56,22 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ (hash >> 32);
 }
 
-static uint64_t hash_of(const struct esp_plan *plan)
+/* ordered: the order of the edges counts, too. Where every connection goes on by itself
+ * and is played so it does not: a tree gives each one slice at a time. */
+static uint64_t hash_of_edges(const struct esp_tree *tree, int ordered)
+{
+    uint64_t hash = 0;
+    for (int i = 0; i < tree->n_edges; i++) {
+        const struct esp_edge *edge = &tree->edges[i];
+        uint64_t own = mix(ordered ? hash : 0, (uint64_t)edge->n_hops);
+        for (int h = 0; h < edge->n_hops; h++)
+            own = mix(own, (uint64_t)tree->hops[edge->first_hop + h]);
+        hash = ordered ? own : hash + own;
+    }
+    return hash;
+}
+
+static uint64_t hash_of(const struct esp_plan *plan, int ordered)
 {
     uint64_t hash = (uint64_t)plan->n_trees;
     for (int t = 0; t < plan->n_trees; t++) {
@@ -63,10 +79,7 @@ static uint64_t hash_of(const struct esp_plan *plan)
         /* weights found for slices of two sizes differ in their last digits */
         hash = mix(mix(hash, (uint64_t)(tree->weight * 0x1p30 + 0.5)),
                    (uint64_t)tree->n_edges);
-        for (int i = 0; i < tree->n_edges; i++)
-            hash = mix(hash, (uint64_t)tree->edges[i].n_hops);
-        for (int h = 0; h < tree->n_hops; h++)
-            hash = mix(hash, (uint64_t)tree->hops[h]);
+        hash = mix(hash, hash_of_edges(tree, ordered));
         for (int i = 0; tree->steps && i < tree->n_edges; i++)
             hash = mix(hash, (uint64_t)tree->steps[i]);
     }
@@ -76,7 +89,8 @@ static uint64_t hash_of(const struct esp_plan *plan)
 /* Was a plan of the same trees judged before? */
 static int is_known(struct espi_contest *c, const struct esp_plan *plan)
 {
-    uint64_t hash = hash_of(plan);
+    int played = c->task.p->model == ESP_MODEL_CAPACITY && c->judge.closer_looks;
+    uint64_t hash = hash_of(plan, !played);
     for (int i = 0; i < c->n_seen; i++)
         if (c->seen[i] == hash)
             return 1;

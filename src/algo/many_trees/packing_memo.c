@@ -1,8 +1,29 @@
 #include "algo/many_trees/packing_memo.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/err.h"
+
+/* rounding: of a product and a quotient. */
+#define ALIKE 1e-14
+
+int espi_loads_alike(const struct espi_view *v, double slice_bytes,
+                     struct espi_arena *arena)
+{
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    struct espi_resources r;
+    double factor = slice_bytes / v->slice_bytes;
+    int alike = slice_bytes == v->slice_bytes;
+    if (!alike && !espi_resources_init(&r, v->p, slice_bytes, arena)) {
+        alike = 1;
+        for (int k = 0; k < r.start[v->p->n_links] && alike; k++)
+            alike =
+                fabs(r.time_s[k] - factor * v->links.time_s[k]) <= ALIKE * r.time_s[k];
+    }
+    espi_arena_release(arena, mark);
+    return alike;
+}
 
 static void *copy(struct espi_arena *a, const void *from, size_t count, size_t size)
 {
@@ -47,6 +68,28 @@ static void remember_packing(const struct espi_task *task,
         memo->packed.packing.n_hosts = 0;
 }
 
+/* Is the packing kept that the task needs, perhaps in slices of another size? */
+static int is_kept(const struct espi_task *task)
+{
+    const struct espi_algo_memo *memo = task->memo;
+    return memo->packed.packing.n_hosts == task->view->g.n &&
+           memo->packed.work_limit == task->work_limit &&
+           espi_loads_alike(task->view, memo->packed.slice_bytes, task->arena);
+}
+
+static int recall_packing(const struct espi_task *task, struct espi_packing *out)
+{
+    const struct espi_view *v = task->view;
+    double factor = task->memo->packed.slice_bytes / v->slice_bytes;
+    if (copy_packing(&task->memo->packed.packing, v->links.n, task->arena, out))
+        return -1;
+    out->rate *= factor;
+    out->bound *= factor;
+    for (int t = 0; t < out->n_trees; t++)
+        out->tree[t].rate *= factor;
+    return 0;
+}
+
 esp_status espi_task_packing(const struct espi_task *task, double time_limit_s,
                              struct espi_packing *out, struct esp_err *err)
 {
@@ -55,12 +98,8 @@ esp_status espi_task_packing(const struct espi_task *task, double time_limit_s,
     struct espi_packing_options options = {.time_limit_s = time_limit_s,
                                            .work_limit = task->work_limit};
     struct espi_packing packing;
-    if (memo && memo->packed.packing.n_hosts == v->g.n &&
-        memo->packed.slice_bytes == v->slice_bytes &&
-        memo->packed.work_limit == task->work_limit)
-        return copy_packing(&memo->packed.packing, v->links.n, task->arena, out)
-                   ? espi_err_nomem(err)
-                   : ESP_OK;
+    if (memo && is_kept(task))
+        return recall_packing(task, out) ? espi_err_nomem(err) : ESP_OK;
     esp_status st =
         espi_packing_solve(v, task->root, &options, task->arena, &packing, err);
     if (st)

@@ -39,7 +39,8 @@ struct grower {
     double sharp;   /* of the soft maximum */
     double *load;   /* resource -> part of round_s, of whole trees */
     double *rest;   /* ... of the packing's share that is left */
-    double *weight; /* resource -> exp(sharp * (load - 1)) */
+    double *over;   /* resource -> load + rest - 1, as of its weight */
+    double *weight; /* resource -> exp(sharp * over) */
     double *factor; /* use of an arc -> by how much its weight then grows */
     double *free_s; /* resource -> when this tree's slice is through with it */
     double *at_s;   /* host -> when the slice is there */
@@ -55,6 +56,9 @@ struct grower {
 static void set_weight(struct grower *g, int r)
 {
     double over = g->load[r] + g->rest[r] - 1;
+    if (over == g->over[r])
+        return;
+    g->over[r] = over;
     g->weight[r] = espi_exp(fmin(g->sharp * over, MOST_EXPONENT));
 }
 
@@ -198,16 +202,19 @@ static int grower_init(struct grower *g, struct espi_arena *a)
     int n_resources = g->v->links.n;
     g->load = ESPI_ARENA_ZNEW(a, double, n_resources);
     g->rest = ESPI_ARENA_ZNEW(a, double, n_resources);
+    g->over = ESPI_ARENA_NEW(a, double, n_resources);
     g->weight = ESPI_ARENA_ZNEW(a, double, n_resources);
     g->free_s = ESPI_ARENA_ZNEW(a, double, n_resources);
     g->at_s = ESPI_ARENA_ZNEW(a, double, g->n);
     g->inside = ESPI_ARENA_ZNEW(a, unsigned char, g->n);
     g->used = ESPI_ARENA_ZNEW(a, int, g->v->g.m);
     g->factor = ESPI_ARENA_NEW(a, double, g->v->use_start[g->v->g.m]);
-    return g->used && g->factor && g->load && g->rest && g->weight && g->free_s &&
-                   g->at_s && g->inside
-               ? espi_heap_init(&g->outside, a, g->n)
-               : -1;
+    if (!g->used || !g->factor || !g->load || !g->rest || !g->over || !g->weight ||
+        !g->free_s || !g->at_s || !g->inside)
+        return -1;
+    for (int r = 0; r < n_resources; r++)
+        g->over[r] = INFINITY; /* none yet */
+    return espi_heap_init(&g->outside, a, g->n);
 }
 
 /* Keeps the set if it is the best. */

@@ -59,7 +59,7 @@ static long *recall_shares(const struct espi_task *task, struct esp_plan *plan)
 {
     const struct espi_algo_memo *memo = task->memo;
     if (!memo || memo->shares.n != task->view->g.m ||
-        memo->shares.slice_bytes != task->view->slice_bytes)
+        !espi_loads_alike(task->view, memo->shares.slice_bytes, task->arena))
         return NULL;
     plan->bound_Bps = memo->shares.bound_Bps;
     return memo->shares.share;
