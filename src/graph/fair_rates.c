@@ -42,8 +42,11 @@ int espi_fair_rates_init(struct espi_fair_rates *x, int n_flows, int n_resources
     x->next = ESPI_ARENA_NEW(a, int, n_uses);
     x->before = ESPI_ARENA_NEW(a, int, n_uses);
     x->resource = ESPI_ARENA_ZNEW(a, struct espi_fair_resource, n_resources);
-    if (!x->part || !x->flow_of || !x->next || !x->before || !x->resource ||
-        flows_init(x, n_flows, a) || espi_heap_init(&x->due, a, n_resources))
+    x->is_changed = ESPI_ARENA_ZNEW(a, unsigned char, n_resources);
+    x->changed = ESPI_ARENA_NEW(a, int, n_resources);
+    if (!x->is_changed || !x->changed || !x->part || !x->flow_of || !x->next ||
+        !x->before || !x->resource || flows_init(x, n_flows, a) ||
+        espi_heap_init(&x->due, a, n_resources))
         return -1;
     for (int i = 0; i < n_flows; i++)
         for (int k = use_start[i]; k < use_start[i + 1]; k++)
@@ -98,6 +101,23 @@ static void expect_resource(struct espi_fair_rates *x, int resource)
         espi_heap_set(&x->due, resource, level_of(r));
     else
         espi_heap_remove(&x->due, resource);
+}
+
+/* Several of its flows change at once, mostly: it is looked at when all have. */
+static void touch_resource(struct espi_fair_rates *x, int resource)
+{
+    if (!x->is_changed[resource])
+        x->changed[x->n_changed++] = resource;
+    x->is_changed[resource] = 1;
+}
+
+static void expect_changed(struct espi_fair_rates *x)
+{
+    for (int i = 0; i < x->n_changed; i++) {
+        x->is_changed[x->changed[i]] = 0;
+        expect_resource(x, x->changed[i]);
+    }
+    x->n_changed = 0;
 }
 
 /* Adds up what its flows take. */
@@ -181,7 +201,7 @@ static void open_flow(struct espi_fair_rates *x, int flow)
         r->n_open++;
         if (isfinite(part))
             use_resource(x, r, -rate * part, part);
-        expect_resource(x, x->use_resource[k]);
+        touch_resource(x, x->use_resource[k]);
     }
 }
 
@@ -203,8 +223,7 @@ static void fix_flow(struct espi_fair_rates *x, int flow, int resource, double r
             use_resource(x, r, rate * part, -part);
         if (r->n_open == 0)
             r->weight = 0;
-        if (x->use_resource[k] != resource)
-            expect_resource(x, x->use_resource[k]);
+        touch_resource(x, x->use_resource[k]);
     }
 }
 
@@ -240,7 +259,7 @@ static void take_flow(struct espi_fair_rates *x, int flow)
             use_resource(x, r, -x->rate[flow] * part, 0);
         if (r->n_there == 0)
             r->used = 0;
-        expect_resource(x, x->use_resource[k]);
+        touch_resource(x, x->use_resource[k]);
     }
     x->rate[flow] = 0;
 }
@@ -285,7 +304,7 @@ static void fix_open(struct espi_fair_rates *x, int resource, double level)
     for (int k = r->first; k >= 0 && r->n_open > 0; k = x->next[k])
         if (x->phase[x->flow_of[k]] == OPEN)
             fix_flow(x, x->flow_of[k], resource, level);
-    expect_resource(x, resource);
+    touch_resource(x, resource);
 }
 
 static void fill_resource(struct espi_fair_rates *x, int resource)
@@ -318,7 +337,7 @@ void espi_fair_rates_update(struct espi_fair_rates *x)
             take_flow(x, flow);
     }
     x->n_pending = 0;
-    while (x->due.size > 0)
+    for (expect_changed(x); x->due.size > 0; expect_changed(x))
         fill_resource(x, espi_heap_top(&x->due));
     for (int i = 0; i < x->n_updated; i++) {
         int flow = x->updated[i];

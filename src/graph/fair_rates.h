@@ -52,6 +52,8 @@ struct espi_fair_rates {
     unsigned char *is_pending;           /* by flow: to be looked at */
     int *pending, n_pending;             /* flows that came or went */
     struct espi_heap due;                /* resources by the level at which they act */
+    unsigned char *is_changed; /* by resource: when it acts is to be found anew */
+    int *changed, n_changed;
 };
 
 /* Room for so many flows, whose uses are given, each with parts still to be set. -1 when

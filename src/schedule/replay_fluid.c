@@ -52,8 +52,9 @@ struct fluid {
     int *tree_first;                   /* tree -> slots of a round of those before it */
     struct espi_parallel_arcs of_host; /* connections and their legs */
     struct connection *connection;
-    int64_t *lead;         /* tree -> how far its first leg from the host is; scratch */
-    struct espi_heap ends; /* connections by the time at which the slice has left */
+    unsigned char *is_first; /* node: has it something from the start? */
+    int64_t *lead;           /* tree -> how far its first leg from the host is; scratch */
+    struct espi_heap ends;   /* connections by the time at which the slice has left */
     struct espi_events under_way;
     int *awake, n_awake; /* nodes that may have something to send */
     unsigned char *is_awake;
@@ -86,7 +87,7 @@ static int64_t limit_of(struct fluid *f, int host)
 {
     int n_trees = f->legs->plan->n_trees;
     int64_t ahead = (int64_t)ESPI_SLICES_AHEAD * n_trees, least = INT64_MAX - ahead;
-    if (n_trees == 1)
+    if (n_trees == 1 || !f->is_first[host])
         return INT64_MAX;
     for (int t = 0; t < n_trees; t++)
         f->lead[t] = -1;
@@ -310,12 +311,15 @@ static int connections_set(struct fluid *f, int n_nodes, struct espi_arena *a)
         ESPI_ARENA_NEW(a, struct espi_parallel_arc, f->legs->n);
     f->connection = ESPI_ARENA_NEW(a, struct connection, f->legs->n);
     f->of_arc = ESPI_ARENA_NEW(a, int, f->legs->n_arcs);
-    if (!ends || !f->connection || !f->of_arc)
+    f->is_first = ESPI_ARENA_ZNEW(a, unsigned char, n_nodes);
+    if (!ends || !f->connection || !f->of_arc || !f->is_first)
         return -1;
     for (int i = 0; i < f->legs->n; i++)
         if (f->leg[i].count > 0)
             ends[n++] =
                 (struct espi_parallel_arc){f->legs->leg[i].from, f->legs->leg[i].to, i};
+    for (int i = 0; i < n; i++)
+        f->is_first[ends[i].from] |= f->legs->leg[ends[i].id].source < 0;
     if (espi_parallel_arcs_init(&f->of_host, ends, n, n_nodes, a))
         return -1;
     for (int c = 0; c < f->of_host.n; c++) {
@@ -329,15 +333,53 @@ static int connections_set(struct fluid *f, int n_nodes, struct espi_arena *a)
     return 0;
 }
 
-static int rates_set(struct fluid *f, struct espi_arena *a)
+/* Is a use of what nobody else uses of no account, since another one of the same arc
+ * limits it as much? So are most links: ports or cables are what limits transfers. */
+static int is_idle_use(const struct espi_arc_uses *u, const int *users, int arc, int use)
+{
+    for (int k = u->start[arc]; k < u->start[arc + 1]; k++) {
+        int before = u->time_s[k] == u->time_s[use] && users[u->resource[k]] == 1;
+        if (k != use && u->time_s[k] >= u->time_s[use] && (!before || k < use))
+            return users[u->resource[use]] == 1;
+    }
+    return 0;
+}
+
+/* The uses by which rates are found. */
+static int limits_set(struct fluid *f, int **start, int **resource, double **part,
+                      struct espi_arena *a)
 {
     const struct espi_arc_uses *u = f->u;
-    int n = f->legs->n_arcs;
+    int n = f->legs->n_arcs, kept = 0, *users = ESPI_ARENA_ZNEW(a, int, u->n_resources);
+    *start = ESPI_ARENA_NEW(a, int, (size_t)n + 1);
+    *resource = ESPI_ARENA_NEW(a, int, u->start[n]);
+    *part = ESPI_ARENA_NEW(a, double, u->start[n]);
+    if (!users || !*start || !*resource || !*part)
+        return -1;
+    for (int k = 0; k < u->start[n]; k++)
+        users[u->resource[k]]++;
+    for (int arc = 0; arc < n; arc++) {
+        (*start)[arc] = kept;
+        for (int k = u->start[arc]; k < u->start[arc + 1]; k++)
+            if (!is_idle_use(u, users, arc, k)) {
+                (*resource)[kept] = u->resource[k];
+                (*part)[kept++] = u->time_s[k];
+            }
+    }
+    (*start)[n] = kept;
+    return 0;
+}
+
+static int rates_set(struct fluid *f, struct espi_arena *a)
+{
+    int n = f->legs->n_arcs, *start, *resource;
+    double *part;
     f->begun = ESPI_ARENA_NEW(a, int, f->of_host.n);
     if (!f->begun || espi_heap_init(&f->ends, a, f->of_host.n) ||
-        espi_fair_rates_init(&f->rates, n, u->n_resources, u->start, u->resource, a))
+        limits_set(f, &start, &resource, &part, a) ||
+        espi_fair_rates_init(&f->rates, n, f->u->n_resources, start, resource, a))
         return -1;
-    memcpy(f->rates.part, u->time_s, (size_t)u->start[n] * sizeof *u->time_s);
+    memcpy(f->rates.part, part, (size_t)start[n] * sizeof *part);
     return 0;
 }
 
