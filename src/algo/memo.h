@@ -31,6 +31,7 @@ struct espi_algo_memo {
         struct espi_rng rng;
         struct espi_arena arena;
     } few;
+    int equal_trees; /* so many of one weight were best for other slices; 0: not known */
     /* What the optimal steady state sends over each arc of a view. */
     struct {
         double slice_bytes; /* of the view */

@@ -509,7 +509,8 @@ int espi_fluid_pace(const struct esp_platform *p, const struct espi_arrangement 
     if (slots < 1 || a->order.n < 1)
         return 0;
     int64_t rounds = (o->n_slices + slots - 1) / slots;
-    rounds = rounds < 2 ? 2 : rounds;
+    int64_t most = rounds_of(a, ESPI_FLUID_CLAIM);
+    rounds = rounds < 2 ? 2 : rounds > most ? most : rounds;
     w.rounds = rounds_of(a, ESPI_FLUID_WEIGH) / 4;
     w.rounds = w.rounds < rounds / 2 ? w.rounds : rounds / 2;
     m.n_slices = rounds * slots;

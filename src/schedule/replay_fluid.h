@@ -23,8 +23,8 @@ int espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement 
                     const struct espi_round_options *o, int claim,
                     struct espi_arena *arena, struct espi_played *out);
 
-/* What a slice more takes a message of so many; 0 where nothing is sent. -1 when out of
- * memory. */
+/* What a slice more takes a message of so many, or of as many as are played for a claim;
+ * 0 where nothing is sent. -1 when out of memory. */
 int espi_fluid_pace(const struct esp_platform *p, const struct espi_arrangement *a,
                     const struct espi_round_options *o, struct espi_arena *arena,
                     double *pace_s);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "platform/platform.h"
 #include "select/slices.h"
+#include "select/tuning.h"
 
 void espi_contest_init(struct espi_contest *c, const struct esp_platform *p,
                        const struct esp_request *request, struct espi_arena *arena)
@@ -153,6 +154,26 @@ esp_status espi_contest_offer(struct espi_contest *c, struct esp_plan *plan,
     return ESP_OK;
 }
 
+/* Bytes take no less of resources than at the rate of the bound: of slices of any size
+ * where latencies keep no resource busy, else as the message in one piece does. */
+static void note_bound(struct espi_contest *c, const struct esp_plan *plan,
+                       double slice_bytes)
+{
+    esp_model model = c->task.p->model;
+    int in_ports = model == ESP_MODEL_ONE_PORT || model == ESP_MODEL_HALF_DUPLEX;
+    int holds =
+        model == ESP_MODEL_CAPACITY || (in_ports && slice_bytes >= c->judge.size_bytes);
+    if (holds && c->task.request->op == ESP_OP_BCAST && plan->bound_Bps > 0)
+        c->least_s = fmax(c->least_s, c->judge.size_bytes / plan->bound_Bps);
+}
+
+/* Can nobody be earlier by more than what does not matter? */
+static int is_decided(const struct espi_contest *c)
+{
+    return c->best && c->others_wanted == 0 &&
+           c->verdict.judged_s <= c->least_s * (1 + ESPI_CONTEST_ENOUGH);
+}
+
 esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *algo,
                               const double *options, double slice_bytes,
                               struct esp_err *err)
@@ -161,7 +182,8 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     struct esp_request request = *c->task.request;
     struct esp_plan *plan = NULL;
     char text[ESPI_CANDIDATE_TEXT];
-    if (!espi_algo_applies(algo, own.p) || (c->is_over && c->is_over(c->is_over_arg)))
+    if (is_decided(c) || !espi_algo_applies(algo, own.p) ||
+        (c->is_over && c->is_over(c->is_over_arg)))
         return ESP_OK;
     espi_algo_format(algo, options, text, sizeof text);
     request.algo = text;
@@ -174,6 +196,7 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     espi_arena_release(own.arena, mark);
     if (st)
         return st == ESP_ENOMEM || st == ESP_EINTERNAL ? st : ESP_OK;
+    note_bound(c, plan, slice_bytes);
     return espi_contest_offer(c, plan, err);
 }
 

@@ -54,6 +54,9 @@ struct espi_contest {
     /* Is the time over? Asked before each run of an algorithm; NULL: never. */
     int (*is_over)(void *arg);
     void *is_over_arg;
+    /* No plan is through before, of broadcasts, by the bounds that plans come with; 0:
+     * not known. */
+    double least_s;
     struct espi_algo_memo memo;
     /* What was judged is not judged again: algorithms often agree, and so do runs of one
      * for several slices. Kept are hashes of the trees, while there is room. */

@@ -73,6 +73,14 @@ enum { ESPI_CONTEST_FEW_HOSTS = 200 };
  * chosen on: not measured */
 enum { ESPI_CONTEST_ROUNDS = 2 };
 
+/* A contest ends when no plan can be earlier than the best by more than this part.
+ * unit: part of the makespan
+ * trades: larger, makespans, by up to as much; smaller, time for nothing
+ * shown by: bench_finish
+ * chosen on: seeds 1 to 3 of bench_finish, where makespans stay the same to three
+ * digits */
+#define ESPI_CONTEST_ENOUGH 1e-3
+
 /* Up to so many hosts plans that rest on linear programs are weighed against what `auto`
  * stands for, of all operations but broadcasts.
  * unit: hosts

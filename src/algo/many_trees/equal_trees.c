@@ -18,11 +18,43 @@
 #include "algo/many_trees/round_trees.h"
 #include "algo/tuning.h"
 #include "base/err.h"
+#include "graph/dijkstra.h"
 
-/* The numbers of trees that are tried: all up to eight, then about every eighth more. */
+/* The numbers of trees that are tried: all up to some, then about every eighth more. */
 static int next_k(int k)
 {
-    return k < 8 ? k + 1 : k + k / 8;
+    return k < ESPI_EQUAL_TREES_FEW ? k + 1 : k + k / ESPI_EQUAL_TREES_FEW;
+}
+
+/* Is the number tried where another one was best for other slices? Small ones always
+ * are: they take little time, and suit many slices as large ones suit few. */
+static int is_near(int k, const struct espi_algo_memo *memo)
+{
+    int known = memo ? memo->equal_trees : 0;
+    int low = next_k(next_k(k)), high = next_k(next_k(known));
+    return known == 0 || k <= ESPI_EQUAL_TREES_FEW || (low >= known && k <= high);
+}
+
+/* Could other trees of one weight be worth it? No resource is less busy than the bound
+ * says, and the first slice is nowhere before the shortest way there allows. */
+static int may_gain(const struct espi_task *task, const struct espi_packing *packing,
+                    const struct espi_round_trees *best)
+{
+    const struct espi_view *v = task->view;
+    struct espi_dijkstra paths;
+    struct espi_dijkstra_query query = {
+        .weight = v->lag_s, .source = &task->root, .n_sources = 1};
+    struct espi_arena_mark mark = espi_arena_mark(task->arena);
+    double *at_s = ESPI_ARENA_NEW(task->arena, double, v->g.n), fill_s = 0;
+    int *last_arc = ESPI_ARENA_NEW(task->arena, int, v->g.n);
+    if (at_s && last_arc && !espi_dijkstra_init(&paths, v->g.n, task->arena)) {
+        espi_dijkstra(&paths, &v->g, &query, at_s, last_arc);
+        for (int h = 0; h < v->g.n; h++)
+            fill_s = fmax(fill_s, at_s[h]);
+    }
+    espi_arena_release(task->arena, mark);
+    return best->makespan_s * (1 - ESPI_EQUAL_TREES_WORTH) >
+           task->slices.count / packing->bound + fill_s;
 }
 
 /* More trees than these carry no more. */
@@ -47,6 +79,10 @@ static int choose_trees(const struct espi_task *task, const struct espi_packing 
     *best = (struct espi_round_trees){.makespan_s = INFINITY};
     for (int k = low; k <= high; k = enough ? 2 * k : next_k(k)) {
         struct espi_round_trees found;
+        if (best->k > 0 && !may_gain(task, packing, best))
+            break;
+        if (low < high && !enough && !is_near(k, task->memo))
+            continue;
         if (espi_round_trees(task->view, task->root, k, task->slices.count, packing,
                              task->arena, &found))
             return -1;
@@ -78,6 +114,8 @@ static esp_status run_equal_trees(const struct espi_task *task, struct esp_plan 
     plan->bound_Bps = packing.bound * task->view->slice_bytes;
     if (choose_trees(task, &packing, k ? k : 1, k ? k : ESPI_EQUAL_TREES_MOST, &best))
         return espi_err_nomem(err);
+    if (task->memo)
+        task->memo->equal_trees = best.k;
     for (int t = 0; t < best.k && !st; t++)
         st = espi_plan_add_parents(plan, task->view, task->root, 1.0 / best.k,
                                    best.parent_arc[t], task->arena, err);

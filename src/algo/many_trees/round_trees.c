@@ -72,15 +72,18 @@ static double arrival_s(const struct grower *g, int arc)
     return start_s + v->lag_s[arc];
 }
 
+/* The innermost loop: as arrival_s(), and what the uses cost, in one go. */
 static double cost_s(const struct grower *g, int arc)
 {
     const struct espi_view *v = g->v;
-    double rise = 0;
+    double rise = 0, start_s = g->at_s[v->g.tail[arc]];
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
-        rise += g->weight[v->use_resource[k]] * g->factor[k];
+        int r = v->use_resource[k];
+        rise += g->weight[r] * g->factor[k];
+        start_s = espi_max(start_s, g->free_s[r]);
     }
     double over = rise / g->sharp + ESPI_ROUND_TREES_REUSE * g->used[arc];
-    return g->rounds * g->round_s * over + arrival_s(g, arc);
+    return g->rounds * g->round_s * over + (start_s + v->lag_s[arc]);
 }
 
 static void take_arc(struct grower *g, int host, int arc)
