@@ -84,6 +84,12 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err);
 
+/* The makespan of that alone: the pace is timed only where it hangs on that, which is
+ * half of the work for long messages. */
+esp_status espi_plan_claim(const struct esp_platform *p, const struct esp_plan *plan,
+                           double size_bytes, double slice_bytes,
+                           struct espi_arena *arena, double *out, struct esp_err *err);
+
 /* The throughput alone, of the plan's trees for its size and slices, in half the time:
  * the finish needs an order of its own. */
 esp_status espi_plan_throughput(const struct esp_platform *p, const struct esp_plan *plan,

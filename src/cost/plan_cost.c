@@ -317,10 +317,11 @@ static void correct(struct espi_cost *cost, const struct espi_played *t,
         cost->makespan_s = t->finish_s;
 }
 
-/* The pace is timed for claims; else only as far as the finish depends on it. */
+/* The pace is timed where it is asked for; else only as far as the finish depends on it.
+ */
 static esp_status time_plan(const struct esp_platform *p, const struct esp_plan *plan,
                             double size_bytes, double slice_bytes, espi_timing timing,
-                            double most_sends, struct espi_arena *arena,
+                            int with_pace, double most_sends, struct espi_arena *arena,
                             struct espi_cost *out, struct esp_err *err)
 {
     struct espi_cost cost;
@@ -331,7 +332,7 @@ static esp_status time_plan(const struct esp_platform *p, const struct esp_plan 
     esp_status st = espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, &cost, err);
     if (!st && time_finish(p, &plain, slices, timing, most_sends, arena, &t))
         st = espi_err_nomem(err);
-    if (!st && (timing == ESPI_TIME_CLAIM || !(t.finish_s > 0)) && !(t.pace_s > 0) &&
+    if (!st && (with_pace || !(t.finish_s > 0)) && !(t.pace_s > 0) &&
         time_pace(p, &plain, slices, timing, arena, &t))
         st = espi_err_nomem(err);
     espi_arena_release(arena, mark);
@@ -347,7 +348,7 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err)
 {
-    return time_plan(p, plan, size_bytes, slice_bytes, ESPI_TIME_CLAIM, 0, arena, out,
+    return time_plan(p, plan, size_bytes, slice_bytes, ESPI_TIME_CLAIM, 1, 0, arena, out,
                      err);
 }
 
@@ -378,11 +379,19 @@ static esp_status time_message(const struct esp_platform *p, const struct esp_pl
                                struct esp_err *err)
 {
     struct espi_cost cost;
-    esp_status st = time_plan(p, plan, size_bytes, slice_bytes, timing, most_sends, arena,
-                              &cost, err);
+    esp_status st = time_plan(p, plan, size_bytes, slice_bytes, timing, 0, most_sends,
+                              arena, &cost, err);
     if (!st)
         *out = cost.makespan_s;
     return st;
+}
+
+esp_status espi_plan_claim(const struct esp_platform *p, const struct esp_plan *plan,
+                           double size_bytes, double slice_bytes,
+                           struct espi_arena *arena, double *out, struct esp_err *err)
+{
+    return time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_CLAIM, 0, arena, out,
+                        err);
 }
 
 esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan *plan,

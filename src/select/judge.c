@@ -221,13 +221,13 @@ static esp_status take_claim(const struct espi_judge *j, const struct esp_plan *
                              const struct sizes *s, int i, double limit_s,
                              struct espi_verdict *best, struct esp_err *err)
 {
-    struct espi_cost claim;
-    esp_status st = espi_plan_cost_timed(j->p, plan, j->size_bytes, s->bytes[i], j->arena,
-                                         &claim, err);
+    double claim_s = 0;
+    esp_status st =
+        espi_plan_claim(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &claim_s, err);
     double judged_s =
-        st ? INFINITY : espi_with_messages_s(j->p, claim.makespan_s, s->messages_s[i]);
+        st ? INFINITY : espi_with_messages_s(j->p, claim_s, s->messages_s[i]);
     if (judged_s < limit_s)
-        *best = (struct espi_verdict){s->bytes[i], judged_s, claim.makespan_s};
+        *best = (struct espi_verdict){s->bytes[i], judged_s, claim_s};
     return st;
 }
 
