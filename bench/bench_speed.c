@@ -11,6 +11,7 @@
 #include "cost/cost.h"
 #include "lp/lp.h"
 #include "schedule/order.h"
+#include "schedule/replay_fluid.h"
 #include "schedule/round.h"
 #include "solve/arcs.h"
 #include "solve/packing.h"
@@ -83,6 +84,18 @@ int __wrap_espi_order_settle(struct espi_order *o, const struct espi_legs *legs,
                              const struct espi_arc_uses *uses,
                              const struct espi_order_options *options,
                              struct espi_arena *arena);
+int __real_espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement *a,
+                           const struct espi_round_options *o, int claim,
+                           struct espi_arena *arena, struct espi_played *out);
+int __wrap_espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement *a,
+                           const struct espi_round_options *o, int claim,
+                           struct espi_arena *arena, struct espi_played *out);
+int __real_espi_fluid_pace(const struct esp_platform *p, const struct espi_arrangement *a,
+                           const struct espi_round_options *o, struct espi_arena *arena,
+                           double *pace_s);
+int __wrap_espi_fluid_pace(const struct esp_platform *p, const struct espi_arrangement *a,
+                           const struct espi_round_options *o, struct espi_arena *arena,
+                           double *pace_s);
 esp_status __real_espi_plan_cost(const struct esp_platform *p,
                                  const struct esp_plan *plan, double size_bytes,
                                  double slice_bytes, struct espi_arena *arena,
@@ -163,6 +176,26 @@ int __wrap_espi_order_settle(struct espi_order *o, const struct espi_legs *legs,
     return failed;
 }
 
+int __wrap_espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement *a,
+                           const struct espi_round_options *o, int claim,
+                           struct espi_arena *arena, struct espi_played *out)
+{
+    enum part before = begin(PLAYING);
+    int failed = __real_espi_fluid_time(p, a, o, claim, arena, out);
+    begin(before);
+    return failed;
+}
+
+int __wrap_espi_fluid_pace(const struct esp_platform *p, const struct espi_arrangement *a,
+                           const struct espi_round_options *o, struct espi_arena *arena,
+                           double *pace_s)
+{
+    enum part before = begin(PLAYING);
+    int failed = __real_espi_fluid_pace(p, a, o, arena, pace_s);
+    begin(before);
+    return failed;
+}
+
 esp_status __wrap_espi_plan_cost(const struct esp_platform *p,
                                  const struct esp_plan *plan, double size_bytes,
                                  double slice_bytes, struct espi_arena *arena,
@@ -179,10 +212,13 @@ esp_status __wrap_espi_plan_cost(const struct esp_platform *p,
 
 /* ---- platforms ---- */
 
-enum kind { SITES, SWITCHES, CAPACITY, RANDOM, TIERS, KINDS };
+enum kind { SITES, SWITCHES, CAPACITY, RANDOM, TIERS, RACKS, RING, STAR, KINDS };
 
 static const char *const kind_names[KINDS] = {"sites", "switches", "capacity", "random",
-                                              "tiers"};
+                                              "tiers", "racks",    "ring",     "star"};
+
+/* Networks as measuring writes them are generated up to so many hosts. */
+enum { MEASURED_HOSTS = 128 };
 
 static esp_status make_sites(enum kind kind, int hosts, struct esp_platform **out,
                              struct esp_err *err)
@@ -210,6 +246,15 @@ static esp_status make_platform(enum kind kind, int hosts, struct esp_platform *
 {
     struct esp_random_options random;
     struct esp_tiers_options tiers;
+    struct esp_measured_options measured;
+    if (kind >= RACKS) {
+        esp_measured_options_defaults(&measured);
+        measured.kind = kind == RACKS  ? ESP_MEASURED_RACKS
+                        : kind == RING ? ESP_MEASURED_RING
+                                       : ESP_MEASURED_STAR;
+        measured.hosts = hosts;
+        return esp_generate_measured(&measured, out, err);
+    }
     if (kind == RANDOM) {
         esp_random_options_defaults(&random);
         random.nodes = hosts;
@@ -270,7 +315,7 @@ static void bench_plan(int json, int first, enum kind kind, int hosts)
 
 static void bench_plans(int json, int most)
 {
-    static const int hosts[] = {24, 64, 256, 1000};
+    static const int hosts[] = {24, 64, 128, 256, 1000};
     int first = 1;
     if (!json) {
         printf("%-9s %5s %8s %9s %6s %7s ", "platform", "hosts", "cpu s", "finish s",
@@ -279,10 +324,11 @@ static void bench_plans(int json, int most)
             printf(" %9s", part_names[i]);
         printf("\n");
     }
-    for (int i = 0; i < 4 && hosts[i] <= most; i++)
+    for (int i = 0; i < 5 && hosts[i] <= most; i++)
         for (int kind = 0; kind < KINDS; kind++) {
             /* a million links, one for each pair, are no network that anyone has */
-            if (hosts[i] == 1000 && (kind == SITES || kind == CAPACITY))
+            if ((hosts[i] == 1000 && (kind == SITES || kind == CAPACITY)) ||
+                (hosts[i] > MEASURED_HOSTS && kind >= RACKS))
                 continue;
             bench_plan(json, first, (enum kind)kind, hosts[i]);
             first = 0;
