@@ -16,8 +16,8 @@ extern "C" {
 typedef enum esp_sharing {
     ESP_SHARING_EXCLUSIVE, /* one after the other: what the models of the papers say */
     ESP_SHARING_FLUID, /* all at once, each with its max-min fair part: what TCP does */
-    ESP_SHARING_MODEL, /* as plans claim: fluid in the capacity model, where connections
-                          go on by themselves (not plans of messages), else exclusive */
+    ESP_SHARING_MODEL, /* as plans claim: fluid in the capacity model, where nothing but
+                          the network limits what hosts do at once; else exclusive */
 } esp_sharing;
 
 /* Whom a receiver of a redundant plan prefers when two send to it. */

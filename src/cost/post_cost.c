@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/heap.h"
+#include "cost/post_fluid.h"
 #include "schedule/posts.h"
 
 /* A host whose waiting ends: for the data that a message brings, or for a resource. */
@@ -313,17 +314,49 @@ static void run_processors(struct timing *t)
     }
 }
 
+/* ---- what shares the network ---- */
+
+static int run_shared(struct timing *t, struct espi_arena *arena)
+{
+    struct espi_post_fluid m = {
+        .p = t->p, .posts = &t->posts, .sends = &t->sends, .n_resources = t->res.n};
+    int n = t->posts.n, most = 0;
+    for (int i = 0; i < n; i++)
+        for (int h = 0; h < t->posts.post[i].n_hops; h++) {
+            int link = espi_post_hops(&t->posts, i)[h];
+            most += t->res.start[link + 1] - t->res.start[link];
+        }
+    int *start = ESPI_ARENA_ZNEW(arena, int, (size_t)n + 1);
+    int *resource = ESPI_ARENA_NEW(arena, int, most);
+    double *use_s = ESPI_ARENA_NEW(arena, double, most);
+    if (!start || !resource || !use_s)
+        return -1;
+    for (int i = 0; i < n; i++) {
+        list_uses(t, i);
+        start[i + 1] = start[i] + t->n_uses;
+        memcpy(resource + start[i], t->use_res, (size_t)t->n_uses * sizeof *resource);
+        memcpy(use_s + start[i], t->use_s, (size_t)t->n_uses * sizeof *use_s);
+        for (int k = 0; k < t->n_uses; k++)
+            t->load[t->use_res[k]] += t->use_s[k];
+    }
+    m.use_start = start;
+    m.use_resource = resource;
+    m.use_s = use_s;
+    return espi_post_fluid_run(&m, arena, t->done_s);
+}
+
 esp_status espi_post_cost(const struct esp_platform *p, const struct esp_plan *plan,
                           double size_bytes, struct espi_arena *arena,
                           struct espi_cost *out, struct esp_err *err)
 {
     struct timing t = {.p = p, .part_bytes = size_bytes / plan->n_trees};
     struct espi_arena_mark mark = espi_arena_mark(arena);
-    if (timing_init(&t, plan, arena))
+    if (timing_init(&t, plan, arena) ||
+        (p->model == ESP_MODEL_CAPACITY && run_shared(&t, arena)))
         return espi_err_nomem(err);
     if (p->model == ESP_MODEL_HNOW)
         run_processors(&t);
-    else
+    else if (p->model != ESP_MODEL_CAPACITY)
         run_exclusive(&t);
     struct espi_cost cost = {0};
     for (int i = 0; i < t.posts.n; i++)

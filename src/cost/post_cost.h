@@ -7,8 +7,10 @@
 /* Finish: each message starts as soon as its sender has the data, its turn has come and
  * its resources are free; a resource that is waited for goes to who has stood there
  * longest, and at one time data arrive before resources are given. In the hnow model
- * processors send what they can, and else receive what came first. That is what the
- * simulator finds (tests/unit/test_allgather.c).
+ * processors send what they can, and else receive what came first; in the capacity model
+ * messages start in their order as soon as their data are there, and share what they meet
+ * on (post_fluid.h). That is what the simulator finds (tests/unit/test_allgather.c,
+ * test_finishes.c).
  * Throughput: of such operations back to back, by the load of the busiest resource.
  * O(posts * log hosts), and the length of a queue of messages for each in hnow. */
 esp_status espi_post_cost(const struct esp_platform *p, const struct esp_plan *plan,

@@ -114,7 +114,9 @@ static int find_named(const struct espi_judge *j, const struct esp_plan *plan,
 }
 
 /* By the closed form; of what can be played to its end, or is told by others, by the
- * busiest resource. */
+ * busiest resource. What shares the network may be through before the closed form says
+ * so, which counts what meets on a link also while it is not yet there; but along one
+ * tree not before the first slice is everywhere. */
 static esp_status find_least(const struct espi_judge *j, const struct esp_plan *plan,
                              struct sizes *s, struct esp_err *err)
 {
@@ -122,6 +124,8 @@ static esp_status find_least(const struct espi_judge *j, const struct esp_plan *
     esp_status st = ESP_OK;
     s->named = find_named(j, plan, s);
     int ordered = j->closer_looks && is_ordered(plan);
+    int shares = j->closer_looks && j->p->model == ESP_MODEL_CAPACITY &&
+                 plan->n_trees == 1 && !espi_plan_has_steps(plan);
     for (int i = 0; i < s->n && !st; i++) {
         st = espi_plan_cost(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &cost, err);
         if (st)
@@ -138,9 +142,10 @@ static esp_status find_least(const struct espi_judge *j, const struct esp_plan *
         if (i == s->named)
             s->named_least_s =
                 espi_with_messages_s(j->p, count * cost.load_s, s->messages_s[i]);
-        s->least_s[i] = espi_with_messages_s(
-            j->p, played || others ? count * cost.load_s : s->closed_s[i],
-            s->messages_s[i]);
+        double least_s = played || others ? count * cost.load_s : s->closed_s[i];
+        if (shares && s->is_short[i])
+            least_s = fmax(count * cost.load_s, cost.fill_s);
+        s->least_s[i] = espi_with_messages_s(j->p, least_s, s->messages_s[i]);
     }
     return st;
 }
@@ -210,7 +215,7 @@ static esp_status time_finish(const struct espi_judge *j, const struct esp_plan 
     *out_s = s->closed_s[i];
     if (is_for_others(j, plan))
         *out_s = ask_others(j, plan, s->bytes[i]);
-    else if (j->closer_looks && !guessed)
+    else if (j->closer_looks && !guessed && !espi_plan_has_steps(plan))
         return espi_plan_finish(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
                                 j->arena, out_s, err);
     return ESP_OK;

@@ -156,9 +156,9 @@ void espi_sim_tell(const struct espi_sim *sim, int stream, int64_t slice, double
 
 esp_status espi_sim_run(struct espi_sim *sim, struct esp_err *err)
 {
-    int fluid =
-        sim->options->sharing == ESP_SHARING_FLUID ||
-        (sim->options->sharing == ESP_SHARING_MODEL && sim->prog->ordered == ESPI_FREE);
+    int fluid = sim->options->sharing == ESP_SHARING_FLUID ||
+                (sim->options->sharing == ESP_SHARING_MODEL &&
+                 sim->prog->p->model == ESP_MODEL_CAPACITY);
     if (sim->reality->model != ESP_MODEL_HNOW)
         return fluid ? espi_run_fluid(sim, err) : espi_run_exclusive(sim, err);
     if (fluid)
