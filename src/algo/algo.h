@@ -81,6 +81,7 @@ struct espi_algo_use {
     int n_set;
     int work;      /* 1 + the option that whoever tries it sets to the work there is; 0 */
     int max_hosts; /* of more it is not tried; 0: any number */
+    int max_slices; /* nor for messages in more; 0: any number */
 };
 
 struct espi_algo {

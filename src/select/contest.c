@@ -230,7 +230,8 @@ int espi_candidates(const struct esp_request *request, int n_hosts, unsigned use
         for (; u && u->use && n < ESPI_CANDIDATES_MAX; u++) {
             if (!(u->use & uses) || (u->max_hosts && n_hosts > u->max_hosts))
                 continue;
-            out[n] = (struct espi_candidate){.algo = a, .use = u->use};
+            out[n] = (struct espi_candidate){
+                .algo = a, .use = u->use, .max_slices = u->max_slices};
             espi_algo_use_options(a, u, work, out[n++].option);
         }
     }
@@ -242,10 +243,12 @@ esp_status espi_contest_enter_uses(struct espi_contest *c, unsigned uses, double
 {
     struct espi_candidate candidates[ESPI_CANDIDATES_MAX];
     int n = espi_candidates(c->task.request, c->task.p->n_hosts, uses, work, candidates);
+    double slices = espi_slices(c->judge.size_bytes, slice_bytes).count;
     esp_status st = ESP_OK;
     for (int i = 0; i < n && !st; i++)
-        st = espi_contest_enter(c, candidates[i].algo, candidates[i].option, slice_bytes,
-                                err);
+        if (!candidates[i].max_slices || slices <= candidates[i].max_slices)
+            st = espi_contest_enter(c, candidates[i].algo, candidates[i].option,
+                                    slice_bytes, err);
     return st;
 }
 

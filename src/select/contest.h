@@ -27,6 +27,7 @@ struct espi_candidate {
     const struct espi_algo *algo;
     double option[ESPI_ALGO_OPTIONS_MAX];
     unsigned use;
+    int max_slices; /* for messages in more it is not tried; 0: any number */
 };
 
 /* All of the registry that serve the request on so many hosts and are of one of these

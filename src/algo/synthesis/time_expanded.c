@@ -330,6 +330,8 @@ static const struct espi_algo_use bcast_uses[] = {
     WEIGHED(ESPI_USE_FEW_TREES, 8),
     WEIGHED(ESPI_USE_FEW_TREES, 32),
     WEIGHED(ESPI_USE_FEW_TREES, 128),
+    /* a chunk a slice */
+    {.use = ESPI_USE_FEW_TREES, .max_slices = ESPI_SYNTHESIS_FEW_CHUNKS},
     {.use = 0},
 };
 const struct espi_algo espi_algo_time_expanded = {
