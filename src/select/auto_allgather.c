@@ -177,10 +177,7 @@ static esp_status run_auto_allgather(const struct espi_task *task, struct esp_pl
     c.judge.closer_looks = ESPI_CLOSER_LOOKS;
     c.judge.most_sends = ESPI_ALLGATHER_MOST_JUDGED;
     c.judge.guess_factor = ESPI_ALLGATHER_MARGIN;
-    if (task->p->model == ESP_MODEL_HNOW) {
-        c.judge.by = task->request->judge;
-        c.judge.by_arg = task->request->judge_arg;
-    }
+    espi_judge_ask(&c.judge, task->request);
     esp_status st = hold_allgathers(&c, task, err);
     if (!st) {
         struct esp_plan old = *plan;

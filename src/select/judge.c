@@ -62,6 +62,14 @@ static esp_status list_sizes(const struct espi_judge *j, const struct esp_plan *
     return ESP_OK;
 }
 
+void espi_judge_ask(struct espi_judge *judge, const struct esp_request *request)
+{
+    if (judge->p->model != ESP_MODEL_HNOW || !espi_op_has_parts(request->op))
+        return;
+    judge->by = request->judge;
+    judge->by_arg = request->judge_arg;
+}
+
 /* Does somebody else tell how long it takes? */
 static int is_for_others(const struct espi_judge *j, const struct esp_plan *plan)
 {

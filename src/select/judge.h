@@ -36,6 +36,10 @@ struct espi_verdict {
     double finish_s; /* of that the finish, as predicted */
 };
 
+/* Where nothing plays plans of trees to their end, the judge of the request tells how
+ * long they take, if it has one: what all hosts send to all at once, by processors. */
+void espi_judge_ask(struct espi_judge *judge, const struct esp_request *request);
+
 /* The best slices for a checked plan, if it is through before limit_s by them. */
 esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan *plan,
                            double limit_s, struct espi_verdict *out, struct esp_err *err);

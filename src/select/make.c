@@ -67,6 +67,7 @@ static esp_status hold_finals(const struct espi_task *with, const struct espi_al
     espi_arena_init(&arena);
     espi_contest_init(&c, with->p, with->request, &arena);
     c.judge.closer_looks = ESPI_CLOSER_LOOKS;
+    espi_judge_ask(&c.judge, with->request);
     esp_status st = espi_contest_offer(&c, *plan, err);
     *plan = NULL;
     for (int i = 0; i < count && !st; i++) {

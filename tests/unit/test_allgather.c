@@ -382,7 +382,7 @@ static double with_messages_s(const struct esp_platform *p, const struct esp_pla
         espi_messages(plan, plan->size_bytes, plan->slice_bytes, &arena, &messages),
         ESP_OK);
     espi_arena_done(&arena);
-    return simulated_s(p, plan) + espi_message_s(p) * messages;
+    return espi_with_messages_s(p, simulated_s(p, plan), espi_message_s(p) * messages);
 }
 
 /* What auto chooses is no later than any classical one, the messages of both counted. */
