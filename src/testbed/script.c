@@ -185,22 +185,49 @@ void espi_script_box(FILE *out, const struct espi_grid *g, int box)
 
 /* ---- rates ---- */
 
-void espi_script_rate(FILE *out, const struct espi_grid *g, const char *verb, int wire,
-                      int dir, double rate_Bps)
+/* What is queued in front of the shaper, in two classes that know no limit themselves:
+ * acknowledgements, and whatever else is as short, go first. Queues are as long as all
+ * windows together, and behind them the acknowledgements of the other direction would
+ * keep its connections, whose windows are no longer, at the rate of this one. */
+static void write_queues(FILE *out, const struct espi_grid *g, const char *port)
 {
+    fprintf(out, "qdisc add dev %s parent 1:1 handle 2: htb default 2\n", port);
+    for (int class = 1; class <= 2; class ++)
+        fprintf(out,
+                "class add dev %s parent 2: classid 2:%d htb rate 100gbit burst 1mb "
+                "cburst 1mb quantum %d prio %d\n"
+                "qdisc add dev %s parent 2:%d bfifo limit %.0f\n",
+                port, class, ESPI_TESTBED_PEAK_BYTES, class, port, class,
+                (double)g->window_bytes * (g->n_hosts + 1));
+    /* by the length that the IP header says: less than 128 */
+    fprintf(out,
+            "filter add dev %s parent 2: protocol ip prio 1 u32 match u16 0 0xff80 at 2 "
+            "flowid 2:1\n",
+            port);
+}
+
+void espi_script_rate(FILE *out, const struct espi_grid *g, enum espi_rate_verb verb,
+                      int wire, int dir, double rate_Bps)
+{
+    static const char *const words[] = {"add", "change", "replace"};
     char port[16];
     double wire_Bps = rate_Bps * ESPI_GRID_WIRE_BYTES;
 
-    fprintf(out, "qdisc %s dev %s root ", verb, espi_port_name(port, g, wire, dir));
+    espi_port_name(port, g, wire, dir);
     if (rate_Bps <= 0) {
-        fprintf(out, "blackhole\n");
+        fprintf(out, "qdisc replace dev %s root blackhole\n", port);
         return;
     }
     /* No connection may lose a packet to a full queue, or rates are not shared evenly. */
-    fprintf(out, "tbf rate %.0fbit burst %.0f peakrate %.0fbit mtu %d limit %.0f\n",
-            8 * wire_Bps, ESPI_TESTBED_PEAK_BYTES + ESPI_TESTBED_BURST_S * wire_Bps,
+    fprintf(out,
+            "qdisc %s dev %s root handle 1: tbf rate %.0fbit burst %.0f peakrate %.0fbit "
+            "mtu %d limit %.0f\n",
+            words[verb], port, 8 * wire_Bps,
+            ESPI_TESTBED_PEAK_BYTES + ESPI_TESTBED_BURST_S * wire_Bps,
             ESPI_TESTBED_PEAK_RATE * 8 * wire_Bps, ESPI_TESTBED_PEAK_BYTES,
             (double)g->window_bytes * (g->n_hosts + 1));
+    if (verb != ESPI_RATE_CHANGE)
+        write_queues(out, g, port);
 }
 
 void espi_script_rates(FILE *out, const struct espi_grid *g, int box)
@@ -208,7 +235,8 @@ void espi_script_rates(FILE *out, const struct espi_grid *g, int box)
     for (int i = 0; i < g->n_wires; i++)
         for (int dir = 0; dir < 2; dir++)
             if (g->wires[i].box[dir] == box && g->wires[i].rate_Bps[dir] > 0)
-                espi_script_rate(out, g, "add", i, dir, g->wires[i].rate_Bps[dir]);
+                espi_script_rate(out, g, ESPI_RATE_ADD, i, dir,
+                                 g->wires[i].rate_Bps[dir]);
 }
 
 /* ---- settings and files ---- */

@@ -32,10 +32,12 @@ void espi_script_make(FILE *out, const struct espi_grid *g, const char *testbed)
 void espi_script_box(FILE *out, const struct espi_grid *g, int box);
 /* tc, in the namespace of a box: the rates. */
 void espi_script_rates(FILE *out, const struct espi_grid *g, int box);
-/* The rest of such a line for one direction of a wire at another rate: for changes.
+/* tc, for one direction of a wire: makes its shaper with the queues in front of it,
+ * changes the rate of one that is there, or makes one in the place of whatever is there.
  * Nothing gets through at a rate of 0. */
-void espi_script_rate(FILE *out, const struct espi_grid *g, const char *verb, int wire,
-                      int dir, double rate_Bps);
+enum espi_rate_verb { ESPI_RATE_ADD, ESPI_RATE_CHANGE, ESPI_RATE_REPLACE };
+void espi_script_rate(FILE *out, const struct espi_grid *g, enum espi_rate_verb verb,
+                      int wire, int dir, double rate_Bps);
 /* "name value" lines: files below /proc/sys/net and what is to be written there. */
 void espi_script_settings(FILE *out, const struct espi_grid *g, int box);
 /* /etc/hosts as all programs in the testbed see it. */

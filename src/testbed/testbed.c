@@ -159,8 +159,8 @@ esp_status espi_testbed_down(const char *name, int *ended, struct esp_err *err)
 
 /* ---- what is done with one that is up ---- */
 
-esp_status espi_testbed_set_rate(const struct espi_testbed *testbed, int wire, int dir,
-                                 double rate_Bps, struct esp_err *err)
+static esp_status try_rate(const struct espi_testbed *testbed, enum espi_rate_verb verb,
+                           int wire, int dir, double rate_Bps, struct esp_err *err)
 {
     char *lines = NULL, space[ESPI_NAMESPACE_MAX];
     size_t length;
@@ -168,7 +168,7 @@ esp_status espi_testbed_set_rate(const struct espi_testbed *testbed, int wire, i
 
     if (!out)
         return espi_err_nomem(err);
-    espi_script_rate(out, &testbed->grid, "replace", wire, dir, rate_Bps);
+    espi_script_rate(out, &testbed->grid, verb, wire, dir, rate_Bps);
     if (fclose(out) || !lines) {
         free(lines); /* open_memstream's own */
         return espi_err_nomem(err);
@@ -179,6 +179,15 @@ esp_status espi_testbed_set_rate(const struct espi_testbed *testbed, int wire, i
         espi_netns_do(&(struct espi_netns_job){.space = space, .tc = lines}, err);
     free(lines);
     return status;
+}
+
+/* A shaper that is there keeps its queue; where there is none, one is made. */
+esp_status espi_testbed_set_rate(const struct espi_testbed *testbed, int wire, int dir,
+                                 double rate_Bps, struct esp_err *err)
+{
+    if (try_rate(testbed, ESPI_RATE_CHANGE, wire, dir, rate_Bps, NULL) == ESP_OK)
+        return ESP_OK;
+    return try_rate(testbed, ESPI_RATE_REPLACE, wire, dir, rate_Bps, err);
 }
 
 esp_status espi_testbed_enter(const struct espi_testbed *testbed, int box,

@@ -380,10 +380,10 @@ static void test_lines(void **state)
     expect_line(espi_script_box, &g, 2, "route add 10.77.0.2/32 dev w1\n");
     expect_line(espi_script_box, &g, -1, "link set c1 master ctl0 up\n");
     /* 1e6 bytes of programs are 1514 / 1448 times as many on the wire. */
-    expect_line(
-        espi_script_rates, &g, 2,
-        "qdisc add dev w1 root tbf rate 8364641bit burst 30456 peakrate 10037569bit "
-        "mtu 20000 limit 786432\n");
+    expect_line(espi_script_rates, &g, 2,
+                "qdisc add dev w1 root handle 1: tbf rate 8364641bit burst 30456 "
+                "peakrate 10037569bit "
+                "mtu 20000 limit 786432\n");
     expect_line(espi_script_settings, &g, 2, "ipv4/ip_forward 1\n");
     char space[ESPI_NAMESPACE_MAX];
     assert_string_equal(espi_namespace(space, "grid", &g, 1), "esp-grid-1-b");
