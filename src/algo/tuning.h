@@ -28,6 +28,20 @@
  * chosen on: not measured */
 enum { ESPI_ROUND_TREES_PASSES = 4 };
 
+/* Sweeps over all hosts of all trees for another parent.
+ * unit: sweeps
+ * trades: more, better trees; fewer, less time
+ * shown by: bench_finish
+ * chosen on: not measured */
+enum { ESPI_MOVE_HOSTS_SWEEPS = 8 };
+
+/* Arcs weighed for that at most.
+ * unit: arcs
+ * trades: more, better trees of many hosts; fewer, less time
+ * shown by: bench_finish
+ * chosen on: not measured */
+#define ESPI_MOVE_HOSTS_WORK 1e6
+
 /* Trees of equal weight whose busiest resource is so near to that of the packing are good
  * enough.
  * unit: part of the bound

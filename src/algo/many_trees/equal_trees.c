@@ -71,11 +71,12 @@ static int fills_soon(const struct espi_round_trees *found)
     return found->fill_s <= ESPI_EQUAL_TREES_GOOD * found->makespan_s;
 }
 
-/* Every k until they carry enough; from there twice as many as long as that helps. */
+/* Every k until they carry enough; from there twice as many, until that has not helped
+ * twice in a row: what two trees cannot share out four may. */
 static int choose_trees(const struct espi_task *task, const struct espi_packing *packing,
                         int low, int high, struct espi_round_trees *best)
 {
-    int enough = 0;
+    int enough = 0, in_vain = 0;
     *best = (struct espi_round_trees){.makespan_s = INFINITY};
     for (int k = low; k <= high; k = enough ? 2 * k : next_k(k)) {
         struct espi_round_trees found;
@@ -89,10 +90,9 @@ static int choose_trees(const struct espi_task *task, const struct espi_packing 
         int better = found.makespan_s < best->makespan_s * (1 - ESPI_EQUAL_TREES_WORTH);
         if (better)
             *best = found;
-        if (enough && !better)
-            break;
+        in_vain = enough && !better ? in_vain + 1 : 0;
         enough |= carries_enough(best, packing);
-        if (enough && fills_soon(best))
+        if (in_vain > 1 || (enough && fills_soon(best)))
             break;
     }
     return 0;

@@ -16,7 +16,7 @@
  * that each is left some slack where that costs nothing. A connection gets one share of
  * what it meets others on, however many trees it carries: so trees avoid each other's
  * arcs where they can. Afterwards each tree in turn is grown anew among the others, some
- * times, and the best set is kept.
+ * times, the best set is kept, and single hosts of it are moved (move_hosts.c).
  *
  * Reference: Raghavan, Thompson 1987 and Raghavan 1988 for rounding and its
  * derandomisation. Ours: trees that grow instead of columns that are drawn, and arrivals.
@@ -27,6 +27,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "algo/many_trees/move_hosts.h"
 #include "algo/tuning.h"
 #include "base/heap.h"
 #include "base/portable_math.h"
@@ -269,6 +270,36 @@ static void grow_again(struct grower *g, int **tree, double *fill_s,
     }
 }
 
+/* derived: slices of a round share ports on their way, so that of k that leave together
+ * the mean one is late by half of a round. */
+static const double LAST_ROUND = 0.5;
+
+/* Moves single hosts, and tells what has become of the trees. */
+static int move_hosts(struct grower *g, struct espi_arena *arena,
+                      struct espi_round_trees *out)
+{
+    const struct espi_view *v = g->v;
+    struct espi_move_task task = {.v = v,
+                                  .root = g->root,
+                                  .k = g->k,
+                                  .round_s = g->round_s,
+                                  .rounds = g->rounds,
+                                  .sharp = g->sharp};
+    if (espi_move_hosts(&task, out->parent_arc, arena, &out->fill_s))
+        return -1;
+    memset(g->load, 0, (size_t)v->links.n * sizeof *g->load);
+    for (int t = 0; t < g->k; t++)
+        for (int h = 0; h < g->n; h++) {
+            int arc = out->parent_arc[t][h];
+            for (int k = arc < 0 ? 0 : v->use_start[arc];
+                 arc >= 0 && k < v->use_start[arc + 1]; k++)
+                g->load[v->use_resource[k]] += v->use_s[k] / g->round_s;
+        }
+    out->period_s = busiest_part(g) * g->round_s;
+    out->makespan_s = out->period_s * (g->rounds + LAST_ROUND) + out->fill_s;
+    return 0;
+}
+
 int espi_round_trees(const struct espi_view *v, int root, int k, double n_slices,
                      const struct espi_packing *packing, struct espi_arena *arena,
                      struct espi_round_trees *out)
@@ -295,5 +326,5 @@ int espi_round_trees(const struct espi_view *v, int root, int k, double n_slices
     keep_best(&g, tree, fill_s, out);
     for (int pass = 0; pass < ESPI_ROUND_TREES_PASSES; pass++)
         grow_again(&g, tree, fill_s, out);
-    return 0;
+    return move_hosts(&g, arena, out);
 }

@@ -1,0 +1,21 @@
+/* Trees of equal weight made better by moves of single hosts from one parent to another.
+ */
+#ifndef ESPI_ALGO_MANY_TREES_MOVE_HOSTS_H
+#define ESPI_ALGO_MANY_TREES_MOVE_HOSTS_H
+
+#include "base/arena.h"
+#include "platform/view.h"
+
+struct espi_move_task {
+    const struct espi_view *v;
+    int root, k;
+    double round_s, rounds; /* a slice along each tree at best; of the message */
+    double sharp;           /* of the soft maximum of loads (round_trees.c) */
+};
+
+/* Moves hosts of the trees (tree -> host -> arc) as long as that helps, and tells when
+ * the first slice is everywhere along the slowest of them. -1: out of memory. */
+int espi_move_hosts(const struct espi_move_task *task, int *const *tree,
+                    struct espi_arena *arena, double *fill_s);
+
+#endif

@@ -1,0 +1,79 @@
+/* Networks of the family that bench_finish draws, on which plans once were the latest
+ * beside the bound of the makespan: each is held to what it has come to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <espalier/espalier.h>
+
+#include "platform/generators.h"
+
+static struct esp_platform *network(int kind, int hosts, uint64_t seed)
+{
+    struct esp_measured_options o;
+    struct esp_platform *p = NULL;
+    esp_measured_options_defaults(&o);
+    o.kind = kind;
+    o.hosts = hosts;
+    o.seed = seed;
+    assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
+    return p;
+}
+
+/* The fluid makespan of a broadcast of 64 MB by auto over the bound. */
+static double finish_ratio(const struct esp_platform *p)
+{
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    struct esp_bound_options options;
+    struct esp_bound *bound = NULL;
+    struct esp_sim_options how;
+    struct esp_sim_result *result = NULL;
+    esp_request_init(&request, 0);
+    request.algo = "auto";
+    request.size_bytes = 64e6;
+    esp_bound_options_defaults(&options);
+    options.makespan = 1;
+    esp_sim_options_defaults(&how);
+    how.sharing = ESP_SHARING_FLUID;
+    assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+    assert_int_equal(esp_bound_compute(p, &request, &options, &bound, NULL), ESP_OK);
+    assert_int_equal(esp_simulate(p, plan, &how, &result, NULL), ESP_OK);
+    double ratio = result->makespan_s / bound->makespan_s;
+    esp_sim_result_free(result);
+    esp_bound_free(bound);
+    esp_plan_free(plan);
+    return ratio;
+}
+
+static void the_latest_of_each_kind_stay_near_the_bound(void **state)
+{
+    (void)state;
+    static const struct {
+        int kind, hosts;
+        uint64_t seed;
+        double once, most; /* what it was, and may be */
+    } cases[] = {
+        {ESP_MEASURED_FLAT, 24, 4, 1.244, 1.13}, {ESP_MEASURED_RACKS, 23, 5, 1.122, 1.04},
+        {ESP_MEASURED_FULL, 8, 10, 1.086, 1.09}, {ESP_MEASURED_CHAIN, 16, 2, 1.049, 1.06},
+        {ESP_MEASURED_RING, 22, 7, 1.152, 1.12}, {ESP_MEASURED_STAR, 17, 4, 1.285, 1.08},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct esp_platform *p = network(cases[i].kind, cases[i].hosts, cases[i].seed);
+        double ratio = finish_ratio(p);
+        if (!(ratio <= cases[i].most && ratio >= 1 - 1e-9))
+            fail_msg("kind %d, %d hosts, seed %d: %.4f", cases[i].kind, cases[i].hosts,
+                     (int)cases[i].seed, ratio);
+        esp_platform_free(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_latest_of_each_kind_stay_near_the_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
