@@ -5,12 +5,12 @@
  * - cables that were made up: with limits that the true network does not have.
  *
  *   bench_measure [--json] [--judge] [--seeds FIRST-LAST] [--hosts MOST]
- *                 [--kinds flat,chain] [--each]
+ *                 [--kinds flat,chain] [--budget S] [--each] [--show]
  *
  * Without arguments seeds 1 to 5 and up to 64 hosts. Seeds 1 to 999 are for working.
  * Those from 100000 on are for judging (--judge: 100000 to 100029), and nothing may be
  * chosen by what they show. The four presets stand beside the kinds. --each prints a line
- * for each network, too. */
+ * for each network, too, --show what there is and what was found besides ports. */
 #include <math.h>
 #include <time.h>
 
@@ -30,7 +30,7 @@ enum {
 };
 
 struct bench_question {
-    int json, judge, each, hosts;
+    int json, judge, each, show, hosts, budget_s;
     uint64_t first, last;
     char kinds[256];
 };
@@ -51,7 +51,8 @@ static _Noreturn void usage(void)
     fprintf(stderr,
             "usage: bench_measure [--json] [--judge] [--seeds FIRST-LAST] [--hosts "
             "MOST]\n"
-            "                     [--kinds KIND,...] [--each]\n"
+            "                     [--kinds KIND,...] [--budget S]\n                     "
+            "[--each] [--show]\n"
             "Seeds 1-999 are for working, those from 100000 on for judging only.\n");
     exit(2);
 }
@@ -70,6 +71,7 @@ static void read_arguments(struct bench_question *a, int argc, char **argv)
 {
     int seeds = 0;
     a->hosts = 64;
+    a->budget_s = 50;
     snprintf(a->kinds, sizeof a->kinds, "presets,flat,racks,full,chain,ring,star");
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -79,11 +81,15 @@ static void read_arguments(struct bench_question *a, int argc, char **argv)
             a->judge = 1;
         } else if (!strcmp(argv[i], "--each")) {
             a->each = 1;
+        } else if (!strcmp(argv[i], "--show")) {
+            a->each = a->show = 1;
         } else if (value && !strcmp(argv[i], "--seeds")) {
             take_seeds(a, argv[++i]);
             seeds = 1;
         } else if (value && !strcmp(argv[i], "--hosts")) {
             a->hosts = atoi(argv[++i]);
+        } else if (value && !strcmp(argv[i], "--budget")) {
+            a->budget_s = atoi(argv[++i]);
         } else if (value && !strcmp(argv[i], "--kinds")) {
             snprintf(a->kinds, sizeof a->kinds, "%s", argv[++i]);
         } else {
@@ -142,7 +148,7 @@ static double cpu_now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static struct esp_platform *measure_network(struct emulated_network *net,
+static struct esp_platform *measure_network(struct emulated_network *net, int budget_s,
                                             struct finding *f)
 {
     struct espi_samples samples = {.n = 0};
@@ -151,7 +157,7 @@ static struct esp_platform *measure_network(struct emulated_network *net,
     struct esp_platform *p = NULL;
     struct esp_err err = {0};
     double began_s = cpu_now_s();
-    struct espi_probe_driver prober = emulated_prober(net, 50);
+    struct espi_probe_driver prober = emulated_prober(net, budget_s);
     espi_arena_init(&arena);
     bench_stop_if(emulated_hosts(net, &samples), &err);
     bench_stop_if(espi_probe(&prober, &samples, &err), &err);
@@ -254,15 +260,42 @@ static int is_made_up(const struct esp_platform *truth, const struct esp_platfor
     return sum > 1.2 * esp_platform_cable_bandwidth_Bps(seen, cable);
 }
 
-static struct finding judge_network(const struct esp_platform *truth, uint64_t seed)
+static void list_cables(const char *what, const struct esp_platform *p)
+{
+    printf("    %s:", what);
+    for (int c = 0; c < esp_platform_cable_count(p); c++) {
+        char name[128];
+        snprintf(name, sizeof name, "%s", esp_platform_cable_name(p, c));
+        char *end = strrchr(name, ':');
+        if (end)
+            *end = 0;
+        if (esp_platform_find_node(p, name) < 0)
+            printf(" %s %.3g (%d)", esp_platform_cable_name(p, c),
+                   esp_platform_cable_bandwidth_Bps(p, c),
+                   esp_platform_cable_link_count(p, c));
+    }
+    printf("\n");
+}
+
+static struct finding judge_network(const struct bench_question *a,
+                                    const struct esp_platform *truth, uint64_t seed)
 {
     struct finding f = {.seed = seed, .hosts = esp_platform_node_count(truth)};
     struct emulated_network net = emulate_network(truth, seed);
-    struct esp_platform *seen = measure_network(&net, &f);
+    struct esp_platform *seen = measure_network(&net, a->budget_s, &f);
+    if (a->show) {
+        list_cables("true", truth);
+        list_cables("seen", seen);
+    }
     compare_bounds(truth, seen, &f);
     compare_sets(truth, seen, &f);
-    for (int c = 0; c < esp_platform_cable_count(seen); c++)
-        f.made_up += is_made_up(truth, seen, c);
+    for (int c = 0; c < esp_platform_cable_count(seen); c++) {
+        int made_up = is_made_up(truth, seen, c);
+        f.made_up += made_up;
+        if (a->show && made_up)
+            printf("    made up: %s %.3g\n", esp_platform_cable_name(seen, c),
+                   esp_platform_cable_bandwidth_Bps(seen, c));
+    }
     esp_platform_free(seen);
     return f;
 }
@@ -327,7 +360,7 @@ static void run_kind(const struct bench_question *a, int first, const char *kind
         struct esp_platform *truth = make_truth(a, kind, seed);
         if (!truth)
             break;
-        findings[n++] = judge_network(truth, seed);
+        findings[n++] = judge_network(a, truth, seed);
         if (a->each && !a->json)
             print_each(kind, &findings[n - 1]);
         esp_platform_free(truth);

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "measure/explain.h"
 #include "measure/max_min_fair.h"
 
 enum { SITES_MAX = 1500 };
@@ -193,9 +194,7 @@ static void note_singles(struct espi_measured *net, const struct single *at, int
                          double value)
 {
     int a = at->key / net->n_sites, b = at->key % net->n_sites;
-    if (a != b) {
-        net->flow_Bps[at->key] = value;
-    } else if (value < ESPI_FLOW_LIMITED) {
+    if (a == b && value < ESPI_FLOW_LIMITED) {
         net->flow_part[a] = value;
         doubt_limit(net, at, n, value);
     }
@@ -227,16 +226,26 @@ static int find_flow_limits(struct espi_measured *net, struct espi_arena *arena)
 }
 
 /* Between sites whose transfers were never timed, what a few packets said. */
-static void fill_flow_gaps(struct espi_measured *net)
+static int fill_flow_gaps(struct espi_measured *net, struct espi_arena *arena)
 {
+    int s = net->n_sites;
+    unsigned char *timed = ESPI_ARENA_ZNEW(arena, unsigned char, (size_t)s *(size_t)s);
+    if (!timed)
+        return -1;
+    for (int i = 0; i < net->rounds.start[net->rounds.n]; i++) {
+        const struct espi_trial_flow *f = &net->rounds.flows[i];
+        timed[net->site[f->from] * s + net->site[f->to]] = 1;
+    }
     for (int i = 0; i < net->pairs.n; i++) {
         const struct espi_pair *p = &net->pairs.at[i];
-        int a = net->site[p->low], b = net->site[p->high];
-        double *there = &net->flow_Bps[a * net->n_sites + b];
-        double *back = &net->flow_Bps[b * net->n_sites + a];
-        if (a != b && p->rate_Bps > 0 && isinf(*there) && isinf(*back))
-            *there = *back = p->rate_Bps;
+        int there = net->site[p->low] * s + net->site[p->high];
+        int back = net->site[p->high] * s + net->site[p->low];
+        if (there != back && p->rate_Bps > 0 && !timed[there])
+            net->flow_Bps[there] = fmin(net->flow_Bps[there], p->rate_Bps);
+        if (there != back && p->rate_Bps > 0 && !timed[back])
+            net->flow_Bps[back] = fmin(net->flow_Bps[back], p->rate_Bps);
     }
+    return 0;
 }
 
 /* ---- overheads ---- */
@@ -278,9 +287,12 @@ static int measure_hosts(struct espi_measured *net, struct espi_arena *arena)
     size_t n = (size_t)net->n_hosts;
     net->out_Bps = ESPI_ARENA_ZNEW(arena, double, n);
     net->in_Bps = ESPI_ARENA_ZNEW(arena, double, n);
+    net->out_sure = ESPI_ARENA_ZNEW(arena, unsigned char, n);
+    net->in_sure = ESPI_ARENA_ZNEW(arena, unsigned char, n);
     net->send_s = ESPI_ARENA_NEW(arena, double, n);
     net->recv_s = ESPI_ARENA_NEW(arena, double, n);
-    if (!net->out_Bps || !net->in_Bps || !net->send_s || !net->recv_s)
+    if (!net->out_Bps || !net->in_Bps || !net->out_sure || !net->in_sure ||
+        !net->send_s || !net->recv_s)
         return -1;
     return find_ports(net, 1, net->out_Bps, arena) ||
                    find_ports(net, 0, net->in_Bps, arena) ||
@@ -304,9 +316,9 @@ static esp_status digest_samples(struct espi_measured *net, struct espi_arena *a
                         "samples, or they contradict each other",
                         SITES_MAX);
     if (net->n_sites < 0 || espi_measured_name_sites(net, arena) ||
-        measure_hosts(net, arena) || find_flow_limits(net, arena))
+        measure_hosts(net, arena) || find_flow_limits(net, arena) ||
+        fill_flow_gaps(net, arena))
         return espi_err_nomem(err);
-    fill_flow_gaps(net);
     if (espi_measured_subsites(net, arena))
         return espi_err_nomem(err);
     if (net->n_subsites > 2 * SITES_MAX)
@@ -314,7 +326,7 @@ static esp_status digest_samples(struct espi_measured *net, struct espi_arena *a
                         "the samples contradict each other: they tell of %d areas of few "
                         "hosts",
                         net->n_subsites);
-    return espi_measured_cables(net, arena) ? espi_err_nomem(err) : ESP_OK;
+    return espi_measured_explain(net, arena) ? espi_err_nomem(err) : ESP_OK;
 }
 
 esp_status espi_measured_init(struct espi_measured *net, const struct espi_samples *s,

@@ -4,8 +4,6 @@
 #ifndef ESPI_MEASURE_MEASURED_H
 #define ESPI_MEASURE_MEASURED_H
 
-#include <stdbool.h>
-
 #include "measure/samples.h"
 #include "measure/sites.h"
 #include "measure/tuning.h"
@@ -49,9 +47,11 @@ struct espi_measured {
     int *subsite_site;   /* of subsites */
     int *first_subsite;  /* of sites, whose subsites follow each other; n_sites + 1 */
     double *out_Bps, *in_Bps; /* of hosts, all transfers together */
-    double *send_s, *recv_s;  /* of hosts, ESP_UNSET where not seen */
-    double *flow_Bps;         /* one transfer from site to site; INFINITY: not limited */
-    double *flow_part;        /* of sites: one transfer's part of what the ports allow */
+    /* has the port been the reason why its host's transfers were no faster? */
+    unsigned char *out_sure, *in_sure;
+    double *send_s, *recv_s; /* of hosts, ESP_UNSET where not seen */
+    double *flow_Bps;        /* one transfer from site to site; INFINITY: not limited */
+    double *flow_part;       /* of sites: one transfer's part of what the ports allow */
     char (*site_name)[64];
     struct espi_shared *shared;
     size_t n_shared, shared_room;
@@ -59,7 +59,6 @@ struct espi_measured {
     size_t n_subsite_pairs, area_pairs_room;
     unsigned char *uneven; /* sites within which some transfers were held up */
     int subsites_unsure; /* is nothing known of the way between two subsites of a site? */
-    bool crossed; /* transfers between sites are slower together, and nobody knows why */
 };
 
 /* Digests the samples. ESP_EINPUT when they are of no use, and why. */
@@ -101,7 +100,6 @@ double espi_confirmed_top(double *values, int n);
 /* Each gives -1 when out of memory. */
 int espi_measured_name_sites(struct espi_measured *net, struct espi_arena *arena);
 int espi_measured_subsites(struct espi_measured *net, struct espi_arena *arena);
-int espi_measured_cables(struct espi_measured *net, struct espi_arena *arena);
 /* Adds what is shared, then its pairs of subsites; -1 when out of memory. */
 struct espi_shared *espi_measured_add_shared(struct espi_measured *net, double Bps);
 int espi_measured_add_pair(struct espi_measured *net, int from_area, int to_area);

@@ -20,8 +20,9 @@ struct building {
     const struct espi_measured *net;
     struct espi_arena *arena;
     struct esp_builder *b;
-    double *latency_s; /* subsite * n_areas + subsite, the middle one; -1: none */
-    int *links;        /* room for the members of a cable */
+    double *latency_s;  /* subsite * n_areas + subsite, the middle one; -1: none */
+    double *shared_Bps; /* the same: the least of what is shared; INFINITY: nothing */
+    int *links;         /* room for the members of a cable */
     struct esp_err *err;
 };
 
@@ -102,6 +103,25 @@ static int find_latencies(struct building *m)
     return fill_latencies(m);
 }
 
+static int find_shared(struct building *m)
+{
+    const struct espi_measured *net = m->net;
+    size_t cells = (size_t)net->n_subsites * (size_t)net->n_subsites;
+    m->shared_Bps = ESPI_ARENA_NEW(m->arena, double, cells);
+    if (!m->shared_Bps)
+        return -1;
+    for (size_t i = 0; i < cells; i++)
+        m->shared_Bps[i] = INFINITY;
+    for (size_t c = 0; c < net->n_shared; c++)
+        for (int k = net->shared[c].first;
+             k < net->shared[c].first + net->shared[c].n_pairs; k++) {
+            const struct espi_area_pair *pair = &net->subsite_pairs[k];
+            double *least = &m->shared_Bps[pair->from * net->n_subsites + pair->to];
+            *least = fmin(*least, net->shared[c].Bps);
+        }
+    return 0;
+}
+
 /* ---- nodes ---- */
 
 static esp_status add_hosts(struct building *m)
@@ -166,8 +186,10 @@ static esp_status add_direct_links(struct building *m)
                 p && p->latency_s >= 0
                     ? p->latency_s
                     : m->latency_s[net->subsite[i] * net->n_subsites + net->subsite[j]];
-            status = esp_builder_add_link(
-                m->b, i, j, latency_s, espi_measured_flow_Bps(net, i, j), NULL, m->err);
+            double Bps =
+                fmin(espi_measured_flow_Bps(net, i, j),
+                     m->shared_Bps[net->subsite[i] * net->n_subsites + net->subsite[j]]);
+            status = esp_builder_add_link(m->b, i, j, latency_s, Bps, NULL, m->err);
         }
     return status;
 }
@@ -343,7 +365,7 @@ esp_status espi_measured_platform(const struct espi_measured *net, const char *n
         return status;
     esp_builder_set_model(m.b, ESP_MODEL_CAPACITY);
     status = esp_builder_set_name(m.b, name, err);
-    if (!status && find_latencies(&m))
+    if (!status && (find_latencies(&m) || find_shared(&m)))
         status = espi_err_nomem(err);
     if (!status)
         status = add_hosts(&m);

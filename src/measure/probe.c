@@ -1,17 +1,15 @@
 /* Rounds, stage after stage:
  * 1. who is near whom: all pairs of up to 24 hosts; of more, some random pairs, and then
- *    pairs of hosts from different sites as far as sites are known, until no two sites
- *    turn out to be one,
- * 2. ports: every host with one and with two others of its site, out and in,
+ *    pairs of hosts from different sites as far as sites are known,
+ * 2. ports: every host with one and with two others of its site, out and in; those that
+ *    were never the reason why transfers were no faster, with more,
  * 3. subsites: transfers all through a site; further ones only where some are held up,
- * 4. cables: representatives of sites, one transfer a cable, several, all cables at once;
- *    where these are in each other's way, what they share is looked for.
+ * 4. cables: the wires that latencies tell of, then rounds that check the network found
+ *    so far, until several in a row are no surprise.
  * Each stage ends early when its part of the time is up; each begins with what matters
- * most. Rounds in which transfers were held up, and of which the digestion doubts that it
- * was the network, are run again (trial_rounds.c says why): a quiet machine needs hardly
- * any. Few transfers run at once (16, or an eighth of the hosts), for on machines that
- * share processors more would measure those; and fewer pairs meet, for uplinks that they
- * share would make them seem far apart. */
+ * most. Rounds that the network does not explain are run again (trial_rounds.c says why).
+ * Fewer pairs meet at once than transfers run, for uplinks that they share would make
+ * them seem far apart. */
 #include <math.h>
 #include <string.h>
 
@@ -126,7 +124,7 @@ static esp_status repeat(struct espi_probing *p, int round)
 esp_status espi_probe_settle_doubts(struct espi_probing *p)
 {
     esp_status status = ESP_OK;
-    for (int times = 0, any = 1; times < ESPI_TIMES_MAX && any && !status; times++) {
+    for (int times = 0, any = 1; times < 2 && any && !status; times++) {
         any = 0;
         for (int k = 0; k < p->net.rounds.n && !status && !espi_probe_is_late(p); k++)
             if (p->net.rounds.doubtful[k]) {

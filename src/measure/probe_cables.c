@@ -1,9 +1,16 @@
-/* The last stage of the probe: cables between sites. */
+/* The last stage of the probe: cables between sites.
+ *
+ * First the wires that latencies tell of, as many at once as have no site in common, by
+ * one transfer and by several. Then rounds of all kinds whose outcome the network so far
+ * predicts: what comes out otherwise is tried alone. It ends when several rounds in a row
+ * were no surprise, so that a network that is understood takes a few rounds a wire, and
+ * those that check it. */
+#include <math.h>
 #include <string.h>
 
+#include "base/portable_math.h"
 #include "measure/probe_impl.h"
-
-/* ---- 4: cables ---- */
+#include "measure/routes.h"
 
 struct reps {
     const int *members, *start;
@@ -22,95 +29,11 @@ static void add_flows(struct espi_probing *p, struct reps *r, int from, int to, 
     int senders = size_of(r, from), receivers = size_of(r, to);
     n = n < senders ? n : senders;
     n = n < receivers ? n : receivers;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && p->trial.n < p->room; i++) {
         int a = r->next_out[from]++ % senders, b = r->next_in[to]++ % receivers;
         espi_probe_add(p, r->members[r->start[from] + a],
                        r->members[r->start[to] + receivers - 1 - b]);
     }
-}
-
-static void reset_turns(const struct espi_probing *p, struct reps *r)
-{
-    memset(r->next_out, 0, (size_t)p->net.n_sites * sizeof *r->next_out);
-    memset(r->next_in, 0, (size_t)p->net.n_sites * sizeof *r->next_in);
-}
-
-/* Each site sends to one and receives from one, but no two to each other at once. */
-static esp_status run_shifts(struct espi_probing *p, struct reps *r, int flows,
-                             double from, double to)
-{
-    int s = p->net.n_sites;
-    esp_status status = ESP_OK;
-    for (int shift = 1; shift < s && !status && !espi_probe_is_late(p); shift++) {
-        int halves = 2 * shift == s ? 2 : 1;
-        for (int half = 0; half < halves && !status; half++) {
-            reset_turns(p, r);
-            for (int a = half * shift; a < (half + 1) * s / halves; a++)
-                add_flows(p, r, a, (a + shift) % s, flows);
-            status = espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
-        }
-        espi_probe_tell(p, from + (to - from) * shift / s);
-    }
-    return status;
-}
-
-/* All cables at once, of each pair of sites in one direction: in both, acknowledgements
- * that wait behind data would slow transfers down. One site sends to all others, the next
- * to all but that one, and so on. Of many sites, some pairs. */
-static esp_status run_all(struct espi_probing *p, struct reps *r, int first)
-{
-    int s = p->net.n_sites, reach = s <= 8 ? s - 1 : 3;
-    reset_turns(p, r);
-    for (int i = 0; i < s; i++)
-        for (int j = i + 1; j < s && j <= i + reach; j++)
-            add_flows(p, r, (first + i) % s, (first + j) % s, 1);
-    return espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
-}
-
-/* One cable alone: what all rounds of several have in common shows only so. */
-static esp_status run_alone(struct espi_probing *p, struct reps *r, int from)
-{
-    reset_turns(p, r);
-    add_flows(p, r, from, (from + 1) % p->net.n_sites, 1);
-    return espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
-}
-
-/* One transfer a cable, three, and some cables alone. */
-static esp_status run_each(struct espi_probing *p, struct reps *r, double from, double to)
-{
-    double middle = (from + to) / 2;
-    esp_status status = run_shifts(p, r, 1, from, middle);
-    if (!status)
-        status = run_shifts(p, r, 3, middle, to);
-    for (int k = 0;
-         k < p->net.n_sites && k < ESPI_SOME_CABLES && !status && !espi_probe_is_late(p);
-         k++)
-        status = run_alone(p, r, k);
-    return status;
-}
-
-static esp_status run_fan(struct espi_probing *p, struct reps *r, int site, int out)
-{
-    reset_turns(p, r);
-    for (int other = 0; other < p->net.n_sites && p->trial.n < 4 * ESPI_PROBE_AT_ONCE;
-         other++)
-        if (other != site)
-            add_flows(p, r, out ? site : other, out ? other : site, 1);
-    return espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
-}
-
-static esp_status run_there_and_back(struct espi_probing *p, struct reps *r)
-{
-    int s = p->net.n_sites;
-    esp_status status = ESP_OK;
-    for (int a = 0; a < s; a++)
-        for (int b = a + 1; b < s && !status && !espi_probe_is_late(p); b++) {
-            reset_turns(p, r);
-            add_flows(p, r, a, b, 1);
-            add_flows(p, r, b, a, 1);
-            status = espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
-        }
-    return status;
 }
 
 /* The lists lie in the arena, which espi_probe_look() empties. */
@@ -121,7 +44,12 @@ static esp_status list_reps(struct espi_probing *p, struct reps *r)
     r->start = start;
     r->next_out = ESPI_ARENA_ZNEW(&p->arena, int, p->net.n_sites);
     r->next_in = ESPI_ARENA_ZNEW(&p->arena, int, p->net.n_sites);
-    return r->members && r->next_out && r->next_in ? ESP_OK : espi_err_nomem(p->err);
+    if (!r->members || !r->next_out || !r->next_in)
+        return espi_err_nomem(p->err);
+    for (int site = 0; site < p->net.n_sites; site++) /* not always the same hosts */
+        r->next_out[site] = r->next_in[site] =
+            (int)espi_rng_below(&p->rng, (uint32_t)size_of(r, site));
+    return ESP_OK;
 }
 
 static esp_status look_again(struct espi_probing *p, struct reps *r)
@@ -132,61 +60,174 @@ static esp_status look_again(struct espi_probing *p, struct reps *r)
     return status ? status : list_reps(p, r);
 }
 
-static int ran_alone(const struct espi_probing *p, int from, int to)
+static esp_status run_far(struct espi_probing *p)
+{
+    return espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
+}
+
+/* ---- wires ---- */
+
+/* Every wire in every direction; at once those of which no two begin or end at the same
+ * site. */
+static esp_status run_wires(struct espi_probing *p, struct reps *r, int flows)
+{
+    int s = p->net.n_sites, left = 0;
+    struct espi_site_routes routes;
+    unsigned char *todo = ESPI_ARENA_ZNEW(&p->arena, unsigned char, s *s);
+    unsigned char *taken = ESPI_ARENA_NEW(&p->arena, unsigned char, s);
+    esp_status status = ESP_OK;
+    if (!todo || !taken || espi_site_routes_find(&routes, &p->net, 0, &p->arena))
+        return espi_err_nomem(p->err);
+    for (int k = 0; k < s * s; k++) {
+        todo[k] = (unsigned char)espi_site_routes_adjacent(&routes, k / s, k % s);
+        left += todo[k];
+    }
+    for (int all = left; left && !status && !espi_probe_is_late(p);) {
+        memset(taken, 0, (size_t)s);
+        for (int k = 0; k < s * s; k++) {
+            int a = k / s, b = k % s;
+            if (!todo[k] || taken[a] & 1 || taken[b] & 2)
+                continue;
+            taken[a] |= 1;
+            taken[b] |= 2;
+            todo[k] = 0;
+            left--;
+            add_flows(p, r, a, b, flows);
+        }
+        status = run_far(p);
+        espi_probe_tell(p, 0.5 * (1 - (double)left / all)); /* looks: of the progress */
+    }
+    return status;
+}
+
+/* ---- rounds that check ---- */
+
+static void add_fan_of_site(struct espi_probing *p, struct reps *r, int site, int out)
+{
+    for (int other = 0; other < p->net.n_sites && p->trial.n < 4 * p->at_once; other++)
+        if (other != site)
+            add_flows(p, r, out ? site : other, out ? other : site, 2);
+}
+
+/* Each site sends to another one, drawn at random. */
+static void add_random_pairs(struct espi_probing *p, struct reps *r)
+{
+    int s = p->net.n_sites;
+    for (int a = 0; a < s; a++) {
+        int b = (int)espi_rng_below(&p->rng, (uint32_t)s - 1);
+        add_flows(p, r, a, b + (b >= a), 1 + (int)espi_rng_below(&p->rng, 3));
+    }
+}
+
+static void add_check(struct espi_probing *p, struct reps *r, int kind)
+{
+    int s = p->net.n_sites, a = (int)espi_rng_below(&p->rng, (uint32_t)s);
+    int b = (a + 1 + (int)espi_rng_below(&p->rng, (uint32_t)s - 1)) % s;
+    switch (kind % 4) {
+    case 0:
+        add_random_pairs(p, r);
+        break;
+    case 1:
+        add_fan_of_site(p, r, kind / 4 % s, 1);
+        break;
+    case 2:
+        add_fan_of_site(p, r, kind / 4 % s, 0);
+        break;
+    default:
+        add_flows(p, r, a, b, 2);
+        add_flows(p, r, b, a, 2);
+    }
+}
+
+/* Runs the trial, and marks the pairs of sites whose transfers came out otherwise than
+ * the network known so far predicts. Gives how many there are, or -1. */
+static int run_and_compare(struct espi_probing *p, unsigned char *pairs,
+                           esp_status *status)
+{
+    int s = p->net.n_sites, n = p->trial.n, surprises = 0;
+    struct espi_trial_flow *flows = ESPI_ARENA_NEW(&p->arena, struct espi_trial_flow, n);
+    double *expected = ESPI_ARENA_NEW(&p->arena, double, n);
+    size_t first = p->samples->n;
+    memset(pairs, 0, (size_t)s * (size_t)s);
+    if (!flows || !expected)
+        return -1;
+    for (int i = 0; i < n; i++)
+        flows[i] =
+            (struct espi_trial_flow){p->trial.pairs[i].from, p->trial.pairs[i].to, 0};
+    if (espi_measured_predict(&p->net, flows, n, expected, &p->arena))
+        return -1;
+    *status = run_far(p);
+    for (size_t k = first; k < p->samples->n; k++) {
+        const struct espi_sample *sample = &p->samples->at[k];
+        int at = -1;
+        for (int i = 0; i < n && sample->kind == ESPI_SAMPLE_RATE; i++)
+            if (flows[i].from == sample->from && flows[i].to == sample->to)
+                at = i;
+        if (at < 0 || fabs(espi_log(sample->value / expected[at])) < ESPI_SURPRISE)
+            continue;
+        int key = p->net.site[sample->from] * s + p->net.site[sample->to];
+        surprises += !pairs[key];
+        pairs[key] = 1;
+    }
+    return surprises;
+}
+
+/* Have transfers of this pair of sites alone been tried? */
+static int ran_alone(const struct espi_probing *p, int key)
 {
     const struct espi_trial_rounds *r = &p->net.rounds;
+    int s = p->net.n_sites;
     for (int k = 0; k < r->n; k++) {
-        const struct espi_trial_flow *f = &r->flows[r->start[k]];
-        if (r->start[k + 1] - r->start[k] == 1 && p->net.site[f->from] == from &&
-            p->net.site[f->to] == to)
+        int alone = 1;
+        for (int i = r->start[k]; i < r->start[k + 1] && alone; i++)
+            alone =
+                p->net.site[r->flows[i].from] * s + p->net.site[r->flows[i].to] == key;
+        if (alone)
             return 1;
     }
     return 0;
 }
 
-/* What the cables share: first each of them alone, for the rates so far are of several
- * at once. */
-static esp_status look_closer(struct espi_probing *p, struct reps *r)
+/* Each of them alone, by several transfers. */
+static esp_status run_alone(struct espi_probing *p, struct reps *r,
+                            const unsigned char *pairs)
 {
     int s = p->net.n_sites;
     esp_status status = ESP_OK;
-    for (int k = 0; k < s * s && !status && !espi_probe_is_late(p); k++) {
-        int a = k / s, b = k % s;
-        reset_turns(p, r);
-        if (a != b && !ran_alone(p, a, b))
-            add_flows(p, r, a, b, 1);
-        status = espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
-    }
-    if (!status)
-        status = look_again(p, r);
-    for (int out = 0; out < 4 && s > 2; out++)
-        for (int site = 0; site < s && !status && !espi_probe_is_late(p); site++)
-            status = run_fan(p, r, site, out % 2);
-    for (int times = 0; times < 2 && !status; times++)
-        status = run_there_and_back(p, r);
+    for (int k = 0; k < s * s && !status && !espi_probe_is_late(p); k++)
+        if (pairs[k] && k / s != k % s && !ran_alone(p, k)) {
+            add_flows(p, r, k / s, k % s, 4);
+            status = run_far(p);
+        }
     return status;
 }
 
-/* Where several transfers got all that they could, more are tried. */
-static esp_status try_wider(struct espi_probing *p, struct reps *r)
+/* Rounds of all kinds, until several in a row came out as predicted. What does not is
+ * tried alone, and the network is digested anew. */
+static esp_status check_network(struct espi_probing *p, struct reps *r)
 {
-    int s = p->net.n_sites;
+    int s = p->net.n_sites, calm = 0;
     esp_status status = ESP_OK;
-    for (int k = 0; k < s * s && !status && !espi_probe_is_late(p); k++) {
-        int a = k / s, b = k % s, most = size_of(r, a), known = 0;
-        most = most < size_of(r, b) ? most : size_of(r, b);
-        for (size_t c = 0; c < p->net.n_shared; c++)
-            for (int i = 0; i < p->net.shared[c].n_pairs; i++) {
-                const struct espi_area_pair *ab =
-                    &p->net.subsite_pairs[p->net.shared[c].first + i];
-                known |= p->net.subsite_site[ab->from] == a &&
-                         p->net.subsite_site[ab->to] == b;
-            }
-        if (a == b || known || most <= 3)
-            continue;
-        reset_turns(p, r);
-        add_flows(p, r, a, b, most < p->at_once ? most : p->at_once);
-        status = espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_FAR_S);
+    unsigned char *pairs = NULL;
+    for (int k = 0; calm < ESPI_CALM_ROUNDS + s && !status && !espi_probe_is_late(p);
+         k++) {
+        if (!pairs)
+            pairs = ESPI_ARENA_NEW(&p->arena, unsigned char, s *s);
+        add_check(p, r, k);
+        int n = pairs ? run_and_compare(p, pairs, &status) : -1;
+        if (n < 0)
+            return espi_err_nomem(p->err);
+        calm = n ? 0 : calm + 1;
+        if (n && !status)
+            status = run_alone(p, r, pairs);
+        if (n && !status)
+            status = espi_probe_look(p);
+        if (n && !status) {
+            status = list_reps(p, r);
+            s = p->net.n_sites;
+            pairs = NULL; /* it lay in the arena */
+        }
+        espi_probe_tell(p, 0.5 + 0.5 * k / (k + 20)); /* looks: of the progress */
     }
     return status;
 }
@@ -197,28 +238,19 @@ esp_status espi_probe_cables(struct espi_probing *p)
     esp_status status = list_reps(p, &r);
     if (status || p->net.n_sites < 2)
         return status;
-    status = run_each(p, &r, 0, 0.3); /* looks: parts of the progress */
-    for (int k = 0;
-         k < p->net.n_sites && k < ESPI_SOME_CABLES && !status && !espi_probe_is_late(p);
-         k++)
-        status = run_all(p, &r, k);
+    status = run_wires(p, &r, 4);
+    if (!status)
+        status = run_wires(p, &r, 1);
+    if (!status)
+        status = espi_probe_look(p);
+    if (!status)
+        status = list_reps(p, &r);
+    if (!status)
+        status = check_network(p, &r);
+    if (!status)
+        status = espi_probe_unsure_ports(p, 1);
     if (!status)
         status = look_again(p, &r);
-    int closer = p->net.crossed;
-    if (!status)
-        /* looks: parts of the progress */
-        status = closer ? look_closer(p, &r) : run_each(p, &r, 0.4, 0.7);
-    for (int k = 0; k < 2 && !status && p->net.n_sites == 2; k++)
-        status = run_there_and_back(p, &r);
-    espi_probe_tell(p, 0.75); /* looks: parts of the progress */
-    if (!status)
-        status = look_again(p, &r);
-    if (!status && p->net.crossed && !closer) { /* it shows only now */
-        status = look_closer(p, &r);
-        status = status ? status : look_again(p, &r);
-    }
-    if (!status)
-        status = try_wider(p, &r);
     espi_probe_tell(p, 1);
     return status;
 }

@@ -64,59 +64,117 @@ static esp_status run_port_trials(struct espi_probing *p, struct port_trial *tri
     return status;
 }
 
-/* The k-th host after number i of a site in the same subsite; without subsites that are
- * large enough, of the site. */
-static int mate(const struct espi_probing *p, const int *of, int size, int i, int k)
-{
-    int left = k;
-    for (int step = 1; step < size; step++) {
-        int other = of[(i + step) % size];
-        if (p->net.subsite[other] == p->net.subsite[of[i]] && --left == 0)
-            return other;
-    }
-    return of[(i + k) % size];
-}
+/* ---- fans ---- */
 
-/* Hosts that seem slower than half of their site are tried again, with others; -1 when
- * out of memory. */
-static int list_slow(struct espi_probing *p, const int *members, const int *start,
-                     struct port_trial *trials)
+/* Everybody that a host could fill its port with, and what each would get if the port
+ * were no limit. */
+struct fan {
+    struct espi_trial_flow *flows;
+    double *Bps;
+    int n;
+    double sum;
+};
+
+/* With hosts of its site, or of all sites. */
+static int list_fan(struct espi_probing *p, int host, int out, int everyone,
+                    struct fan *fan)
 {
-    int n = 0;
-    double *values = ESPI_ARENA_NEW(&p->arena, double, p->n);
-    if (!values)
+    double *port = out ? &p->net.out_Bps[host] : &p->net.in_Bps[host], kept = *port;
+    fan->flows = ESPI_ARENA_NEW(&p->arena, struct espi_trial_flow, p->n);
+    fan->Bps = ESPI_ARENA_NEW(&p->arena, double, p->n);
+    fan->n = 0;
+    fan->sum = 0;
+    if (!fan->flows || !fan->Bps)
         return -1;
-    for (int site = 0; site < p->net.n_sites; site++) {
-        int size = start[site + 1] - start[site];
-        const int *of = &members[start[site]];
-        for (int out = 0; out < 2 && size > 2; out++) {
-            const double *port = out ? p->net.out_Bps : p->net.in_Bps;
-            for (int i = 0; i < size; i++)
-                values[i] = port[of[i]];
-            double top = espi_top_value(values, size);
-            for (int i = 0; i < size; i++)
-                if (port[of[i]] < ESPI_FILLED * top)
-                    trials[n++] = (struct port_trial){
-                        {of[i], mate(p, of, size, i, 1), mate(p, of, size, i, 2)},
-                        out ? 1 : 2};
-        }
-    }
-    return n;
+    for (int h = 0; h < p->n; h++)
+        if (h != host && (everyone || p->net.site[h] == p->net.site[host]))
+            fan->flows[fan->n++] =
+                (struct espi_trial_flow){out ? host : h, out ? h : host, 0};
+    *port = kept * 1e6; /* rounding: as good as none */
+    int status = espi_measured_predict(&p->net, fan->flows, fan->n, fan->Bps, &p->arena);
+    *port = kept;
+    for (int i = 0; i < fan->n; i++)
+        fan->sum += fan->Bps[i];
+    return status;
 }
 
-/* Up to three times, for what is to correct errors may be one. */
-esp_status espi_probe_retry_ports(struct espi_probing *p)
+/* Adds those of the fan that get most, until the port would be filled so many times. 0:
+ * others of the trial are in its way. */
+static int add_fan(struct espi_probing *p, const struct fan *fan, double enough_Bps)
+{
+    int first = p->trial.n;
+    double sum = 0;
+    while (sum < enough_Bps && p->trial.n < p->at_once) {
+        int best = -1;
+        for (int i = 0; i < fan->n; i++)
+            if (fan->Bps[i] > 0 && (best < 0 || fan->Bps[i] > fan->Bps[best]))
+                best = i;
+        if (best < 0)
+            break;
+        espi_probe_add(p, fan->flows[best].from, fan->flows[best].to);
+        sum += fan->Bps[best];
+        fan->Bps[best] = 0;
+    }
+    return p->trial.n > first;
+}
+
+static int is_free(const struct espi_probing *p, const struct fan *fan)
+{
+    for (int i = 0; i < fan->n; i++)
+        if (p->busy[fan->flows[i].from] || p->busy[fan->flows[i].to])
+            return 0;
+    return 1;
+}
+
+/* Fans of all hosts whose port was never the reason why transfers were no faster, as far
+ * as there is anybody to fill it; those of different sites at once. Gives how many ran,
+ * -1 when out of memory. */
+static int run_fans(struct espi_probing *p, int out, int everyone, esp_status *status)
+{
+    const unsigned char *sure = out ? p->net.out_sure : p->net.in_sure;
+    unsigned char *done = ESPI_ARENA_ZNEW(&p->arena, unsigned char, p->n);
+    int ran = 0;
+    if (!done)
+        return -1;
+    for (int h = 0; h < p->n; h++)
+        done[h] = sure[h];
+    for (int any = 1; any && !*status && !espi_probe_is_late(p);) {
+        any = 0;
+        for (int h = 0; h < p->n; h++) {
+            struct espi_arena_mark mark = espi_arena_mark(&p->arena);
+            double port = out ? p->net.out_Bps[h] : p->net.in_Bps[h];
+            struct fan fan;
+            if (done[h])
+                continue;
+            if (list_fan(p, h, out, everyone, &fan))
+                return -1;
+            if (fan.sum < port * (1 + 3 * ESPI_SPREAD))
+                done[h] = 1; /* nobody could tell */
+            else if (is_free(p, &fan))
+                done[h] = (unsigned char)add_fan(p, &fan, 3 * port);
+            espi_arena_release(&p->arena, mark);
+        }
+        any = p->trial.n;
+        ran += p->trial.n > 0;
+        if (any)
+            *status = espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_NEAR_S);
+    }
+    return ran;
+}
+
+esp_status espi_probe_unsure_ports(struct espi_probing *p, int everyone)
 {
     esp_status status = ESP_OK;
-    for (int times = 0, n = 1; times < 3 && n && !status; times++) {
-        int *start, *members = espi_probe_members(p, &start);
-        struct port_trial *trials =
-            ESPI_ARENA_NEW(&p->arena, struct port_trial, 2 * (size_t)p->n + 1);
-        if (!members || !trials)
-            return espi_err_nomem(p->err);
-        n = list_slow(p, members, start, trials);
-        status = n < 0 ? espi_err_nomem(p->err) : run_port_trials(p, trials, n);
-        if (!status)
+    for (int times = 0, ran = 1; times < 3 && ran && !status && !espi_probe_is_late(p);
+         times++) {
+        ran = 0;
+        for (int out = 0; out < 2 && !status; out++) {
+            int more = run_fans(p, out, everyone, &status);
+            if (more < 0)
+                return espi_err_nomem(p->err);
+            ran += more;
+        }
+        if (ran && !status)
             status = espi_probe_look(p);
     }
     return status;
@@ -133,7 +191,7 @@ esp_status espi_probe_ports(struct espi_probing *p)
         run_port_trials(p, trials, list_port_trials(p, members, start, trials));
     if (!status)
         status = espi_probe_look(p);
-    return status ? status : espi_probe_retry_ports(p);
+    return status ? status : espi_probe_unsure_ports(p, 0);
 }
 
 /* ---- 3: subsites ---- */
@@ -195,22 +253,20 @@ static esp_status run_rings(struct espi_probing *p, int pairs, int only_shared)
     return status;
 }
 
-/* All hosts of an subsite with others of the site, out or in. */
+/* All hosts of an area with others of the site, drawn at random, out or in. */
 static esp_status run_border(struct espi_probing *p, int subsite, int out)
 {
     const struct espi_measured *net = &p->net;
-    int other = 0;
-    for (int h = 0; h < p->n && p->trial.n < p->at_once; h++) {
-        if (net->subsite[h] != subsite)
-            continue;
-        while (other < p->n && (net->subsite[other] == subsite ||
-                                net->site[other] != net->subsite_site[subsite]))
-            other++;
-        if (other == p->n)
-            break;
-        espi_probe_add(p, out ? h : other, out ? other : h);
-        other++;
-    }
+    int others = 0, next = 0;
+    for (int h = 0; h < p->n; h++)
+        if (net->subsite[h] != subsite && net->site[h] == net->subsite_site[subsite])
+            p->order[others++] = h;
+    espi_rng_shuffle(&p->rng, p->order, others);
+    for (int h = 0; h < p->n && p->trial.n < p->at_once && next < others; h++)
+        if (net->subsite[h] == subsite) {
+            int other = p->order[next++];
+            espi_probe_add(p, out ? h : other, out ? other : h);
+        }
     return espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_NEAR_S);
 }
 
@@ -253,5 +309,5 @@ esp_status espi_probe_areas(struct espi_probing *p)
                     status = run_border(p, subsite, out);
     if (!status)
         status = espi_probe_look(p);
-    return status ? status : espi_probe_retry_ports(p);
+    return status ? status : espi_probe_unsure_ports(p, 0);
 }

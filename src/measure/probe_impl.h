@@ -44,7 +44,8 @@ int *espi_probe_members(struct espi_probing *p, int **start);
 /* The stages. */
 esp_status espi_probe_sites(struct espi_probing *p);
 esp_status espi_probe_ports(struct espi_probing *p);
-esp_status espi_probe_retry_ports(struct espi_probing *p);
+/* Tries to fill the ports of which nothing is sure, by hosts of their sites or by all. */
+esp_status espi_probe_unsure_ports(struct espi_probing *p, int everyone);
 esp_status espi_probe_areas(struct espi_probing *p);
 esp_status espi_probe_cables(struct espi_probing *p);
 

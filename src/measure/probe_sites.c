@@ -31,7 +31,8 @@ static int pair_of_circle(int n, int r, int k, int *a, int *b)
 /* Everybody meets everybody; few hosts do again, for few values tell of a site of two. */
 static esp_status meet_in_circle(struct espi_probing *p, int *a, int *b)
 {
-    int even = p->n + p->n % 2, rounds = ESPI_ALL_PAIRS_MAX / p->n * (even - 1);
+    int even = p->n + p->n % 2,
+        rounds = (p->n <= ESPI_ALL_PAIRS_MAX / 2 ? 2 : 1) * (even - 1);
     esp_status status = ESP_OK;
     for (int r = 0; r < rounds && !status && !espi_probe_is_late(p); r++) {
         int n = 0;
@@ -96,16 +97,9 @@ static int meetings_init(struct espi_probing *p, struct meetings *m)
     return 0;
 }
 
-/* How often two sites should have met. What makes hosts of one site seem two is a rate
- * that came out too low, there or back, again and again; latencies hardly mislead, for
- * each is the least of several, so that those who are far are known sooner. */
-static int enough_meetings(const struct meetings *m, int a, int b,
-                           const struct acquaintance *x)
-{
-    if (x->latency_s < ESPI_NEAR_S)
-        return 8;
-    return m->size[a] > 1 && m->size[b] > 1 ? 3 : 4;
-}
+/* How often two sites should have met: each latency is the least of several, and errors
+ * make it longer. */
+enum { MEETINGS_ENOUGH = 2 }; /* derived: one of them is not an error */
 
 /* A free host of the site, from a random place on; -1: none. */
 static int free_host(struct espi_probing *p, int site, int not_met)
@@ -151,11 +145,11 @@ static int plan_meetings(struct espi_probing *p, struct meetings *m)
 {
     int s = p->net.n_sites;
     plan_introductions(p, m);
-    for (int need = 0; need < 8; need++)
+    for (int need = 0; need < MEETINGS_ENOUGH; need++)
         for (int a = 0; a < s; a++)
             for (int b = a + 1; b < s && p->trial.n < p->meet_at_once; b++) {
                 const struct acquaintance *x = &m->of[(size_t)a * (size_t)s + (size_t)b];
-                if (x->met == need && need < enough_meetings(m, a, b, x) && !m->taken[a])
+                if (x->met == need && !m->taken[a])
                     add_meeting(p, m, free_host(p, a, -1), b);
             }
     return p->trial.n;
@@ -179,47 +173,6 @@ static esp_status settle_sites(struct espi_probing *p)
     return status;
 }
 
-/* Two of each pair of sites meet while no others of theirs do, so that nothing makes them
- * seem apart that are not. If latency does not tell sites apart either it hangs on these
- * rates alone, any of which may be wrong: others of theirs do the same again. */
-static esp_status meet_alone(struct espi_probing *p)
-{
-    int s = p->net.n_sites, rounds = s + s % 2 - 1, a, b;
-    struct meetings m;
-    esp_status status = meetings_init(p, &m) ? espi_err_nomem(p->err) : ESP_OK;
-    for (int r = 0; r < rounds * ESPI_ALONE_TIMES && s <= ESPI_ALONE_MAX && !status;
-         r++) {
-        for (int k = 0; k < (s + 1) / 2 && !status && !espi_probe_is_late(p); k++) {
-            if (!pair_of_circle(s, r % rounds, k, &a, &b) ||
-                (r >= rounds && m.of[a * s + b].latency_s >= ESPI_NEAR_S))
-                continue;
-            int x = free_host(p, a, -1);
-            espi_probe_add(p, x, free_host(p, b, x));
-            if (p->trial.n == p->meet_at_once)
-                status = espi_probe_run(p, ESPI_TRIAL_MEET, 0);
-        }
-        status = status ? status : espi_probe_run(p, ESPI_TRIAL_MEET, 0);
-    }
-    return status ? status : espi_probe_look(p);
-}
-
-/* Once more where sites have turned out to be one. */
-static esp_status confirm_sites(struct espi_probing *p)
-{
-    esp_status status = ESP_OK;
-    for (int times = 0, before = -1; times < 4 && !status && !espi_probe_is_late(p);
-         times++) {
-        status = settle_sites(p);
-        if (!status)
-            status = espi_probe_look(p);
-        if (status || p->net.n_sites == before)
-            break;
-        before = p->net.n_sites;
-        status = meet_alone(p);
-    }
-    return status;
-}
-
 esp_status espi_probe_sites(struct espi_probing *p)
 {
     size_t room = (size_t)p->n + 1;
@@ -230,6 +183,6 @@ esp_status espi_probe_sites(struct espi_probing *p)
     esp_status status =
         p->n <= ESPI_ALL_PAIRS_MAX ? meet_in_circle(p, a, b) : meet_at_random(p, a, b);
     if (!status)
-        status = confirm_sites(p);
+        status = settle_sites(p);
     return status ? status : espi_probe_look(p);
 }

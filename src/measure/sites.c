@@ -76,25 +76,11 @@ static struct espi_pair make_pair(const struct seen *seen, int n)
     return pair;
 }
 
-static int measure_distances(struct espi_site_pairs *pairs, int n_hosts,
-                             struct espi_arena *arena)
+/* Differences below ESPI_LATENCY_MIN_S are those of switches and schedulers. */
+static void measure_distances(struct espi_site_pairs *pairs)
 {
-    double *best = ESPI_ARENA_ZNEW(arena, double, (size_t)n_hosts + 1);
-    if (!best)
-        return -1;
-    for (int i = 0; i < pairs->n; i++) {
-        struct espi_pair *p = &pairs->at[i];
-        best[p->low] = fmax(best[p->low], p->rate_Bps);
-        best[p->high] = fmax(best[p->high], p->rate_Bps);
-    }
-    for (int i = 0; i < pairs->n; i++) {
-        struct espi_pair *p = &pairs->at[i];
-        double rate = p->rate_Bps > 0 ? p->rate_Bps : fmin(best[p->low], best[p->high]);
-        double latency_s = p->latency_s < 0 ? 0 : p->latency_s;
-        p->distance_s = ESPI_LATENCIES * fmax(latency_s, ESPI_LATENCY_MIN_S) +
-                        (rate > 0 ? ESPI_REFERENCE_BYTES / rate : 0);
-    }
-    return 0;
+    for (int i = 0; i < pairs->n; i++)
+        pairs->at[i].distance_s = fmax(pairs->at[i].latency_s, ESPI_LATENCY_MIN_S);
 }
 
 int espi_pairs_gather(struct espi_site_pairs *pairs, const struct espi_samples *s,
@@ -111,7 +97,8 @@ int espi_pairs_gather(struct espi_site_pairs *pairs, const struct espi_samples *
             end++;
         pairs->at[pairs->n++] = make_pair(&seen[i], end - i);
     }
-    return measure_distances(pairs, espi_samples_hosts(s), arena);
+    measure_distances(pairs);
+    return 0;
 }
 
 const struct espi_pair *espi_pairs_find(const struct espi_site_pairs *pairs, int a, int b)

@@ -86,7 +86,7 @@ static void note_transfer(struct search *s, int round, const struct espi_trial_f
     int site = s->net->site[f->from], held_up = is_held_up(s->net, f);
     if (!is_inside(s->net, f) || s->together[site] < ESPI_LOADED ||
         s->sends[f->from] != 1 || s->receives[f->to] != 1 ||
-        (held_up && s->held[site] < 2))
+        (held_up && s->held[site] < 2) || s->held[site] == s->together[site])
         return;
     s->at[s->n++] =
         (struct evidence){site, f->from < f->to ? f->from : f->to,
@@ -215,7 +215,7 @@ static int groups_init(struct groups *g, struct search *s, const struct evidence
         }
     for (int i = 0; i < n; i++) {
         int x = member_of(g, at[i].low), y = member_of(g, at[i].high);
-        g->score[x * g->n + y] += at[i].fast - at[i].held_up;
+        g->score[x * g->n + y] += at[i].fast - ESPI_HELD_UP_COUNTS * at[i].held_up;
         g->score[y * g->n + x] = g->score[x * g->n + y];
     }
     for (int x = 0; x < g->n; x++)
@@ -286,8 +286,9 @@ static int move_strays(struct groups *g, const struct evidence *at, int n, int *
     memset(fits, 0, (size_t)g->n * (size_t)g->n * sizeof *fits);
     for (int i = 0; i < n; i++) {
         int a = member_of(g, at[i].low), b = member_of(g, at[i].high);
-        fits[a * g->n + g->group[b]] += at[i].fast - at[i].held_up;
-        fits[b * g->n + g->group[a]] += at[i].fast - at[i].held_up;
+        int score = at[i].fast - ESPI_HELD_UP_COUNTS * at[i].held_up;
+        fits[a * g->n + g->group[b]] += score;
+        fits[b * g->n + g->group[a]] += score;
     }
     for (int i = 0; i < g->n; i++)
         for (int y = 0; y < g->n; y++)
@@ -364,95 +365,6 @@ static int number_areas(struct search *s, const unsigned char *split)
     return 0;
 }
 
-/* ---- rates ---- */
-
-/* What crossed the border of an subsite in a round, if it was held up; otherwise 0. */
-static double crossing_Bps(const struct espi_measured *net, int round, int subsite,
-                           int out)
-{
-    double sum = 0, could = 0;
-    int n = 0;
-    for (int i = net->rounds.start[round]; i < net->rounds.start[round + 1]; i++) {
-        const struct espi_trial_flow *f = &net->rounds.flows[i];
-        int inner = out ? f->from : f->to, outer = out ? f->to : f->from;
-        if (net->subsite[inner] != subsite || net->subsite[outer] == subsite ||
-            !is_inside(net, f))
-            continue;
-        sum += f->Bps;
-        could += espi_measured_flow_Bps(net, f->from, f->to);
-        n++;
-    }
-    return n >= 2 && sum < ESPI_HELD_UP * could ? sum : 0;
-}
-
-static int add_border(struct search *s, int subsite, int out, double *values)
-{
-    struct espi_measured *net = s->net;
-    int n = 0, site = net->subsite_site[subsite];
-    for (int k = 0; k < net->rounds.n; k++) {
-        double sum = crossing_Bps(net, k, subsite, out);
-        if (sum > 0)
-            values[n++] = sum;
-    }
-    if (n == 0)
-        return 0;
-    struct espi_shared *shared = espi_measured_add_shared(net, espi_top_value(values, n));
-    if (!shared)
-        return -1;
-    snprintf(shared->name, sizeof shared->name, "%s/%d:%s", net->site_name[site],
-             subsite - net->first_subsite[site] + 1, out ? "out" : "in");
-    for (int other = 0; other < net->n_subsites; other++)
-        if (other != subsite &&
-            espi_measured_add_pair(net, out ? subsite : other, out ? other : subsite))
-            return -1;
-    return 0;
-}
-
-/* All that goes on within a site, when nearly all is held up. */
-static int add_medium(struct search *s, int site, double *values)
-{
-    struct espi_measured *net = s->net;
-    const struct espi_trial_rounds *r = &net->rounds;
-    int n = 0, subsite = net->first_subsite[site];
-    for (int k = 0; k < r->n; k++) {
-        double sum = 0;
-        int together = 0;
-        for (int i = r->start[k]; i < r->start[k + 1]; i++)
-            if (net->subsite[r->flows[i].from] == subsite &&
-                net->subsite[r->flows[i].to] == subsite) {
-                sum += r->flows[i].Bps;
-                together++;
-            }
-        if (together >= ESPI_LOADED)
-            values[n++] = sum;
-    }
-    struct espi_shared *shared =
-        n ? espi_measured_add_shared(net, espi_top_value(values, n)) : NULL;
-    if (!shared)
-        return n ? -1 : 0;
-    snprintf(shared->name, sizeof shared->name, "%s:medium", net->site_name[site]);
-    return espi_measured_add_pair(net, subsite, subsite);
-}
-
-static int add_rates(struct search *s, const unsigned char *split,
-                     const unsigned char *medium)
-{
-    struct espi_measured *net = s->net;
-    double *values = ESPI_ARENA_NEW(s->arena, double, (size_t)net->rounds.n + 1);
-    if (!values)
-        return -1;
-    for (int site = 0; site < net->n_sites; site++) {
-        int from = net->first_subsite[site], to = net->first_subsite[site + 1];
-        if (medium[site] && add_medium(s, site, values))
-            return -1;
-        for (int subsite = from; subsite < to && split[site] && to - from > 1; subsite++)
-            for (int out = 0; out < 2; out++)
-                if (add_border(s, subsite, out, values))
-                    return -1;
-    }
-    return 0;
-}
-
 int espi_measured_subsites(struct espi_measured *net, struct espi_arena *arena)
 {
     struct search s = {.net = net, .arena = arena};
@@ -477,5 +389,5 @@ int espi_measured_subsites(struct espi_measured *net, struct espi_arena *arena)
         if (split[site] && join_site(&s, &s.at[i], end - i))
             return -1;
     }
-    return number_areas(&s, split) || add_rates(&s, split, medium) ? -1 : 0;
+    return number_areas(&s, split);
 }

@@ -1,0 +1,24 @@
+/* Over which sites routes lead, as far as latencies tell. */
+#ifndef ESPI_MEASURE_ROUTES_H
+#define ESPI_MEASURE_ROUTES_H
+
+#include "measure/measured.h"
+
+struct espi_site_routes {
+    int n;
+    int *next; /* from * n + to: the site that the shortest way leads to first */
+    unsigned char *wire; /* have the two a wire of their own? */
+};
+
+/* Variant 0 takes latencies as they are, others each a little longer or shorter. -1 when
+ * out of memory. */
+int espi_site_routes_find(struct espi_site_routes *routes,
+                          const struct espi_measured *net, int variant,
+                          struct espi_arena *arena);
+/* Is there a wire from site to site? */
+int espi_site_routes_adjacent(const struct espi_site_routes *routes, int from, int to);
+/* Does the route from a to b lead over the wire from x to y? */
+int espi_site_routes_cross(const struct espi_site_routes *routes, int a, int b, int x,
+                           int y);
+
+#endif
