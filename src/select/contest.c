@@ -160,7 +160,9 @@ static void note_bound(struct espi_contest *c, const struct esp_plan *plan,
                        double slice_bytes)
 {
     esp_model model = c->task.p->model;
-    int in_ports = model == ESP_MODEL_ONE_PORT || model == ESP_MODEL_HALF_DUPLEX;
+    /* a cable may be taken for longer than the last slice over it travels */
+    int in_ports = (model == ESP_MODEL_ONE_PORT || model == ESP_MODEL_HALF_DUPLEX) &&
+                   c->task.p->n_shared == 0;
     int holds =
         model == ESP_MODEL_CAPACITY || (in_ports && slice_bytes >= c->judge.size_bytes);
     if (holds && c->task.request->op == ESP_OP_BCAST && plan->bound_Bps > 0)
