@@ -9,8 +9,9 @@
  * likely to get otherwise, instead of any; receivers that need most go first; several
  * draws, of which the one that ends first is taken. Model: all but hnow, whose
  * processors take up what there is. Guarantee: none; where no two hosts share a link or
- * cable a run takes the time that was found. Complexity: O(sends * (chunks / 64 + hosts))
- * a draw where links are nobody else's.
+ * cable a run takes the time that was found, but for a few reduce-scatters of the
+ * capacity model, where connections go on by themselves. Complexity: O(sends * (chunks /
+ * 64 + hosts)) a draw where links are nobody else's.
  */
 #include <math.h>
 #include <string.h>
