@@ -615,8 +615,15 @@ static void merge_limits(struct fitting *t, int level)
 
 /* ---- the rate of what was chosen ---- */
 
-/* The most that it was seen to carry in rounds in which it was the reason why transfers
- * were no faster, as far as the prediction says. */
+static int compare_rates(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* The middle of what it carried in rounds in which it was the reason why transfers were
+ * no faster, as far as the prediction says: a machine that stood still lets less through,
+ * and then what has piled up, more. */
 static void settle_rates(struct fitting *t)
 {
     for (int c = 0; c < t->n_chosen; c++) {
@@ -632,8 +639,10 @@ static void settle_rates(struct fitting *t)
             if (sum > 0 && predicted > l->Bps * (1 - 1e-6))
                 t->values[n++] = sum;
         }
-        if (n >= 3)
-            l->Bps = espi_top_value(t->values, n);
+        if (n >= 3) {
+            qsort(t->values, (size_t)n, sizeof *t->values, compare_rates);
+            l->Bps = t->values[n / 2];
+        }
     }
     predict_all(t);
 }
