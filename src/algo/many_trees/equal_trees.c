@@ -35,10 +35,9 @@ static int is_near(int k, const struct espi_algo_memo *memo)
     return known == 0 || k <= ESPI_EQUAL_TREES_FEW || (low >= known && k <= high);
 }
 
-/* Could other trees of one weight be worth it? No resource is less busy than the bound
- * says, and the first slice is nowhere before the shortest way there allows. */
-static int may_gain(const struct espi_task *task, const struct espi_packing *packing,
-                    const struct espi_round_trees *best)
+/* Before this the first slice is not everywhere, by the shortest ways; -1 when out of
+ * memory. */
+static double soonest_fill_s(const struct espi_task *task)
 {
     const struct espi_view *v = task->view;
     struct espi_dijkstra paths;
@@ -47,12 +46,20 @@ static int may_gain(const struct espi_task *task, const struct espi_packing *pac
     struct espi_arena_mark mark = espi_arena_mark(task->arena);
     double *at_s = ESPI_ARENA_NEW(task->arena, double, v->g.n), fill_s = 0;
     int *last_arc = ESPI_ARENA_NEW(task->arena, int, v->g.n);
-    if (at_s && last_arc && !espi_dijkstra_init(&paths, v->g.n, task->arena)) {
-        espi_dijkstra(&paths, &v->g, &query, at_s, last_arc);
-        for (int h = 0; h < v->g.n; h++)
-            fill_s = fmax(fill_s, at_s[h]);
-    }
+    if (!at_s || !last_arc || espi_dijkstra_init(&paths, v->g.n, task->arena))
+        return -1;
+    espi_dijkstra(&paths, &v->g, &query, at_s, last_arc);
+    for (int h = 0; h < v->g.n; h++)
+        fill_s = fmax(fill_s, at_s[h]);
     espi_arena_release(task->arena, mark);
+    return fill_s;
+}
+
+/* Could other trees of one weight be worth it? No resource is less busy than the bound
+ * says, and the first slice is nowhere before the shortest way there allows. */
+static int may_gain(const struct espi_task *task, const struct espi_packing *packing,
+                    double fill_s, const struct espi_round_trees *best)
+{
     return best->makespan_s * (1 - ESPI_EQUAL_TREES_WORTH) >
            task->slices.count / packing->bound + fill_s;
 }
@@ -77,10 +84,13 @@ static int choose_trees(const struct espi_task *task, const struct espi_packing 
                         int low, int high, struct espi_round_trees *best)
 {
     int enough = 0, in_vain = 0;
+    double fill_s = soonest_fill_s(task);
+    if (fill_s < 0)
+        return -1;
     *best = (struct espi_round_trees){.makespan_s = INFINITY};
     for (int k = low; k <= high; k = enough ? 2 * k : next_k(k)) {
         struct espi_round_trees found;
-        if (best->k > 0 && !may_gain(task, packing, best))
+        if (best->k > 0 && !may_gain(task, packing, fill_s, best))
             break;
         if (low < high && !enough && !is_near(k, task->memo))
             continue;
