@@ -99,8 +99,9 @@ enum { ESPI_SYNTHESIS_WORK = 1 << 17 };
 /* Sends of the largest time-expanded plan.
  * unit: sends
  * trades: larger, memory and time of what follows; smaller, large fabrics get fewer
- * chunks shown by: bench_published chosen on: not measured; 128 hosts with 16 chunks each
- */
+ * chunks
+ * shown by: bench_published
+ * chosen on: not measured; 128 hosts with 16 chunks each */
 enum { ESPI_SYNTHESIS_SENDS = 1 << 18 };
 
 /* A broadcast in so many slices is also synthesized in just these by `auto`.

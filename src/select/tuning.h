@@ -77,8 +77,7 @@ enum { ESPI_CONTEST_ROUNDS = 2 };
  * unit: part of the makespan
  * trades: larger, makespans, by up to as much; smaller, time for nothing
  * shown by: bench_finish
- * chosen on: seeds 1 to 3 of bench_finish, where makespans stay the same to three
- * digits */
+ * chosen on: not measured alone */
 #define ESPI_CONTEST_ENOUGH 1e-3
 
 /* Up to so many hosts plans that rest on linear programs are weighed against what `auto`
