@@ -193,8 +193,8 @@ static struct esp_platform *draw_leaves(struct drawing *d)
 /* Hosts are those of LANs; nodes of the WAN and of MANs are routers. */
 static struct esp_platform *draw_tiers(struct drawing *d)
 {
-    struct esp_platform *all =
-        bench_tiers(draw_int(d, 0, 1) ? "30b" : "65b", espi_rng_next(&d->rng) >> 12);
+    const char *preset = draw_int(d, 0, 1) ? "30b" : "65b";
+    struct esp_platform *all = bench_tiers(preset, espi_rng_next(&d->rng) >> 12);
     struct esp_platform *p = copy_network(d, all, "l", 1e-4);
     snprintf(d->what, sizeof d->what, "%d hosts, %d routers", p->n_hosts,
              p->n_nodes - p->n_hosts);

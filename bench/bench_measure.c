@@ -190,19 +190,24 @@ static double bound_Bps(const struct esp_platform *p, esp_op op, int root)
     return Bps;
 }
 
+/* The bound of the network as seen over that of the true one. */
+static double bound_ratio(const struct esp_platform *truth,
+                          const struct esp_platform *seen, esp_op op, int root)
+{
+    double true_Bps = bound_Bps(truth, op, root);
+    return bound_Bps(seen, op, root) / true_Bps;
+}
+
 static void compare_bounds(const struct esp_platform *truth,
                            const struct esp_platform *seen, struct finding *f)
 {
     int n = f->hosts, k = 0;
     for (int i = 0; i < 3; i++) {
         int root = i * (n - 1) / 2;
-        f->bound[k++] =
-            bound_Bps(seen, ESP_OP_BCAST, root) / bound_Bps(truth, ESP_OP_BCAST, root);
-        f->bound[k++] =
-            bound_Bps(seen, ESP_OP_REDUCE, root) / bound_Bps(truth, ESP_OP_REDUCE, root);
+        f->bound[k++] = bound_ratio(truth, seen, ESP_OP_BCAST, root);
+        f->bound[k++] = bound_ratio(truth, seen, ESP_OP_REDUCE, root);
     }
-    f->bound[k++] =
-        bound_Bps(seen, ESP_OP_ALLGATHER, 0) / bound_Bps(truth, ESP_OP_ALLGATHER, 0);
+    f->bound[k++] = bound_ratio(truth, seen, ESP_OP_ALLGATHER, 0);
     for (int i = 0; i < k; i++)
         f->worst_bound = fmax(f->worst_bound, fabs(f->bound[i] - 1));
 }

@@ -488,7 +488,8 @@ static int list_candidates(struct fitting *t)
         if (add_slow_set(t, k))
             return -1;
     for (int i = 0; i < t->n_candidates; i++) {
-        t->candidates[i].Bps = seen_most(t, &t->candidates[i]);
+        double Bps = seen_most(t, &t->candidates[i]);
+        t->candidates[i].Bps = Bps;
         t->candidates[i].gain = INFINITY;
         t->candidates[i].level =
             t->candidates[i].kind == LIMIT_MEDIUM ? 1 : count_pairs(t, &t->candidates[i]);

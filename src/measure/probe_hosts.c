@@ -139,7 +139,6 @@ static int run_fans(struct espi_probing *p, int out, int everyone, esp_status *s
     for (int h = 0; h < p->n; h++)
         done[h] = sure[h];
     for (int any = 1; any && !*status && !espi_probe_is_late(p);) {
-        any = 0;
         for (int h = 0; h < p->n; h++) {
             struct espi_arena_mark mark = espi_arena_mark(&p->arena);
             double port = out ? p->net.out_Bps[h] : p->net.in_Bps[h];

@@ -188,7 +188,8 @@ static int move_host(struct mover *m, int t, int host)
 static int sweep_tree(struct mover *m, int t, int *parent)
 {
     int moved = 0;
-    m->fill_s[t] = look_at_tree(m, parent);
+    double before_s = look_at_tree(m, parent);
+    m->fill_s[t] = before_s;
     for (int h = 0; h < m->n && m->left > 0; h++) {
         if (parent[h] < 0 || !move_host(m, t, h))
             continue;
@@ -236,8 +237,9 @@ static void load_trees(struct mover *m, int *const *tree)
         for (int h = 0; h < m->n; h++)
             if (tree[t][h] >= 0)
                 add_arc(m, tree[t][h], 1);
-        m->fill_s[t] = look_at_tree(m, tree[t]);
-        m->scale_s = espi_max(m->scale_s, m->fill_s[t]);
+        double fill_s = look_at_tree(m, tree[t]);
+        m->fill_s[t] = fill_s;
+        m->scale_s = espi_max(m->scale_s, fill_s);
     }
     for (int r = 0; r < m->v->links.n; r++)
         weigh_load(m, r);
