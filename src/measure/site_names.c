@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "measure/measured.h"
 
 enum { ROOM = sizeof *((struct espi_measured *)0)->site_name };
@@ -29,6 +30,16 @@ static void shorten(char *name, const char *host)
     while (name[n] && name[n] == host[n])
         n++;
     name[n] = '\0';
+}
+
+/* A character of which a part was cut off goes as a whole. */
+static void drop_broken_character(char *name)
+{
+    size_t length = strlen(name), at = 0, bytes;
+    uint32_t character;
+    while (at < length && (bytes = espi_utf8(&name[at], length - at, &character)) > 0)
+        at += bytes;
+    name[at] = '\0';
 }
 
 static int all_differ(const struct espi_measured *net)
@@ -60,6 +71,8 @@ int espi_measured_name_sites(struct espi_measured *net, struct espi_arena *arena
     for (int s = 0; s < net->n_sites; s++)
         if (members[s] > 1)
             net->site_name[s][stem(net->site_name[s], strlen(net->site_name[s]))] = '\0';
+    for (int s = 0; s < net->n_sites; s++)
+        drop_broken_character(net->site_name[s]);
     if (net->n_sites <= 200 && all_differ(net))
         return 0;
     for (int s = 0; s < net->n_sites; s++)
