@@ -73,24 +73,24 @@ static esp_status run_wires(struct espi_probing *p, struct reps *r, int flows)
 {
     int s = p->net.n_sites, left = 0;
     struct espi_site_routes routes;
-    unsigned char *todo = ESPI_ARENA_ZNEW(&p->arena, unsigned char, s *s);
+    unsigned char *untried = ESPI_ARENA_ZNEW(&p->arena, unsigned char, s *s);
     unsigned char *taken = ESPI_ARENA_NEW(&p->arena, unsigned char, s);
     esp_status status = ESP_OK;
-    if (!todo || !taken || espi_site_routes_find(&routes, &p->net, 0, &p->arena))
+    if (!untried || !taken || espi_site_routes_find(&routes, &p->net, 0, &p->arena))
         return espi_err_nomem(p->err);
     for (int k = 0; k < s * s; k++) {
-        todo[k] = (unsigned char)espi_site_routes_adjacent(&routes, k / s, k % s);
-        left += todo[k];
+        untried[k] = (unsigned char)espi_site_routes_adjacent(&routes, k / s, k % s);
+        left += untried[k];
     }
     for (int all = left; left && !status && !espi_probe_is_late(p);) {
         memset(taken, 0, (size_t)s);
         for (int k = 0; k < s * s; k++) {
             int a = k / s, b = k % s;
-            if (!todo[k] || taken[a] & 1 || taken[b] & 2)
+            if (!untried[k] || taken[a] & 1 || taken[b] & 2)
                 continue;
             taken[a] |= 1;
             taken[b] |= 2;
-            todo[k] = 0;
+            untried[k] = 0;
             left--;
             add_flows(p, r, a, b, flows);
         }

@@ -99,6 +99,11 @@ int espi_site_routes_find(struct espi_site_routes *routes,
         way_s[k] = k / s == k % s ? 0 : INFINITY;
         routes->next[k] = k % s;
     }
+    if (s > ESPI_ROUTE_SITES) { /* as if each had a wire to every other */
+        for (int k = 0; k < s * s; k++)
+            routes->wire[k] = k / s != k % s;
+        return 0;
+    }
     espi_rng_seed(&rng, (uint64_t)variant);
     int n = list_pairs(net, pairs, room);
     for (int i = 0; i < n && variant; i++)

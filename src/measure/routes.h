@@ -4,6 +4,8 @@
 
 #include "measure/measured.h"
 
+enum { ESPI_ROUTE_SITES = 64 }; /* limit: routes of more sites are not looked for */
+
 struct espi_site_routes {
     int n;
     int *next; /* from * n + to: the site that the shortest way leads to first */

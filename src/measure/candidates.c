@@ -1,0 +1,288 @@
+/* What may limit transfers: what leaves or enters an area or a site, or both; each cable
+ * between two sites, or areas of a site, in one or in both directions; the medium of a
+ * site; windows; the wires of which latencies say that routes lead over them (routes.c);
+ * and whatever was slower than predicted together in a round.
+ *
+ * Complexity: O(candidates x (areas^2 + transfers)). */
+#include <math.h>
+#include <string.h>
+
+#include "measure/explain_impl.h"
+#include "measure/routes.h"
+
+enum { CANDIDATE_BYTES = 128 << 20 }; /* limit: of memory */
+
+/* The most that its transfers were seen to get, together or each; -1: there are none. */
+static double seen_most(struct espi_fitting *t, const struct espi_limit *l)
+{
+    int n = 0;
+    for (int k = 0; k < t->r->n; k++) {
+        double sum = 0;
+        for (int i = t->r->start[k]; i < t->r->start[k + 1]; i++) {
+            if (!l->pairs[t->key[i]])
+                continue;
+            sum += t->r->flows[i].Bps;
+            if (l->kind == ESPI_LIMIT_WINDOW)
+                t->values[n++] = t->r->flows[i].Bps;
+        }
+        if (sum > 0 && l->kind != ESPI_LIMIT_WINDOW)
+            t->values[n++] = sum;
+    }
+    return n ? espi_confirmed_top(t->values, n) : -1;
+}
+
+static struct espi_limit *new_candidate(struct espi_fitting *t, enum espi_limit_kind kind,
+                                        int a, int b)
+{
+    size_t cells = (size_t)t->n_areas * (size_t)t->n_areas;
+    if (t->n_candidates == t->room)
+        return NULL;
+    struct espi_limit *l = &t->candidates[t->n_candidates];
+    *l = (struct espi_limit){.kind = kind, .a = a, .b = b, .price = ESPI_LIMIT_PRICE};
+    if (kind == ESPI_LIMIT_BOTH || kind == ESPI_LIMIT_SITE_BOTH ||
+        kind == ESPI_LIMIT_CABLE_BOTH)
+        l->price *= 2; /* looks like two limits, one a direction, and seldom is one */
+    l->pairs = ESPI_ARENA_ZNEW(t->arena, unsigned char, cells);
+    if (l->pairs)
+        t->n_candidates++;
+    return l->pairs ? l : NULL;
+}
+
+static void include_sites(const struct espi_fitting *t, struct espi_limit *l, int from,
+                          int to)
+{
+    const struct espi_measured *net = t->net;
+    for (int a = net->first_subsite[from]; a < net->first_subsite[from + 1]; a++)
+        for (int b = net->first_subsite[to]; b < net->first_subsite[to + 1]; b++)
+            l->pairs[a * t->n_areas + b] = 1;
+}
+
+/* What nothing was seen of needs no candidate. */
+static int note_seen_pairs(struct espi_fitting *t)
+{
+    const struct espi_measured *net = t->net;
+    size_t n = (size_t)t->n_areas, s = (size_t)net->n_sites;
+    t->seen_areas = ESPI_ARENA_ZNEW(t->arena, unsigned char, n *n);
+    t->seen_sites = ESPI_ARENA_ZNEW(t->arena, unsigned char, s *s);
+    if (!t->seen_areas || !t->seen_sites)
+        return -1;
+    for (int i = 0; i < t->r->start[t->r->n]; i++) {
+        const struct espi_trial_flow *f = &t->r->flows[i];
+        t->seen_areas[t->key[i]] = 1;
+        t->seen_sites[net->site[f->from] * net->n_sites + net->site[f->to]] = 1;
+    }
+    return 0;
+}
+
+/* No room is no error: networks of very many sites have fewer candidates. */
+static int without_candidate(const struct espi_fitting *t)
+{
+    return t->n_candidates == t->room ? 0 : -1;
+}
+
+static int add_area_limits(struct espi_fitting *t)
+{
+    int n = t->n_areas;
+    for (int a = 0; a < n && n > 1; a++)
+        for (int kind = ESPI_LIMIT_OUT; kind <= ESPI_LIMIT_BOTH; kind++) {
+            struct espi_limit *l = new_candidate(t, (enum espi_limit_kind)kind, a, a);
+            if (!l)
+                return without_candidate(t);
+            for (int b = 0; b < n; b++) {
+                l->pairs[a * n + b] |= b != a && kind != ESPI_LIMIT_IN;
+                l->pairs[b * n + a] |= b != a && kind != ESPI_LIMIT_OUT;
+            }
+        }
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++)
+            if (a != b && t->net->subsite_site[a] == t->net->subsite_site[b] &&
+                t->seen_areas[a * n + b]) {
+                struct espi_limit *l = new_candidate(t, ESPI_LIMIT_AREA_CABLE, a, b);
+                if (!l)
+                    return without_candidate(t);
+                l->pairs[a * n + b] = 1;
+            }
+    return 0;
+}
+
+static int add_site_limits(struct espi_fitting *t)
+{
+    int s = t->net->n_sites;
+    struct espi_limit *l;
+    for (int a = 0; a < s; a++) {
+        int areas = t->net->first_subsite[a + 1] - t->net->first_subsite[a];
+        for (int kind = ESPI_LIMIT_SITE_OUT;
+             kind <= ESPI_LIMIT_SITE_BOTH && s > 1 && areas > 1; kind++) {
+            if (!(l = new_candidate(t, (enum espi_limit_kind)kind, a, a)))
+                return without_candidate(t);
+            for (int b = 0; b < s; b++) {
+                if (b != a && kind != ESPI_LIMIT_SITE_IN)
+                    include_sites(t, l, a, b);
+                if (b != a && kind != ESPI_LIMIT_SITE_OUT)
+                    include_sites(t, l, b, a);
+            }
+        }
+        if (!(l = new_candidate(t, ESPI_LIMIT_MEDIUM, a, a)))
+            return without_candidate(t);
+        include_sites(t, l, a, a);
+    }
+    for (int a = 0; a < s; a++)
+        for (int b = 0; b < s; b++) {
+            if (a == b || !t->seen_sites[a * s + b])
+                continue;
+            for (int kind = ESPI_LIMIT_CABLE; kind <= ESPI_LIMIT_WINDOW; kind++) {
+                if (kind == ESPI_LIMIT_AREA_CABLE ||
+                    (kind == ESPI_LIMIT_CABLE_BOTH && a > b))
+                    continue;
+                if (!(l = new_candidate(t, (enum espi_limit_kind)kind, a, b)))
+                    return without_candidate(t);
+                include_sites(t, l, a, b);
+                if (kind == ESPI_LIMIT_CABLE_BOTH)
+                    include_sites(t, l, b, a);
+            }
+        }
+    return 0;
+}
+
+/* A limit of several pairs of sites, by which it is dearer than one that has a name. */
+static void price_set(const struct espi_fitting *t, struct espi_limit *l)
+{
+    int pairs = 0;
+    for (int a = 0; a < t->net->n_sites; a++)
+        for (int b = 0; b < t->net->n_sites; b++)
+            pairs += l->pairs[t->net->first_subsite[a] * t->n_areas +
+                              t->net->first_subsite[b]];
+    l->price += pairs;
+}
+
+static int same_pairs(const struct espi_fitting *t, const struct espi_limit *a,
+                      const struct espi_limit *b)
+{
+    return memcmp(a->pairs, b->pairs, (size_t)t->n_areas * (size_t)t->n_areas) == 0;
+}
+
+/* Takes the last candidate back if there is another of the same transfers. */
+static void forget_twin(struct espi_fitting *t)
+{
+    const struct espi_limit *l = &t->candidates[t->n_candidates - 1];
+    for (int i = 0; i < t->n_candidates - 1; i++)
+        if (same_pairs(t, &t->candidates[i], l) &&
+            t->candidates[i].kind != ESPI_LIMIT_WINDOW) {
+            t->n_candidates--;
+            return;
+        }
+}
+
+/* A wire, in one direction or in both. */
+static int add_wire_limit(struct espi_fitting *t, const struct espi_site_routes *routes,
+                          int from, int to, int both)
+{
+    int s = t->net->n_sites;
+    struct espi_limit *l = new_candidate(t, ESPI_LIMIT_SET, from, to);
+    if (!l)
+        return without_candidate(t);
+    for (int a = 0; a < s; a++)
+        for (int b = 0; b < s; b++)
+            if (a != b && (espi_site_routes_cross(routes, a, b, from, to) ||
+                           (both && espi_site_routes_cross(routes, a, b, to, from))))
+                include_sites(t, l, a, b);
+    l->price *= 1 + both;
+    forget_twin(t);
+    return 0;
+}
+
+/* The wires that latencies tell of. */
+static int add_route_limits(struct espi_fitting *t)
+{
+    int s = t->net->n_sites;
+    for (int variant = 0; variant < ESPI_ROUTE_VARIANTS && s > 2 && s <= ESPI_ROUTE_SITES;
+         variant++) {
+        struct espi_site_routes routes;
+        if (espi_site_routes_find(&routes, t->net, variant, t->arena))
+            return -1;
+        for (int k = 0; k < s * s; k++)
+            for (int both = 0; both < 2; both++)
+                if (espi_site_routes_adjacent(&routes, k / s, k % s) &&
+                    !(both && k / s > k % s) &&
+                    add_wire_limit(t, &routes, k / s, k % s, both))
+                    return -1;
+    }
+    return 0;
+}
+
+/* What was slow together, between sites, in a round; -1 when out of memory. */
+static int add_slow_set(struct espi_fitting *t, int round)
+{
+    const struct espi_measured *net = t->net;
+    struct espi_limit *l = NULL;
+    int n = 0;
+    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++) {
+        int a = net->site[t->r->flows[i].from], b = net->site[t->r->flows[i].to];
+        if (a == b || !espi_flow_is_slow(t, i))
+            continue;
+        if (!l && !(l = new_candidate(t, ESPI_LIMIT_SET, -1, -1)))
+            return without_candidate(t);
+        n += !l->pairs[t->key[i]];
+        include_sites(t, l, a, b);
+    }
+    if (!l)
+        return 0;
+    price_set(t, l);
+    if (n < 2) /* one pair has its own */
+        t->n_candidates--;
+    else
+        forget_twin(t);
+    return 0;
+}
+
+/* Pairs of sites, and of areas of one site, that a limit is about. */
+static int count_pairs(const struct espi_fitting *t, const struct espi_limit *l)
+{
+    const struct espi_measured *net = t->net;
+    int n = 0;
+    for (int k = 0; k < t->n_areas * t->n_areas; k++) {
+        int a = k / t->n_areas, b = k % t->n_areas;
+        int site_a = net->subsite_site[a], site_b = net->subsite_site[b];
+        n += l->pairs[k] && (site_a == site_b || (a == net->first_subsite[site_a] &&
+                                                  b == net->first_subsite[site_b]));
+    }
+    return n;
+}
+
+static int first_pair(const struct espi_fitting *t, const struct espi_limit *l)
+{
+    const unsigned char *at =
+        memchr(l->pairs, 1, (size_t)t->n_areas * (size_t)t->n_areas);
+    return at ? (int)(at - l->pairs) : 0;
+}
+
+/* As many as there may be, and as memory allows. */
+static int candidate_room(const struct espi_fitting *t)
+{
+    size_t n = (size_t)t->n_areas, s = (size_t)t->net->n_sites;
+    size_t wanted =
+        3 * n + n * n + 4 * s + (4 + 2 * ESPI_ROUTE_VARIANTS) * s * s + (size_t)t->r->n;
+    size_t most = CANDIDATE_BYTES / (n * n + sizeof(struct espi_limit));
+    return (int)(wanted < most ? wanted : most);
+}
+
+int espi_list_candidates(struct espi_fitting *t)
+{
+    t->room = candidate_room(t);
+    t->candidates = ESPI_ARENA_NEW(t->arena, struct espi_limit, (size_t)t->room + 1);
+    if (!t->candidates || note_seen_pairs(t) || add_area_limits(t) ||
+        add_site_limits(t) || add_route_limits(t))
+        return -1;
+    for (int k = 0; k < t->r->n; k++)
+        if (add_slow_set(t, k))
+            return -1;
+    for (int i = 0; i < t->n_candidates; i++) {
+        struct espi_limit *l = &t->candidates[i];
+        double Bps = seen_most(t, l);
+        l->Bps = Bps;
+        l->gain = INFINITY;
+        l->first = first_pair(t, l);
+        l->level = l->kind == ESPI_LIMIT_MEDIUM ? 1 : count_pairs(t, l);
+    }
+    return 0;
+}

@@ -1,0 +1,67 @@
+/* What the parts of the search for limits share; used by explain.c, candidates.c and
+ * limit_names.c only. */
+#ifndef ESPI_MEASURE_EXPLAIN_IMPL_H
+#define ESPI_MEASURE_EXPLAIN_IMPL_H
+
+#include "base/portable_math.h"
+#include "measure/measured.h"
+
+enum espi_limit_kind {
+    ESPI_LIMIT_OUT,  /* of area `a` */
+    ESPI_LIMIT_IN,   /* of area `a` */
+    ESPI_LIMIT_BOTH, /* in and out of area `a` */
+    ESPI_LIMIT_SITE_OUT,
+    ESPI_LIMIT_SITE_IN,
+    ESPI_LIMIT_SITE_BOTH,
+    ESPI_LIMIT_CABLE,      /* site `a` to `b` */
+    ESPI_LIMIT_CABLE_BOTH, /* there and back */
+    ESPI_LIMIT_AREA_CABLE, /* area `a` to `b` of one site */
+    ESPI_LIMIT_WINDOW,     /* site `a` to `b`: each transfer by itself */
+    ESPI_LIMIT_MEDIUM,     /* of site `a` */
+    ESPI_LIMIT_SET         /* whatever else */
+};
+
+struct espi_limit {
+    enum espi_limit_kind kind;
+    int a, b;
+    unsigned char *pairs; /* area * n_areas + area: do their transfers use it? */
+    double Bps, price;
+    double gain; /* at most; less the price */
+    int fresh;   /* is the gain that of the limits there are now? */
+    int first;   /* pair of areas that is one of them, or 0 */
+    int level;   /* pairs of sites, or of areas of one site, that it is about */
+    int aside;   /* is it left out of predictions for now? */
+};
+
+struct espi_fitting {
+    struct espi_measured *net;
+    struct espi_arena *arena;
+    const struct espi_trial_rounds *r;
+    int n_areas;
+    int *key;                /* flow -> its pair of areas */
+    int *out_port, *in_port; /* flow -> its ports, numbered by round */
+    double *own, *predicted; /* flow -> its own limit, its rate as predicted */
+    double *trial_rate;      /* room for a round */
+    double *loss;            /* of rounds, as predicted */
+    struct espi_limit **chosen;
+    int n_chosen;
+    struct espi_limit *candidates;
+    int n_candidates, room;
+    double *values;                         /* room for a value a flow */
+    unsigned char *seen_sites, *seen_areas; /* from * n + to: were there transfers? */
+    /* room for the resources of a round */
+    double *left;
+    int *open, *uses, *use_start;
+};
+
+/* Was it slower than predicted by more than it usually is? */
+static inline int espi_flow_is_slow(const struct espi_fitting *t, int flow)
+{
+    return espi_log(t->predicted[flow] / t->r->flows[flow].Bps) > ESPI_SURPRISE;
+}
+
+/* Each gives -1 when out of memory. */
+int espi_list_candidates(struct espi_fitting *t);
+int espi_write_limits(const struct espi_fitting *t);
+
+#endif

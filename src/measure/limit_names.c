@@ -1,0 +1,86 @@
+/* The limits that were found, with names, as parts of the measured network. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "measure/explain_impl.h"
+
+static void name_limit(const struct espi_fitting *t, const struct espi_limit *l,
+                       int *cores, char *name, size_t size)
+{
+    const struct espi_measured *net = t->net;
+    static const char *const ways[] = {"out", "in", "both"};
+    int is_area = l->kind <= ESPI_LIMIT_BOTH;
+    int site =
+        is_area || l->kind == ESPI_LIMIT_AREA_CABLE ? net->subsite_site[l->a] : l->a;
+    switch (l->kind) {
+    case ESPI_LIMIT_OUT:
+    case ESPI_LIMIT_IN:
+    case ESPI_LIMIT_BOTH:
+        if (net->first_subsite[site + 1] - net->first_subsite[site] > 1) {
+            snprintf(name, size, "%s/%d:%s", net->site_name[site],
+                     l->a - net->first_subsite[site] + 1, ways[l->kind - ESPI_LIMIT_OUT]);
+            break;
+        }
+        snprintf(name, size, "wan:%s:%s", net->site_name[site],
+                 ways[l->kind - ESPI_LIMIT_OUT]);
+        break;
+    case ESPI_LIMIT_SITE_OUT:
+    case ESPI_LIMIT_SITE_IN:
+    case ESPI_LIMIT_SITE_BOTH:
+        snprintf(name, size, "wan:%s:%s", net->site_name[site],
+                 ways[l->kind - ESPI_LIMIT_SITE_OUT]);
+        break;
+    case ESPI_LIMIT_CABLE:
+    case ESPI_LIMIT_CABLE_BOTH:
+        snprintf(name, size, "wan:%s%s%s", net->site_name[l->a],
+                 l->kind == ESPI_LIMIT_CABLE ? ">" : "<>", net->site_name[l->b]);
+        break;
+    case ESPI_LIMIT_AREA_CABLE:
+        snprintf(name, size, "%s/%d>%d", net->site_name[site],
+                 l->a - net->first_subsite[site] + 1,
+                 l->b - net->first_subsite[site] + 1);
+        break;
+    case ESPI_LIMIT_MEDIUM:
+        snprintf(name, size, "%s:medium", net->site_name[site]);
+        break;
+    case ESPI_LIMIT_WINDOW:
+    case ESPI_LIMIT_SET:
+        snprintf(name, size, "wan:core%d", ++*cores);
+        break;
+    }
+}
+
+static int by_name(const void *x, const void *y)
+{
+    const struct espi_limit *a = *(struct espi_limit *const *)x,
+                            *b = *(struct espi_limit *const *)y;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->a != b->a)
+        return a->a < b->a ? -1 : 1;
+    if (a->b != b->b)
+        return a->b < b->b ? -1 : 1;
+    return (a > b) - (a < b); /* both of the list of candidates */
+}
+
+int espi_write_limits(const struct espi_fitting *t)
+{
+    struct espi_measured *net = t->net;
+    int n = t->n_areas, cores = 0;
+    qsort(t->chosen, (size_t)t->n_chosen, sizeof *t->chosen, by_name);
+    for (int c = 0; c < t->n_chosen; c++) {
+        const struct espi_limit *l = t->chosen[c];
+        if (l->kind == ESPI_LIMIT_WINDOW) {
+            net->flow_Bps[l->a * net->n_sites + l->b] = l->Bps;
+            continue;
+        }
+        struct espi_shared *shared = espi_measured_add_shared(net, l->Bps);
+        if (!shared)
+            return -1;
+        name_limit(t, l, &cores, shared->name, sizeof shared->name);
+        for (int k = 0; k < n * n; k++)
+            if (l->pairs[k] && espi_measured_add_pair(net, k / n, k % n))
+                return -1;
+    }
+    return 0;
+}
