@@ -12,13 +12,10 @@
  * kinds. With --algos there is one more column: the best of these by the same measure.
  * Processor seconds are those of planning by auto. */
 #include <math.h>
-#include <time.h>
 
-#include "base/rng.h"
-#include "bench.h"
-#include "platform/generators.h"
+#include "networks.h"
 
-enum { LIST_MAX = 32, SAMPLES_MAX = 4096, JUDGE_FIRST = 100000, WORK_LAST = 999 };
+enum { LIST_MAX = 32, SAMPLES_MAX = 4096 };
 
 struct list {
     char text[512];
@@ -114,60 +111,11 @@ static void read_arguments(struct bench_question *a, int argc, char **argv)
     }
     if (!seeds)
         take_seeds(a, a->judge ? "100000-100019" : "1-5");
-    if (a->hosts < 4 || a->hosts > 128 || (a->judge && a->first < JUDGE_FIRST) ||
-        (!a->judge && a->last > WORK_LAST))
+    if (a->hosts < 4 || a->hosts > 128 || !bench_seeds_fit(a->judge, a->first, a->last))
         usage();
 }
 
-/* ---- networks ---- */
-
-static const struct espi_generator *generator(void)
-{
-    return espi_generator_find("measured");
-}
-
-/* From 4 to the most hosts, as many small networks as large ones. */
-static int draw_hosts(int kind, uint64_t seed, int most)
-{
-    struct espi_rng r;
-    espi_rng_seed(&r, seed * ESP_MEASURED_KIND_COUNT + (uint64_t)kind);
-    return (int)espi_rng_log_range(&r, 4, most + 1);
-}
-
-static struct esp_platform *make_network(const struct bench_question *a, const char *kind,
-                                         uint64_t seed, int *hosts)
-{
-    struct esp_measured_options o;
-    struct esp_platform *p = NULL;
-    struct esp_err err;
-    esp_measured_options_defaults(&o);
-    const struct espi_param *param = espi_param_find(generator(), "kind");
-    if (!strcmp(kind, "presets")) {
-        int n = generator()->n_presets, which = (int)(seed - a->first);
-        if (which >= n)
-            return NULL;
-        generator()->presets[which].apply(&o);
-    } else {
-        o.kind = -1;
-        for (int i = 0; param->choices[i]; i++)
-            if (!strcmp(param->choices[i], kind))
-                o.kind = i;
-        o.hosts = draw_hosts(o.kind, seed, a->hosts);
-        o.seed = seed;
-    }
-    bench_stop_if(esp_generate_measured(&o, &p, &err), &err);
-    *hosts = o.hosts;
-    return p;
-}
-
 /* ---- one network ---- */
-
-static double cpu_now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The fluid makespan of the algorithm's plan; NAN when there is none. */
 static double finish_s(const struct esp_platform *p, struct esp_request *request,
@@ -176,10 +124,10 @@ static double finish_s(const struct esp_platform *p, struct esp_request *request
     struct esp_plan *plan = NULL;
     struct esp_sim_options o;
     struct esp_sim_result *result = NULL;
-    double end_s = NAN, began_s = cpu_now_s();
+    double end_s = NAN, began_s = bench_cpu_s();
     request->algo = algo;
     esp_status st = esp_plan_make(p, request, &plan, NULL);
-    *cpu_s = cpu_now_s() - began_s;
+    *cpu_s = bench_cpu_s() - began_s;
     esp_sim_options_defaults(&o);
     o.sharing = ESP_SHARING_FLUID;
     if (!st && !esp_simulate(p, plan, &o, &result, NULL))
@@ -256,7 +204,7 @@ static void print_group(const struct bench_question *a, int first, const char *k
     struct sample worst = g->at[g->n - 1];
     if (!strcmp(kind, "presets"))
         snprintf(which, sizeof which, "%s",
-                 generator()->presets[worst.seed - a->first].name);
+                 bench_generator()->presets[worst.seed - a->first].name);
     else
         snprintf(which, sizeof which, "seed %llu, %d hosts",
                  (unsigned long long)worst.seed, worst.hosts);
@@ -287,13 +235,12 @@ static void run_group(const struct bench_question *a, int first, const char *kin
     if (esp_op_parse(op, &what) || !(bytes >= 1))
         usage();
     for (uint64_t seed = a->first; seed <= a->last; seed++) {
-        int hosts = 0;
-        struct esp_platform *p = make_network(a, kind, seed, &hosts);
+        struct esp_platform *p = bench_network(kind, seed, a->first, 4, a->hosts);
         if (!p)
             break;
         g.at[g.n] = try_network(a, p, what, bytes);
         g.at[g.n].seed = seed;
-        g.at[g.n].hosts = hosts;
+        g.at[g.n].hosts = esp_platform_node_count(p);
         if (isnan(g.at[g.n++].ratio))
             bench_stop("auto has no plan for one of the networks");
         esp_platform_free(p);

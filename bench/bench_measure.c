@@ -12,17 +12,12 @@
  * chosen by what they show. The four presets stand beside the kinds. --each prints a line
  * for each network, too, --show what there is and what was found besides ports. */
 #include <math.h>
-#include <time.h>
 
 #include "base/arena.h"
-#include "base/rng.h"
-#include "bench.h"
-#include "platform/generators.h"
+#include "networks.h"
 #include "support/emulated_network.h"
 
 enum {
-    JUDGE_FIRST = 100000,
-    WORK_LAST = 999,
     NETWORKS_MAX = 1000,
     SETS = 20,
     SET_FLOWS = 24,
@@ -98,55 +93,11 @@ static void read_arguments(struct bench_question *a, int argc, char **argv)
     }
     if (!seeds)
         take_seeds(a, a->judge ? "100000-100029" : "1-5");
-    if (a->hosts < 4 || a->hosts > 128 || (a->judge && a->first < JUDGE_FIRST) ||
-        (!a->judge && a->last > WORK_LAST))
+    if (a->hosts < 8 || a->hosts > 128 || !bench_seeds_fit(a->judge, a->first, a->last))
         usage();
 }
 
-/* ---- networks ---- */
-
-static const struct espi_generator *generator(void)
-{
-    return espi_generator_find("measured");
-}
-
-/* NULL: there are no more presets. */
-static struct esp_platform *make_truth(const struct bench_question *a, const char *kind,
-                                       uint64_t seed)
-{
-    struct esp_measured_options o;
-    struct esp_platform *p = NULL;
-    struct esp_err err;
-    esp_measured_options_defaults(&o);
-    if (!strcmp(kind, "presets")) {
-        int which = (int)(seed - a->first);
-        if (which >= generator()->n_presets)
-            return NULL;
-        generator()->presets[which].apply(&o);
-    } else {
-        const struct espi_param *param = espi_param_find(generator(), "kind");
-        struct espi_rng r;
-        o.kind = -1;
-        for (int i = 0; param->choices[i]; i++)
-            if (!strcmp(param->choices[i], kind))
-                o.kind = i;
-        if (o.kind < 0)
-            usage();
-        espi_rng_seed(&r, seed * ESP_MEASURED_KIND_COUNT + (uint64_t)o.kind);
-        o.hosts = (int)espi_rng_log_range(&r, 8 < a->hosts ? 8 : 4, a->hosts + 1);
-        o.seed = seed;
-        o.noise = 0.02;
-    }
-    bench_stop_if(esp_generate_measured(&o, &p, &err), &err);
-    return p;
-}
-
-static double cpu_now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+/* ---- measuring ---- */
 
 static struct esp_platform *measure_network(struct emulated_network *net, int budget_s,
                                             struct finding *f)
@@ -156,7 +107,7 @@ static struct esp_platform *measure_network(struct emulated_network *net, int bu
     struct espi_arena arena;
     struct esp_platform *p = NULL;
     struct esp_err err = {0};
-    double began_s = cpu_now_s();
+    double began_s = bench_cpu_s();
     struct espi_probe_driver prober = emulated_prober(net, budget_s);
     espi_arena_init(&arena);
     bench_stop_if(emulated_hosts(net, &samples), &err);
@@ -167,7 +118,7 @@ static struct esp_platform *measure_network(struct emulated_network *net, int bu
     espi_measured_done(&measured);
     espi_arena_done(&arena);
     espi_samples_done(&samples);
-    f->cpu_s = cpu_now_s() - began_s;
+    f->cpu_s = bench_cpu_s() - began_s;
     f->took_s = net->now_s;
     return p;
 }
@@ -362,7 +313,7 @@ static void run_kind(const struct bench_question *a, int first, const char *kind
     static struct finding findings[NETWORKS_MAX];
     int n = 0;
     for (uint64_t seed = a->first; seed <= a->last; seed++) {
-        struct esp_platform *truth = make_truth(a, kind, seed);
+        struct esp_platform *truth = bench_network(kind, seed, a->first, 8, a->hosts);
         if (!truth)
             break;
         findings[n++] = judge_network(a, truth, seed);
@@ -387,8 +338,11 @@ int main(int argc, char **argv)
         printf("%-8s %4s %9s %9s %9s %9s %9s %8s %8s  %s\n", "kind", "n", "bound 95",
                "worst", "flow 50", "flow 95", "sound", "took s", "cpu s", "worst of");
     snprintf(kinds, sizeof kinds, "%s", a.kinds);
-    for (char *kind = strtok(kinds, ","); kind; kind = strtok(NULL, ","), first = 0)
+    for (char *kind = strtok(kinds, ","); kind; kind = strtok(NULL, ","), first = 0) {
+        if (strcmp(kind, "presets") != 0 && bench_kind(kind) < 0)
+            usage();
         run_kind(&a, first, kind);
+    }
     if (a.json)
         printf("\n]\n");
     return 0;

@@ -40,8 +40,6 @@ struct mover {
     double *before_s, *after; /* place -> the latest before it; from it on */
 };
 
-#define MOST_EXPONENT 300.0 /* derived: the square of its exponential is finite */
-
 static double hop_s(const struct mover *m, int arc)
 {
     return m->v->lag_s[arc];
@@ -49,7 +47,7 @@ static double hop_s(const struct mover *m, int arc)
 
 static void weigh_load(struct mover *m, int r)
 {
-    m->weight[r] = espi_exp(fmin(m->task->sharp * (m->load[r] - 1), MOST_EXPONENT));
+    m->weight[r] = espi_exp(fmin(m->task->sharp * (m->load[r] - 1), ESPI_MOST_EXPONENT));
 }
 
 static void add_arc(struct mover *m, int arc, double times)
@@ -226,7 +224,7 @@ static int mover_init(struct mover *m, struct espi_arena *a)
     for (int use = 0; use < n_uses; use++)
         m->factor[use] =
             espi_exp(fmin(m->task->sharp * m->v->use_s[use] / m->task->round_s,
-                          MOST_EXPONENT)) -
+                          ESPI_MOST_EXPONENT)) -
             1;
     return 0;
 }

@@ -6,6 +6,10 @@
 #include "base/arena.h"
 #include "platform/view.h"
 
+/* Of weights by load: beyond this a load is hopeless, however much more.
+ * derived: the square of its exponential is finite */
+#define ESPI_MOST_EXPONENT 300.0
+
 struct espi_move_task {
     const struct espi_view *v;
     int root, k;

@@ -51,16 +51,13 @@ struct grower {
     struct espi_heap outside;
 };
 
-/* Beyond this a load is hopeless, however much more. */
-#define MOST_EXPONENT 300.0 /* derived: the square of its exponential is finite */
-
 static void set_weight(struct grower *g, int r)
 {
     double over = g->load[r] + g->rest[r] - 1;
     if (over == g->over[r])
         return;
     g->over[r] = over;
-    g->weight[r] = espi_exp(fmin(g->sharp * over, MOST_EXPONENT));
+    g->weight[r] = espi_exp(fmin(g->sharp * over, ESPI_MOST_EXPONENT));
 }
 
 /* When the slice would be at the arc's head. */
@@ -320,7 +317,7 @@ int espi_round_trees(const struct espi_view *v, int root, int k, double n_slices
         return -1;
     for (int use = 0; use < v->use_start[v->g.m]; use++)
         g.factor[use] =
-            espi_exp(fmin(g.sharp * v->use_s[use] / g.round_s, MOST_EXPONENT)) - 1;
+            espi_exp(fmin(g.sharp * v->use_s[use] / g.round_s, ESPI_MOST_EXPONENT)) - 1;
     load_packing(v, packing, share);
     round_packing(&g, share, tree, fill_s);
     keep_best(&g, tree, fill_s, out);
