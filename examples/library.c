@@ -52,10 +52,15 @@ static void describe(const struct esp_platform *p)
 {
     printf("%d hosts, %d links, %d cables\n", esp_platform_host_count(p),
            esp_platform_link_count(p), esp_platform_cable_count(p));
-    for (int c = 0; c < esp_platform_cable_count(p) && c < 3; c++)
-        printf("  %d links share %s: %.3g MB/s\n", esp_platform_cable_link_count(p, c),
+    for (int c = 0; c < esp_platform_cable_count(p) && c < 3; c++) {
+        struct esp_rate_range range = esp_platform_cable_range(p, c);
+        printf("  %d links share %s: %.3g MB/s", esp_platform_cable_link_count(p, c),
                esp_platform_cable_name(p, c),
                esp_platform_cable_bandwidth_Bps(p, c) / 1e6);
+        if (range.confidence != ESP_UNSET) /* measured */
+            printf(", at least %.3g", range.low_Bps / 1e6);
+        printf("\n");
+    }
 }
 
 /* ---- what can be done ---- */

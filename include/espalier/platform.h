@@ -85,6 +85,34 @@ ESP_API esp_status esp_builder_add_cable(struct esp_builder *b, const char *name
                                          double bandwidth_Bps, const int *links,
                                          int n_links, struct esp_err *err);
 
+/* Between which two a rate lies, and how sure that is (1: certain). A high_Bps of
+ * INFINITY says that nothing is known but that it is at least low_Bps; a confidence of
+ * ESP_UNSET, that no range was given. */
+struct esp_rate_range {
+    double low_Bps, high_Bps;
+    double confidence;
+};
+
+/* For a link or a cable that is there, whose rate lies within. */
+ESP_API esp_status esp_builder_set_link_range(struct esp_builder *b, int link,
+                                              const struct esp_rate_range *range,
+                                              struct esp_err *err);
+ESP_API esp_status esp_builder_set_cable_range(struct esp_builder *b, int cable,
+                                               const struct esp_rate_range *range,
+                                               struct esp_err *err);
+
+/* How the measurement went that a platform comes from. */
+struct esp_measurement {
+    int rounds;    /* of transfers that ran at once */
+    int disturbed; /* of these: came out otherwise when they were run again */
+    int transfers; /* that were predicted and then run, to check the platform */
+    double off_median, off_95; /* how far they were off: half of them, 95 of 100 */
+};
+
+ESP_API esp_status esp_builder_set_measurement(struct esp_builder *b,
+                                               const struct esp_measurement *measured,
+                                               struct esp_err *err);
+
 /* Checks the whole and makes the platform; the builder is empty afterwards. */
 ESP_API esp_status esp_builder_build(struct esp_builder *b, struct esp_platform **out,
                                      struct esp_err *err);
@@ -129,6 +157,15 @@ ESP_API int esp_platform_cable_link(const struct esp_platform *p, int cable, int
 /* How many cables the link goes through, and which. */
 ESP_API int esp_platform_link_cable_count(const struct esp_platform *p, int link);
 ESP_API int esp_platform_link_cable(const struct esp_platform *p, int link, int i);
+
+/* ---- how sure the rates are ---- */
+ESP_API struct esp_rate_range esp_platform_link_range(const struct esp_platform *p,
+                                                      int link);
+ESP_API struct esp_rate_range esp_platform_cable_range(const struct esp_platform *p,
+                                                       int cable);
+/* NULL: the platform was not measured, or does not say. */
+ESP_API const struct esp_measurement *
+esp_platform_measurement(const struct esp_platform *p);
 
 /* Are all hosts reachable from root? ESP_EINPUT and a sentence naming some that are not.
  */

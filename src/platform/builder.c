@@ -45,6 +45,7 @@ struct esp_builder {
     struct vec_double latency_s, bandwidth_Bps;
     struct vec_double shared_Bps;
     struct vec_int shared_start, shared_link; /* row ends, links */
+    struct espi_certainty certainty;
 };
 
 /* Appends to one of the vectors above: -1 when out of memory. */
@@ -80,6 +81,7 @@ static void builder_clear(struct esp_builder *b)
     espi_free(b->shared_Bps.at);
     espi_free(b->shared_start.at);
     espi_free(b->shared_link.at);
+    espi_certainty_done(&b->certainty);
     memset(b, 0, sizeof *b);
 }
 
@@ -289,6 +291,38 @@ esp_status esp_builder_add_cable(struct esp_builder *b, const char *name,
     return ESP_OK;
 }
 
+/* ---- how sure it is ---- */
+
+esp_status esp_builder_set_link_range(struct esp_builder *b, int link,
+                                      const struct esp_rate_range *range,
+                                      struct esp_err *err)
+{
+    if (link < 0 || (size_t)link >= b->tail.n)
+        return espi_err(err, ESP_EUSAGE, "there is no link %d", link);
+    return espi_ranges_set(&b->certainty.links, link, b->bandwidth_Bps.at[link], range,
+                           err);
+}
+
+esp_status esp_builder_set_cable_range(struct esp_builder *b, int cable,
+                                       const struct esp_rate_range *range,
+                                       struct esp_err *err)
+{
+    if (cable < 0 || (size_t)cable >= b->cables.n)
+        return espi_err(err, ESP_EUSAGE, "there is no cable %d", cable);
+    return espi_ranges_set(&b->certainty.cables, cable, b->shared_Bps.at[cable], range,
+                           err);
+}
+
+esp_status esp_builder_set_measurement(struct esp_builder *b,
+                                       const struct esp_measurement *measured,
+                                       struct esp_err *err)
+{
+    esp_status st = espi_measurement_check(measured, err);
+    if (!st)
+        b->certainty.measured = *measured;
+    return st;
+}
+
 /* ---- build ---- */
 
 static esp_status check_whole(const struct esp_builder *b, struct esp_err *err)
@@ -399,6 +433,7 @@ static void take_arrays(struct esp_platform *p, struct esp_builder *b)
     p->bandwidth_Bps = b->bandwidth_Bps.at;
     p->shared_Bps = b->shared_Bps.at;
     p->shared_links.item = b->shared_link.at;
+    p->certainty = b->certainty;
     espi_free(b->shared_start.at);
     memset(b, 0, sizeof *b);
     for (int i = 0; i < p->n_nodes; i++)

@@ -57,6 +57,7 @@ void esp_platform_free(struct esp_platform *p)
     espi_free(p->shared_links.item);
     espi_free(p->link_shared.start);
     espi_free(p->link_shared.item);
+    espi_certainty_done(&p->certainty);
     espi_free(p);
 }
 
@@ -311,6 +312,22 @@ static esp_status copy_rates(const struct esp_platform *p, int node, int reverse
     return esp_builder_set_rates(b, node, &rates, err);
 }
 
+static esp_status copy_certainty(const struct esp_platform *p, struct esp_builder *b,
+                                 struct esp_err *err)
+{
+    const struct espi_certainty *c = &p->certainty;
+    esp_status st = ESP_OK;
+    for (size_t e = 0; e < c->links.n && !st; e++)
+        if (c->links.at[e].confidence != ESP_UNSET)
+            st = esp_builder_set_link_range(b, (int)e, &c->links.at[e], err);
+    for (size_t s = 0; s < c->cables.n && !st; s++)
+        if (c->cables.at[s].confidence != ESP_UNSET)
+            st = esp_builder_set_cable_range(b, (int)s, &c->cables.at[s], err);
+    if (!st && c->measured.rounds)
+        st = esp_builder_set_measurement(b, &c->measured, err);
+    return st;
+}
+
 /* Feeds a whole platform into a builder, perhaps with its links turned round. */
 static esp_status copy_into(const struct esp_platform *p, int reversed,
                             struct esp_builder *b, struct esp_err *err)
@@ -337,7 +354,7 @@ static esp_status copy_into(const struct esp_platform *p, int reversed,
             b, espi_shared_name(p, s), p->shared_Bps[s],
             p->shared_links.item + p->shared_links.start[s],
             p->shared_links.start[s + 1] - p->shared_links.start[s], err);
-    return st;
+    return st ? st : copy_certainty(p, b, err);
 }
 
 static esp_status copy_platform(const struct esp_platform *p, esp_model model,
@@ -393,10 +410,14 @@ esp_status espi_platform_scaled(const struct esp_platform *p, const double *link
     esp_status st = copy_platform(p, p->model, 0, &scaled, err);
     if (st)
         return st;
-    for (int e = 0; e < p->n_links; e++)
+    for (int e = 0; e < p->n_links; e++) {
         scaled->bandwidth_Bps[e] *= link_factor[e];
-    for (int s = 0; s < p->n_shared; s++)
+        espi_ranges_scale(&scaled->certainty.links, e, link_factor[e]);
+    }
+    for (int s = 0; s < p->n_shared; s++) {
         scaled->shared_Bps[s] *= cable_factor[s];
+        espi_ranges_scale(&scaled->certainty.cables, s, cable_factor[s]);
+    }
     *out = scaled;
     return ESP_OK;
 }
@@ -445,5 +466,8 @@ int esp_platform_equal(const struct esp_platform *a, const struct esp_platform *
            same_doubles(a->shared_Bps, b->shared_Bps, s) &&
            same_ints(a->shared_links.start, b->shared_links.start, s + 1) &&
            same_ints(a->shared_links.item, b->shared_links.item,
-                     a->shared_links.start[s]);
+                     a->shared_links.start[s]) &&
+           espi_ranges_equal(&a->certainty.links, &b->certainty.links, m) &&
+           espi_ranges_equal(&a->certainty.cables, &b->certainty.cables, s) &&
+           espi_measurement_equal(&a->certainty.measured, &b->certainty.measured);
 }

@@ -5,6 +5,7 @@
 #include <espalier/platform.h>
 
 #include "graph/csr.h"
+#include "platform/certainty.h"
 #include "platform/names.h"
 
 struct esp_platform {
@@ -29,6 +30,8 @@ struct esp_platform {
     double *shared_Bps;
     struct espi_rows shared_links; /* cable -> links */
     struct espi_rows link_shared;  /* link -> cables; start is NULL when n_shared == 0 */
+
+    struct espi_certainty certainty;
 };
 
 static inline const char *espi_node_name(const struct esp_platform *p, int node)

@@ -1,5 +1,7 @@
 /* Reads the native format, espalier-platform/1. Links may stand before nodes in the text,
  * so members are found first and read in the order we need them. Linear in the text. */
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -20,7 +22,7 @@ struct reader {
         int *slot; /* hash of (from, to) -> link + 1, for the shared cables */
         size_t slots;
     } links;
-    int n_links;
+    int n_links, n_cables;
     int *tails, *heads;
     size_t tails_cap, heads_cap;
 };
@@ -166,17 +168,89 @@ static int read_node_name(struct reader *r)
     return node;
 }
 
+/* ---- how sure rates are ---- */
+
+/* low_Bps, high_Bps and confidence of a link or cable. */
+struct range {
+    struct esp_rate_range is;
+    int has_low, has_high, has_confidence;
+};
+
+static const struct range no_range = {{0, INFINITY, 0}, 0, 0, 0};
+
+/* Reads the value if the key is one of these: 1. */
+static int read_range_member(struct reader *r, const struct espi_json_text *key,
+                             struct range *range)
+{
+    if (espi_json_is(key, "low_Bps"))
+        range->has_low = !read_quantity(r, ESPI_BANDWIDTH, &range->is.low_Bps);
+    else if (espi_json_is(key, "high_Bps"))
+        range->has_high = !read_quantity(r, ESPI_BANDWIDTH, &range->is.high_Bps);
+    else if (espi_json_is(key, "confidence"))
+        range->has_confidence = !espi_json_number(&r->json, &range->is.confidence);
+    else
+        return 0;
+    return 1;
+}
+
+/* Is there one? Not half of it. */
+static int has_range(struct reader *r, const struct range *range)
+{
+    if (range->has_low && range->has_confidence)
+        return 1;
+    if (range->has_low || range->has_high || range->has_confidence)
+        espi_json_fail(&r->json, "a range has \"low_Bps\" and \"confidence\"");
+    return 0;
+}
+
+static esp_status read_count(struct reader *r, int *out)
+{
+    double value = 0;
+    if (espi_json_number(&r->json, &value))
+        return r->json.status;
+    if (!(value >= 0 && value <= INT_MAX) || value != floor(value))
+        return espi_json_fail(&r->json, "%g is not a whole number from 0 up", value);
+    *out = (int)value;
+    return ESP_OK;
+}
+
+static esp_status read_measurement(struct reader *r)
+{
+    struct esp_measurement m = {0};
+    struct espi_json_text key;
+    struct esp_err why;
+    espi_json_open_object(&r->json);
+    while (espi_json_key(&r->json, &key)) {
+        if (espi_json_is(&key, "rounds"))
+            read_count(r, &m.rounds);
+        else if (espi_json_is(&key, "disturbed"))
+            read_count(r, &m.disturbed);
+        else if (espi_json_is(&key, "transfers"))
+            read_count(r, &m.transfers);
+        else if (espi_json_is(&key, "off_median"))
+            espi_json_number(&r->json, &m.off_median);
+        else if (espi_json_is(&key, "off_95"))
+            espi_json_number(&r->json, &m.off_95);
+        else
+            espi_json_skip(&r->json);
+    }
+    if (r->json.status)
+        return r->json.status;
+    return built(r, esp_builder_set_measurement(r->builder, &m, &why), &why);
+}
+
 /* ---- links ---- */
 
 static esp_status add_link(struct reader *r, int from, int to, double latency_s,
-                           double bandwidth_Bps)
+                           double bandwidth_Bps, const struct esp_rate_range *range)
 {
     struct esp_err why;
-    esp_status st = built(
-        r,
-        esp_builder_add_link(r->builder, from, to, latency_s, bandwidth_Bps, NULL, &why),
-        &why);
-    if (st)
+    int link;
+    esp_status st =
+        esp_builder_add_link(r->builder, from, to, latency_s, bandwidth_Bps, &link, &why);
+    if (!st && range)
+        st = esp_builder_set_link_range(r->builder, link, range, &why);
+    if ((st = built(r, st, &why)) != ESP_OK)
         return st;
     size_t n = (size_t)r->n_links;
     if (espi_grow((void **)&r->tails, &r->tails_cap, n + 1, sizeof(int)) ||
@@ -194,6 +268,7 @@ static esp_status read_link(struct reader *r)
     struct espi_json_text key;
     int from = -1, to = -1, duplex = 0, has_bandwidth = 0;
     double latency_s = 0, bandwidth_Bps = 0;
+    struct range range = no_range;
     espi_json_open_object(j);
     while (espi_json_key(j, &key)) {
         if (espi_json_is(&key, "from"))
@@ -206,7 +281,7 @@ static esp_status read_link(struct reader *r)
             has_bandwidth = !read_quantity(r, ESPI_BANDWIDTH, &bandwidth_Bps);
         else if (espi_json_is(&key, "duplex"))
             espi_json_bool(j, &duplex);
-        else
+        else if (!read_range_member(r, &key, &range))
             espi_json_skip(j);
     }
     if (j->status)
@@ -215,8 +290,11 @@ static esp_status read_link(struct reader *r)
         return espi_json_fail(j, "this link has no \"%s\"", from < 0 ? "from" : "to");
     if (!has_bandwidth)
         return espi_json_fail(j, "this link has no \"bandwidth_Bps\"");
-    esp_status st = add_link(r, from, to, latency_s, bandwidth_Bps);
-    return st || !duplex ? st : add_link(r, to, from, latency_s, bandwidth_Bps);
+    const struct esp_rate_range *is = has_range(r, &range) ? &range.is : NULL;
+    if (j->status)
+        return j->status;
+    esp_status st = add_link(r, from, to, latency_s, bandwidth_Bps, is);
+    return st || !duplex ? st : add_link(r, to, from, latency_s, bandwidth_Bps, is);
 }
 
 /* ---- shared cables ---- */
@@ -299,6 +377,7 @@ static esp_status read_cable(struct reader *r, struct link_list *list)
     struct espi_json_text key;
     int has_name = 0, has_bandwidth = 0;
     double bandwidth_Bps = 0;
+    struct range range = no_range;
     list->n = 0;
     espi_json_open_object(j);
     while (espi_json_key(j, &key)) {
@@ -308,7 +387,7 @@ static esp_status read_cable(struct reader *r, struct link_list *list)
             has_bandwidth = !read_quantity(r, ESPI_BANDWIDTH, &bandwidth_Bps);
         else if (espi_json_is(&key, "links"))
             read_link_refs(r, list);
-        else
+        else if (!read_range_member(r, &key, &range))
             espi_json_skip(j);
     }
     if (j->status)
@@ -316,11 +395,16 @@ static esp_status read_cable(struct reader *r, struct link_list *list)
     if (!has_name || !has_bandwidth)
         return espi_json_fail(j, "this shared cable has no \"%s\"",
                               has_name ? "bandwidth_Bps" : "name");
+    int ranged = has_range(r, &range);
+    if (j->status)
+        return j->status;
     struct esp_err why;
-    return built(r,
-                 esp_builder_add_cable(r->builder, r->name2, bandwidth_Bps, list->at,
-                                       (int)list->n, &why),
-                 &why);
+    esp_status st = esp_builder_add_cable(r->builder, r->name2, bandwidth_Bps, list->at,
+                                          (int)list->n, &why);
+    if (!st && ranged)
+        st = esp_builder_set_cable_range(r->builder, r->n_cables, &range.is, &why);
+    r->n_cables++;
+    return built(r, st, &why);
 }
 
 static esp_status read_cables(struct reader *r)
@@ -408,6 +492,8 @@ static esp_status find_members(struct reader *r, struct members *m)
             note_member(r, &m->links, "links");
         else if (espi_json_is(&key, "shared"))
             note_member(r, &m->shared, "shared");
+        else if (espi_json_is(&key, "measured"))
+            read_measurement(r);
         else
             espi_json_skip(j);
     }

@@ -1,6 +1,7 @@
 /* Writes the native format, espalier-platform/1, straight to the stream: a million links
  * need no memory. Numbers are printed so that they read back bit for bit. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,12 +56,31 @@ static void put_node(const struct esp_platform *p, int i, FILE *out)
     fputs("}", out);
 }
 
+/* As it is given; a high_Bps that is not known is left out. */
+static void put_range(FILE *out, const struct esp_rate_range *range)
+{
+    if (range->confidence == ESP_UNSET)
+        return;
+    put_number(out, "low_Bps", range->low_Bps);
+    if (isfinite(range->high_Bps))
+        put_number(out, "high_Bps", range->high_Bps);
+    put_number(out, "confidence", range->confidence);
+}
+
+static int same_range(const struct esp_platform *p, int e, int f)
+{
+    struct esp_rate_range x = esp_platform_link_range(p, e),
+                          y = esp_platform_link_range(p, f);
+    return x.low_Bps == y.low_Bps && x.high_Bps == y.high_Bps &&
+           x.confidence == y.confidence;
+}
+
 /* Is link e + 1 the exact opposite of link e? Then one entry stands for both. */
 static int is_duplex(const struct esp_platform *p, int e)
 {
     return e + 1 < p->n_links && p->tail[e] == p->head[e + 1] &&
            p->head[e] == p->tail[e + 1] && p->latency_s[e] == p->latency_s[e + 1] &&
-           p->bandwidth_Bps[e] == p->bandwidth_Bps[e + 1];
+           p->bandwidth_Bps[e] == p->bandwidth_Bps[e + 1] && same_range(p, e, e + 1);
 }
 
 static void put_links(const struct esp_platform *p, FILE *out)
@@ -73,6 +93,8 @@ static void put_links(const struct esp_platform *p, FILE *out)
         put_text(out, "to", espi_node_name(p, p->head[e]));
         put_number(out, "latency_s", p->latency_s[e]);
         put_number(out, "bandwidth_Bps", p->bandwidth_Bps[e]);
+        struct esp_rate_range range = esp_platform_link_range(p, e);
+        put_range(out, &range);
         fputs(duplex ? ", \"duplex\": true}" : "}", out);
         e += duplex;
     }
@@ -84,6 +106,8 @@ static void put_cable(const struct esp_platform *p, int s, FILE *out)
     fputs(s ? ",\n    {" : "\n    {", out);
     put_text(out, "name", espi_shared_name(p, s));
     put_number(out, "bandwidth_Bps", p->shared_Bps[s]);
+    struct esp_rate_range range = esp_platform_cable_range(p, s);
+    put_range(out, &range);
     fputs(", \"links\": [", out);
     for (int k = rows->start[s]; k < rows->start[s + 1]; k++) {
         int e = rows->item[k];
@@ -96,12 +120,29 @@ static void put_cable(const struct esp_platform *p, int s, FILE *out)
     fputs("]}", out);
 }
 
+static void put_measurement(const struct esp_platform *p, FILE *out)
+{
+    const struct esp_measurement *m = esp_platform_measurement(p);
+    if (!m)
+        return;
+    fprintf(out, ",\n  \"measured\": {\"rounds\": %d, \"disturbed\": %d", m->rounds,
+            m->disturbed);
+    if (m->transfers) {
+        fprintf(out, ", \"transfers\": %d", m->transfers);
+        put_number(out, "off_median", m->off_median);
+        put_number(out, "off_95", m->off_95);
+    }
+    fputs("}", out);
+}
+
 esp_status esp_platform_write_stream(const struct esp_platform *p, FILE *out,
                                      struct esp_err *err)
 {
     fputs("{\n  \"format\": \"espalier-platform/1\",\n  ", out);
     put_text(out, "name", p->name);
-    fprintf(out, ",\n  \"model\": \"%s\",\n  \"nodes\": [", esp_model_name(p->model));
+    fprintf(out, ",\n  \"model\": \"%s\"", esp_model_name(p->model));
+    put_measurement(p, out);
+    fputs(",\n  \"nodes\": [", out);
     for (int i = 0; i < p->n_nodes; i++)
         put_node(p, i, out);
     fputs("\n  ],\n  \"links\": [", out);

@@ -226,6 +226,46 @@ static void algorithms_that_are_not_there(void **state)
     esp_platform_free(p);
 }
 
+/* ---- how sure rates are ---- */
+
+static void ranges_are_given_and_looked_at(void **state)
+{
+    (void)state;
+    static const struct esp_node_spec nodes[] = {
+        {"a", NULL, ESP_NODE_HOST, ESP_UNSET, ESP_UNSET},
+        {"b", NULL, ESP_NODE_HOST, ESP_UNSET, ESP_UNSET}};
+    struct esp_builder *b;
+    struct esp_platform *p, *copy;
+    struct esp_rate_range good = {4, INFINITY, 0.5}, bad = {6, INFINITY, 0.5};
+    struct esp_measurement measured = {9, 1, 20, 0.1, 0.2}, nonsense = {1, 2, 0, 0, 0};
+    int link;
+    assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(esp_builder_add_node(b, &nodes[i], NULL, NULL), ESP_OK);
+    assert_int_equal(esp_builder_add_link(b, 0, 1, 0, 5, &link, NULL), ESP_OK);
+    assert_int_equal(esp_builder_add_cable(b, "c", 5, &link, 1, NULL), ESP_OK);
+    assert_int_equal(esp_builder_set_link_range(b, link, &good, NULL), ESP_OK);
+    assert_int_equal(esp_builder_set_link_range(b, link, &bad, NULL), ESP_EINPUT);
+    assert_int_equal(esp_builder_set_link_range(b, 7, &good, NULL), ESP_EUSAGE);
+    assert_int_equal(esp_builder_set_cable_range(b, 1, &good, NULL), ESP_EUSAGE);
+    assert_int_equal(esp_builder_set_measurement(b, &nonsense, NULL), ESP_EINPUT);
+    assert_int_equal(esp_builder_set_measurement(b, &measured, NULL), ESP_OK);
+    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
+    esp_builder_free(b);
+    assert_int_equal(esp_platform_reversed(p, &copy, NULL), ESP_OK);
+    assert_true(esp_platform_link_range(copy, link).low_Bps == 4);
+    assert_true(esp_platform_link_range(copy, 7).confidence == ESP_UNSET);
+    assert_true(esp_platform_cable_range(copy, 0).confidence == ESP_UNSET);
+    assert_true(esp_platform_cable_range(copy, 0).high_Bps == 5);
+    assert_true(esp_platform_cable_range(copy, -1).confidence == ESP_UNSET);
+    assert_int_equal(esp_platform_measurement(copy)->transfers, 20);
+    esp_platform_free(copy);
+    esp_platform_free(p);
+    p = stranger_sites();
+    assert_null(esp_platform_measurement(p));
+    esp_platform_free(p);
+}
+
 /* ---- cables ---- */
 
 static void cables_are_looked_at(void **state)
@@ -607,6 +647,7 @@ int main(void)
         cmocka_unit_test(no_platform_has_the_default_model),
         cmocka_unit_test(algorithms_are_listed),
         cmocka_unit_test(algorithms_that_are_not_there),
+        cmocka_unit_test(ranges_are_given_and_looked_at),
         cmocka_unit_test(cables_are_looked_at),
         cmocka_unit_test(bounds_of_all_operations),
         cmocka_unit_test(bounds_and_slices),

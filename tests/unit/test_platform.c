@@ -21,7 +21,24 @@ static void add_node(struct esp_builder *b, const char *name, const char *site,
     assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
 }
 
-/* A random platform with all the trimmings: sites, switches, overheads, cables. */
+/* A range about whatever the rate is: most draws miss it, and are refused. */
+static void draw_range(struct esp_builder *b, int of_cable, int i, struct espi_rng *rng)
+{
+    for (int tries = 0; tries < 20; tries++) {
+        double low = espi_rng_log_range(rng, 1e-3, 1e12);
+        double high = espi_rng_log_range(rng, low, 1e13);
+        double confidence = espi_rng_uniform(rng);
+        if (espi_rng_below(rng, 2))
+            high = INFINITY;
+        struct esp_rate_range range = {low, high, confidence};
+        if (!(of_cable ? esp_builder_set_cable_range(b, i, &range, NULL)
+                       : esp_builder_set_link_range(b, i, &range, NULL)))
+            return;
+    }
+}
+
+/* A random platform with all the trimmings: sites, switches, overheads, cables, ranges.
+ */
 static struct esp_platform *random_platform(uint64_t seed)
 {
     struct espi_rng rng;
@@ -60,6 +77,13 @@ static struct esp_platform *random_platform(uint64_t seed)
                                                links, m > 1 ? 2 : 1, NULL),
                          ESP_OK);
     }
+    for (int e = 0; e < m; e += 3)
+        draw_range(b, 0, e, &rng);
+    for (int s = 1; s < 3 && m; s++)
+        draw_range(b, 1, s, &rng);
+    struct esp_measurement measured = {9, 2, 30, espi_rng_uniform(&rng), 1};
+    if (espi_rng_below(&rng, 2))
+        assert_int_equal(esp_builder_set_measurement(b, &measured, NULL), ESP_OK);
     assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
     esp_builder_free(b);
     return p;
@@ -105,6 +129,15 @@ static void equality_sees_each_difference(void **state)
     assert_false(esp_platform_equal(p, q));
     q->latency_s[0] = p->latency_s[0];
     q->model = (esp_model)((q->model + 1) % ESP_MODEL_COUNT);
+    assert_false(esp_platform_equal(p, q));
+    q->model = p->model;
+    assert_true(esp_platform_equal(p, q));
+    q->certainty.measured.disturbed++;
+    assert_false(esp_platform_equal(p, q));
+    q->certainty.measured = p->certainty.measured;
+    struct esp_rate_range range = {p->shared_Bps[0] / 2, INFINITY, 0.5};
+    assert_int_equal(
+        espi_ranges_set(&q->certainty.cables, 0, q->shared_Bps[0], &range, NULL), ESP_OK);
     assert_false(esp_platform_equal(p, q));
     esp_platform_free(p);
     esp_platform_free(q);
@@ -197,7 +230,10 @@ static const char good[] =
     "  \"links\": [ {\"from\": \"p0\", \"to\": \"p1\", \"latency_s\": 1e-4,"
     " \"bandwidth_Bps\": \"100Mbps\", \"duplex\": true} ],\n"
     "  \"shared\": [ {\"name\": \"wan\", \"bandwidth_Bps\": 5e6,"
+    " \"low_Bps\": \"4MBps\", \"confidence\": 0.75,"
     " \"links\": [[\"p0\",\"p1\"]]} ],\n"
+    "  \"measured\": {\"rounds\": 20, \"disturbed\": 3, \"transfers\": 50,"
+    " \"off_median\": 0.04, \"off_95\": 0.11},\n"
     "  \"nodes\": [ {\"name\": \"p0\", \"site\": \"lyon\", \"send_s\": 9e-5},"
     " {\"name\": \"p1\"}, {\"name\": \"r\", \"kind\": \"switch\"} ] }";
 
@@ -213,6 +249,11 @@ static void members_in_any_order(void **state)
     assert_true(p->bandwidth_Bps[1] == 12.5e6);
     assert_string_equal(esp_platform_node_site(p, 0), "lyon");
     assert_int_equal(p->link_shared.start[1] - p->link_shared.start[0], 1);
+    struct esp_rate_range range = esp_platform_cable_range(p, 0);
+    assert_true(range.low_Bps == 4e6 && isinf(range.high_Bps) &&
+                range.confidence == 0.75);
+    assert_true(esp_platform_link_range(p, 0).confidence == ESP_UNSET);
+    assert_int_equal(esp_platform_measurement(p)->disturbed, 3);
     esp_platform_free(p);
 }
 
@@ -251,6 +292,24 @@ static const struct {
     {LINK("\"bandwidth_Bps\":true"), "not true"},
     {LINK("\"bandwidth_Bps\":1,\"latency_s\":-1"), "not negative"},
     {LINK("\"bandwidth_Bps\":1,\"duplex\":1"), "true or false was expected"},
+    {LINK("\"bandwidth_Bps\":5,\"low_Bps\":4"), "a range has"},
+    {LINK("\"bandwidth_Bps\":5,\"confidence\":1"), "a range has"},
+    {LINK("\"bandwidth_Bps\":5,\"high_Bps\":6"), "a range has"},
+    {LINK("\"bandwidth_Bps\":5,\"low_Bps\":6,\"confidence\":1"), "low_Bps 6"},
+    {LINK("\"bandwidth_Bps\":5,\"low_Bps\":0,\"confidence\":1"), "low_Bps 0"},
+    {LINK("\"bandwidth_Bps\":5,\"low_Bps\":4,\"high_Bps\":4,\"confidence\":1"),
+     "high_Bps 4"},
+    {LINK("\"bandwidth_Bps\":5,\"low_Bps\":4,\"confidence\":1.5"), "a confidence of 1.5"},
+    {LINK("\"bandwidth_Bps\":5,\"low_Bps\":4,\"confidence\":-1"), "a confidence of -1"},
+    {LINK("\"bandwidth_Bps\":5,\"low_Bps\":4,\"confidence\":\"yes\""),
+     "a number was expected"},
+    {PLATFORM(NODES ",\"measured\":{}"), "a measurement has"},
+    {PLATFORM(NODES ",\"measured\":7"), "an object"},
+    {PLATFORM(NODES ",\"measured\":{\"rounds\":1.5}"), "not a whole number"},
+    {PLATFORM(NODES ",\"measured\":{\"rounds\":1e10}"), "not a whole number"},
+    {PLATFORM(NODES ",\"measured\":{\"rounds\":1,\"disturbed\":2}"), "no more that"},
+    {PLATFORM(NODES ",\"measured\":{\"rounds\":1,\"off_median\":1}"), "off_median"},
+    {PLATFORM(NODES ",\"measured\":{\"rounds\":1,\"off_median\":-1}"), "off_median"},
     {PLATFORM(NODES ",\"links\":[{\"from\":\"a\",\"to\":\"z\"}]"), "no node named 'z'"},
     {PLATFORM(NODES ",\"links\":[{\"from\":\"a\",\"to\":\"a\",\"bandwidth_Bps\":1}]"),
      "a link to itself"},
