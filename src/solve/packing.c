@@ -18,9 +18,14 @@ static double gap_of(const struct espi_pk *k)
     return k->lower_s > 0 ? fmax(k->upper_s / k->lower_s - 1, 0) : INFINITY;
 }
 
+enum { SHARE_BITS = 31 }; /* rounding: beyond them shares differ between machines */
+static const double NO_SHARE = 1e-10; /* rounding: of the message */
+
+/* Shares are rounded in the end, and the gap is to hold then. */
 int espi_pk_closed(const struct espi_pk *k)
 {
-    return gap_of(k) <= k->gap;
+    double rounding = ldexp(2, -SHARE_BITS);
+    return gap_of(k) <= fmax(k->gap - rounding, k->gap / 2);
 }
 
 int espi_pk_out_of_time(struct espi_pk *k)
@@ -187,9 +192,6 @@ esp_status espi_pk_by_arcs(struct espi_pk *k, struct espi_arena *arena,
         st = espi_pk_split(k, arcs.y, ESPI_SPLIT_PART * k->gap, arena, err);
     return st;
 }
-
-enum { SHARE_BITS = 31 }; /* rounding: beyond them shares differ between machines */
-static const double NO_SHARE = 1e-10; /* rounding: of the message */
 
 /* Shares that only rounding tells apart become equal, and those that are rounding become
  * none, so that there are the same trees, in one order, on every machine. */

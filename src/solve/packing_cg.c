@@ -233,6 +233,46 @@ static int ask_for_trees(struct master *ma, double smooth)
     return fresh;
 }
 
+/* A tree that takes a million times longer than the period somewhere is worth a millionth
+ * of the objective, and the solver may leave a price at none that has to be just above it:
+ * the tree then proves a bound that is far too low, though the master has it. The resource
+ * that it takes longest gets the price that makes it as dear as the others. */
+static void price_out(struct master *ma, double cost)
+{
+    int n = ma->k->pr.n_res, longest = 0;
+    double sum = 0;
+    for (int r = 1; r < n; r++)
+        if (ma->k->work2[r] > ma->k->work2[longest])
+            longest = r;
+    ma->dual[longest] += (ma->dual_s - cost) / ma->k->work2[longest];
+    for (int r = 0; r < n; r++)
+        sum += ma->dual[r];
+    for (int r = 0; r < n; r++)
+        ma->dual[r] /= sum;
+}
+
+/* Known trees that the master's prices leave too cheap are priced out, at most as many as
+ * there are resources. 1: one came in that was not known; 0: none; -1: out of memory. */
+static int price_out_known(struct master *ma)
+{
+    struct espi_pk *k = ma->k;
+    int fresh = 0;
+    for (int i = 0; i < k->pr.n_res && !fresh && !espi_pk_closed(k); i++) {
+        size_t at;
+        double cost = espi_pk_price(k, ma->dual);
+        if (cost >= ma->dual_s * (1 - k->gap / 2))
+            break;
+        espi_pricer_loads(&k->pr, k->work2);
+        if (espi_pk_keep(k, &at, &fresh))
+            return -1;
+        if (fresh)
+            add_column(ma, k->tree[at]);
+        else
+            price_out(ma, cost);
+    }
+    return fresh;
+}
+
 /* Some trees for the next solve: how many, or -1. Better bounds keep asking at the same
  * distance, as the prices that were best move. */
 static int ask_several(struct master *ma)
@@ -271,6 +311,8 @@ static int generate_columns(struct master *ma, int give_up)
         if (espi_pk_out_of_time(k) || (give_up && is_tedious(k, round, work)))
             break;
         int added = ask_several(ma);
+        if (!added)
+            added = price_out_known(ma);
         if (added < 0)
             return -1;
         if (!added)
