@@ -255,12 +255,16 @@ static esp_status generate_columns(struct search *x, struct esp_err *err)
 
 /* ---- the answer ---- */
 
-static int by_weight(const void *a, const void *b)
+/* Heaviest first; then by host, then as they were found. */
+static int by_weight(const void *a, const void *b, void *arg)
 {
-    const struct espi_tree_pair *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return x->root < y->root ? -1 : x->root > y->root;
+    const struct espi_tree_pair *pair = arg;
+    int x = *(const int *)a, y = *(const int *)b;
+    if (pair[x].weight != pair[y].weight)
+        return pair[x].weight > pair[y].weight ? -1 : 1;
+    if (pair[x].root != pair[y].root)
+        return pair[x].root < pair[y].root ? -1 : 1;
+    return x < y ? -1 : x > y;
 }
 
 static esp_status deliver_pairs(struct search *x, struct espi_allreduce *out,
@@ -268,18 +272,21 @@ static esp_status deliver_pairs(struct search *x, struct espi_allreduce *out,
 {
     struct espi_allreduce r = {.bound_s = x->bound_s, .rounds = x->rounds};
     double sum = 0;
+    int *order = ESPI_ARENA_NEW(x->arena, int, x->n_pairs);
     r.pair = ESPI_ARENA_NEW(x->arena, struct espi_tree_pair, x->n_pairs);
-    if (!r.pair)
+    if (!r.pair || !order)
         return espi_err_nomem(err);
     for (size_t i = 0; i < x->n_pairs; i++)
         if (x->mx.share[i] > 1e-9) {
-            r.pair[r.n_pairs] = x->pairs[i];
-            r.pair[r.n_pairs++].weight = x->mx.share[i];
+            x->pairs[i].weight = x->mx.share[i];
+            order[r.n_pairs++] = (int)i;
             sum += x->mx.share[i];
         }
-    for (int i = 0; i < r.n_pairs; i++)
+    qsort_r(order, (size_t)r.n_pairs, sizeof *order, by_weight, x->pairs);
+    for (int i = 0; i < r.n_pairs; i++) {
+        r.pair[i] = x->pairs[order[i]];
         r.pair[i].weight /= sum;
-    qsort(r.pair, (size_t)r.n_pairs, sizeof *r.pair, by_weight);
+    }
     r.period_s = x->mx.period_s;
     *out = r;
     return ESP_OK;

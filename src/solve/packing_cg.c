@@ -234,9 +234,9 @@ static int ask_for_trees(struct master *ma, double smooth)
 }
 
 /* A tree that takes a million times longer than the period somewhere is worth a millionth
- * of the objective, and the solver may leave a price at none that has to be just above it:
- * the tree then proves a bound that is far too low, though the master has it. The resource
- * that it takes longest gets the price that makes it as dear as the others. */
+ * of the objective, and the solver may leave a price at none that has to be just above
+ * it: the tree then proves a bound that is far too low, though the master has it. The
+ * resource that it takes longest gets the price that makes it as dear as the others. */
 static void price_out(struct master *ma, double cost)
 {
     int n = ma->k->pr.n_res, longest = 0;
