@@ -11,8 +11,8 @@
 struct player {
     const struct espi_replay *r;
     double *free_s; /* by resource */
-    /* arrivals of the slices of the last `depth` rounds: (round % depth) * sends + slice
-     * of the leg */
+    /* Arrivals of the slices of the last `depth` rounds: (round % depth) * sends + slice
+     * of the leg. Older ones were sent on before these are written. */
     double *arrival_s;
     int depth;
     struct send *send; /* of the order */
@@ -54,6 +54,38 @@ static void make_sends(struct player *p)
     }
 }
 
+/* The lag of each slice of a leg, by its place in the arrivals. */
+static int *lags_of_slices(const struct espi_replay *r, struct espi_arena *arena)
+{
+    int *lag = ESPI_ARENA_ZNEW(arena, int, (size_t)r->order->n + 1);
+    for (int k = 0; lag && k < r->order->n; k++) {
+        const struct espi_op *op = &r->order->op[k];
+        lag[r->first[op->leg] + op->slice] = op->lag;
+    }
+    return lag;
+}
+
+/* For how many rounds an arrival may be asked for: as long as the one who sends it on
+ * lags behind the one who brings it, of all the rounds that are under way few. 0: out of
+ * memory. O(sends). */
+static int rounds_kept(const struct espi_replay *r, struct espi_arena *arena)
+{
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    const struct espi_leg *legs = r->legs->leg;
+    int *lag = lags_of_slices(r, arena), most = 0;
+    if (!lag)
+        return 0;
+    for (int k = 0; k < r->order->n; k++) {
+        const struct espi_op *op = &r->order->op[k];
+        for (int s = legs[op->leg].source; s >= 0; s = legs[s].also) {
+            int behind = op->lag - lag[r->first[s] + op->slice];
+            most = behind > most ? behind : most;
+        }
+    }
+    espi_arena_release(arena, mark);
+    return most + 1;
+}
+
 /* Send k of the order, of the slice of a round; returns when it has arrived. */
 static double play_send(struct player *p, int k, int64_t round)
 {
@@ -92,7 +124,9 @@ static int play_in_order(const struct espi_replay *r, const struct span *span,
                          double *done_s, double *pace_s, struct espi_arena *arena)
 {
     int n = r->uses->n_resources;
-    struct player p = {.r = r, .depth = span->max_lag + 1};
+    struct player p = {.r = r, .depth = rounds_kept(r, arena)};
+    if (p.depth == 0)
+        return -1;
     p.free_s = ESPI_ARENA_ZNEW(arena, double, n);
     p.arrival_s = ESPI_ARENA_NEW(arena, double, (size_t)p.depth *(size_t)r->order->n);
     p.send = ESPI_ARENA_NEW(arena, struct send, r->order->n);

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cost/cost.h"
+#include "plan/ops.h"
 #include "platform/platform.h"
+#include "schedule/arrange.h"
 #include "select/slices.h"
 #include "select/tuning.h"
 
@@ -28,6 +31,8 @@ void espi_contest_done(struct espi_contest *c)
 {
     for (int i = 0; i <= c->n_others; i++)
         esp_plan_free(espi_contest_take(c, i).plan);
+    for (int i = 0; i < c->n_held; i++)
+        esp_plan_free(c->held[i].plan);
     espi_algo_memo_done(&c->memo);
 }
 
@@ -154,6 +159,46 @@ esp_status espi_contest_offer(struct espi_contest *c, struct esp_plan *plan,
     return ESP_OK;
 }
 
+/* Puts a plan aside, behind those that look no worse; takes it. */
+static esp_status hold_plan(struct espi_contest *c, struct esp_plan *plan,
+                            struct esp_err *err)
+{
+    struct espi_cost cost;
+    esp_status st = espi_plan_cost(c->task.p, plan, c->judge.size_bytes,
+                                   plan->slice_bytes, c->judge.arena, &cost, err);
+    if (st) {
+        esp_plan_free(plan);
+        return st;
+    }
+    int at = c->n_held++;
+    for (; at > 0 && cost.makespan_s < c->held[at - 1].closed_s; at--)
+        c->held[at] = c->held[at - 1];
+    c->held[at] = (struct espi_held){plan, cost.makespan_s};
+    return ESP_OK;
+}
+
+static int is_held(const struct espi_contest *c, const struct esp_plan *plan)
+{
+    return c->holds && c->n_held < ESPI_CONTEST_HELD && c->judge.closer_looks &&
+           !espi_plan_has_steps(plan) && espi_needs_order(c->task.p, plan);
+}
+
+/* Judges all that were put aside. */
+static esp_status judge_held(struct espi_contest *c, struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    int n = c->n_held;
+    for (int i = 0; i < n; i++) {
+        struct esp_plan *plan = c->held[i].plan;
+        if (st)
+            esp_plan_free(plan);
+        else
+            st = espi_contest_offer(c, plan, err);
+    }
+    c->n_held = 0;
+    return st;
+}
+
 /* Bytes take no less of resources than at the rate of the bound: of slices of any size
  * where latencies keep no resource busy, else as the message in one piece does. */
 static void note_bound(struct espi_contest *c, const struct esp_plan *plan,
@@ -199,7 +244,7 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     if (st)
         return st == ESP_ENOMEM || st == ESP_EINTERNAL ? st : ESP_OK;
     note_bound(c, plan, slice_bytes);
-    return espi_contest_offer(c, plan, err);
+    return is_held(c, plan) ? hold_plan(c, plan, err) : espi_contest_offer(c, plan, err);
 }
 
 esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
@@ -209,6 +254,7 @@ esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
     const struct espi_algo *const *algos = espi_algos(&count);
     const struct esp_request *r = c->task.request;
     esp_status st = ESP_OK;
+    c->holds = 1;
     for (int i = 0; i < count && !st; i++) {
         double options[ESPI_ALGO_OPTIONS_MAX] = {0};
         espi_algo_standard(algos[i], options);
@@ -216,7 +262,8 @@ esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
             !(algos[i]->flags & without))
             st = espi_contest_enter(c, algos[i], options, slice_bytes, err);
     }
-    return st;
+    c->holds = 0;
+    return st ? st : judge_held(c, err);
 }
 
 int espi_candidates(const struct esp_request *request, int n_hosts, unsigned uses,

@@ -15,6 +15,7 @@
 enum {
     ESPI_CONTEST_SEEN = 256,
     ESPI_CONTEST_OTHERS = 7,
+    ESPI_CONTEST_HELD = 64,
     ESPI_CANDIDATES_MAX = 64,
     ESPI_CANDIDATE_TEXT = 128
 };
@@ -42,6 +43,12 @@ struct espi_placed {
     struct espi_verdict verdict;
 };
 
+/* A plan that waits for its turn to be judged. */
+struct espi_held {
+    struct esp_plan *plan;
+    double closed_s; /* its finish by the closed form */
+};
+
 struct espi_contest {
     /* Platform, request and scratch memory of whoever asks; what else is set there holds
      * for every candidate. */
@@ -52,6 +59,9 @@ struct espi_contest {
     /* The next best, in order: as many as are wanted beside the best. */
     struct espi_placed other[ESPI_CONTEST_OTHERS];
     int n_others, others_wanted;
+    /* Those for which an order of sends is to be looked for, while others are made. */
+    struct espi_held held[ESPI_CONTEST_HELD];
+    int n_held, holds;
     /* Is the time over? Asked before each run of an algorithm; NULL: never. */
     int (*is_over)(void *arg);
     void *is_over_arg;
@@ -83,7 +93,9 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
                               struct esp_err *err);
 
 /* Runs all algorithms that serve the operation and have none of these flags, with
- * standard options. */
+ * standard options. To find a plan's order of sends takes longer than all else: plans
+ * that need one are judged when all others were, those first that look best by the closed
+ * form, so that most are known to be late before they are timed. */
 esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
                                   double slice_bytes, struct esp_err *err);
 
