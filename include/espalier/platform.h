@@ -103,9 +103,9 @@ ESP_API esp_status esp_builder_set_cable_range(struct esp_builder *b, int cable,
 
 /* How the measurement went that a platform comes from. */
 struct esp_measurement {
-    int rounds;    /* of transfers that ran at once */
-    int disturbed; /* of these: came out otherwise when they were run again */
-    int transfers; /* that were predicted and then run, to check the platform */
+    int rounds;    /* of transfers that were predicted and then run, most of them twice */
+    int disturbed; /* of these: got less than when the same were run again */
+    int transfers; /* in these rounds, each counted once */
     double off_median, off_95; /* how far they were off: half of them, 95 of 100 */
 };
 

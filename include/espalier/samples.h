@@ -10,6 +10,7 @@
  *   quick ROUND FROM TO BPS      rate of a few packets, a rough value
  *   rate ROUND FROM TO BPS       rate of a transfer that lasts
  *   bus ROUND HOST HOST BPS      rate between two ranks of one host
+ *   check ROUND FROM TO BPS      like rate, but what is made of the others is held to it
  *
  * Transfers of one round ran side by side, which is what tells of cables that they
  * share. */
@@ -34,6 +35,7 @@ typedef enum esp_sample_kind {
     ESP_SAMPLE_QUICK,
     ESP_SAMPLE_RATE,
     ESP_SAMPLE_BUS,
+    ESP_SAMPLE_CHECK,
     ESP_SAMPLE_KIND_COUNT
 } esp_sample_kind;
 

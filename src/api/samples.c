@@ -18,6 +18,7 @@ _Static_assert((int)ESP_SAMPLE_LATENCY == (int)ESPI_SAMPLE_LATENCY &&
                    (int)ESP_SAMPLE_QUICK == (int)ESPI_SAMPLE_QUICK &&
                    (int)ESP_SAMPLE_RATE == (int)ESPI_SAMPLE_RATE &&
                    (int)ESP_SAMPLE_BUS == (int)ESPI_SAMPLE_BUS &&
+                   (int)ESP_SAMPLE_CHECK == (int)ESPI_SAMPLE_CHECK &&
                    (int)ESP_SAMPLE_KIND_COUNT == (int)ESPI_SAMPLE_KINDS,
                "the kinds of samples are numbered alike");
 

@@ -307,7 +307,7 @@ static esp_status digest_samples(struct espi_measured *net, struct espi_arena *a
 {
     net->site = ESPI_ARENA_ZNEW(arena, int, net->n_hosts);
     if (!net->site || espi_pairs_gather(&net->pairs, net->samples, arena) ||
-        espi_trial_rounds_gather(&net->rounds, net->samples, arena))
+        espi_trial_rounds_gather(&net->rounds, net->samples, ESPI_SAMPLE_RATE, arena))
         return espi_err_nomem(err);
     net->n_sites = espi_sites_find(&net->pairs, net->n_hosts, net->site, arena);
     if (net->n_sites > SITES_MAX)

@@ -19,8 +19,8 @@ struct espi_trial_flow {
 /* Rounds without those that got less than others of the same transfers. */
 struct espi_trial_rounds {
     struct espi_trial_flow *flows;
-    int *start; /* round -> first flow; n + 1 of them */
-    int n;
+    int *start;              /* round -> first flow; n + 1 of them */
+    int n, n_beaten;         /* how many were left out */
     int *same;               /* round -> the first one of the same transfers */
     int *kept;               /* round -> how many of the same transfers there are */
     int *times;              /* the same with those that were left out */
@@ -77,16 +77,16 @@ int espi_measured_predict(const struct espi_measured *net,
                           struct espi_arena *arena);
 
 /* The platform: links from host to host and cables; beyond `direct_max` hosts with
- * switches instead. */
+ * switches instead. It says how sure its rates are, and how well it predicts. */
 esp_status espi_measured_platform(const struct espi_measured *net, const char *name,
                                   int direct_max, struct esp_platform **out,
                                   struct espi_arena *arena, struct esp_err *err);
 
 /* ---- parts of the digestion ---- */
 
-/* -1 when out of memory. */
+/* Those of samples of one kind; -1 when out of memory. */
 int espi_trial_rounds_gather(struct espi_trial_rounds *r, const struct espi_samples *s,
-                             struct espi_arena *arena);
+                             enum espi_sample_kind kind, struct espi_arena *arena);
 /* Asks for the transfers of this round once more, unless they ran often enough: 0. */
 int espi_trial_rounds_doubt(struct espi_trial_rounds *r, int round);
 

@@ -14,7 +14,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "measure/certainty_of_rates.h"
 #include "measure/measured.h"
+#include "measure/self_check.h"
+#include "platform/platform.h"
 
 struct building {
     const struct espi_measured *net;
@@ -351,6 +354,18 @@ static esp_status build_switched(struct building *m)
     return status ? status : add_switch_shared(m, wan);
 }
 
+/* ---- how sure it is ---- */
+
+static esp_status find_certainty(const struct espi_measured *net, struct esp_platform *p,
+                                 struct espi_arena *arena, struct esp_err *err)
+{
+    struct espi_certainty *c = &p->certainty; /* nobody has seen the platform yet */
+    esp_status status = espi_certainty_of_rates(p, net->samples, c, arena, err);
+    if (!status && espi_self_check(p, net->samples, &c->measured, arena))
+        status = espi_err_nomem(err);
+    return status;
+}
+
 /* ---- the whole ---- */
 
 esp_status espi_measured_platform(const struct espi_measured *net, const char *name,
@@ -371,8 +386,15 @@ esp_status espi_measured_platform(const struct espi_measured *net, const char *n
         status = add_hosts(&m);
     if (!status && net->n_hosts > 1)
         status = net->n_hosts <= direct_max ? build_direct(&m) : build_switched(&m);
+    struct esp_platform *made = NULL;
     if (!status)
-        status = esp_builder_build(m.b, out, err);
+        status = esp_builder_build(m.b, &made, err);
     esp_builder_free(m.b);
+    if (!status)
+        status = find_certainty(net, made, arena, err);
+    if (status)
+        esp_platform_free(made);
+    else
+        *out = made;
     return status;
 }

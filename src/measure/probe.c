@@ -5,7 +5,8 @@
  *    were never the reason why transfers were no faster, with more,
  * 3. subsites: transfers all through a site; further ones only where some are held up,
  * 4. cables: the wires that latencies tell of, then rounds that check the network found
- *    so far, until several in a row are no surprise.
+ *    so far, until several in a row are no surprise,
+ * 5. how well what was found predicts random sets of transfers.
  * Each stage ends early when its part of the time is up; each begins with what matters
  * most. Rounds that the network does not explain are run again (trial_rounds.c says why).
  * Fewer pairs meet at once than transfers run, for uplinks that they share would make
@@ -26,7 +27,12 @@ static double elapsed_s(const struct espi_probing *p)
 
 int espi_probe_is_late(const struct espi_probing *p)
 {
-    return elapsed_s(p) > p->stage_to * p->prober->budget_s;
+    return espi_probe_left_s(p) < 0;
+}
+
+double espi_probe_left_s(const struct espi_probing *p)
+{
+    return p->stage_to * p->prober->budget_s - elapsed_s(p);
 }
 
 static void begin_stage(struct espi_probing *p, const char *stage, double to)
@@ -169,8 +175,12 @@ static esp_status run_stages(struct espi_probing *p)
         status = espi_probe_areas(p);
     }
     if (!status) {
-        begin_stage(p, "cables between sites", 1);
+        begin_stage(p, "cables between sites", ESPI_STAGE_CABLES);
         status = espi_probe_cables(p);
+    }
+    if (!status) {
+        begin_stage(p, "how well this predicts", 1);
+        status = espi_probe_self_check(p);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/rng.h"
 #include "measure/measured.h"
+#include "measure/platform_flows.h"
 #include "measure/probe.h"
 
 struct espi_probing {
@@ -26,6 +27,8 @@ struct espi_probing {
 
 /* Is the time of this stage up? */
 int espi_probe_is_late(const struct espi_probing *p);
+/* What is left of its time. */
+double espi_probe_left_s(const struct espi_probing *p);
 /* How far the stage is, of 1. */
 void espi_probe_tell(const struct espi_probing *p, double part);
 /* Adds a pair to the next trial, and runs it. */
@@ -48,5 +51,8 @@ esp_status espi_probe_ports(struct espi_probing *p);
 esp_status espi_probe_unsure_ports(struct espi_probing *p, int everyone);
 esp_status espi_probe_areas(struct espi_probing *p);
 esp_status espi_probe_cables(struct espi_probing *p);
+esp_status espi_probe_self_check(struct espi_probing *p);
+/* Random sets of transfers as check samples, held to what the platform predicts. */
+esp_status espi_probe_random_sets(struct espi_probing *p, struct espi_platform_flows *x);
 
 #endif

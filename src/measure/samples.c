@@ -17,6 +17,7 @@ static const struct {
     [ESPI_SAMPLE_LATENCY] = {"latency", 0, 1e6}, [ESPI_SAMPLE_SEND] = {"send", 0, 1e6},
     [ESPI_SAMPLE_RECV] = {"recv", 0, 1e6},       [ESPI_SAMPLE_QUICK] = {"quick", 1, 1e15},
     [ESPI_SAMPLE_RATE] = {"rate", 1, 1e15},      [ESPI_SAMPLE_BUS] = {"bus", 1, 1e15},
+    [ESPI_SAMPLE_CHECK] = {"check", 1, 1e15},
 };
 
 void espi_samples_done(struct espi_samples *s)

@@ -9,6 +9,7 @@
  *   quick ROUND FROM TO BPS      rate of a few packets, a rough value
  *   rate ROUND FROM TO BPS       rate of a transfer that lasts
  *   bus ROUND HOST HOST BPS      rate between two ranks of one host
+ *   check ROUND FROM TO BPS      like rate, but what is made of the others is held to it
  *
  * FROM and TO are numbers of hosts. Transfers of one round ran side by side, which is
  * what tells of cables that they share. */
@@ -31,6 +32,7 @@ enum espi_sample_kind {
     ESPI_SAMPLE_QUICK,
     ESPI_SAMPLE_RATE,
     ESPI_SAMPLE_BUS,
+    ESPI_SAMPLE_CHECK,
     ESPI_SAMPLE_KINDS
 };
 

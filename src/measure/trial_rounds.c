@@ -107,12 +107,13 @@ static void keep_best(struct espi_trial_rounds *r, int *number)
         for (int i = from; i < to; i++)
             r->flows[n++] = r->flows[i];
     }
+    r->n_beaten = r->n - kept;
     r->n = kept;
     r->start[kept] = n;
 }
 
 int espi_trial_rounds_gather(struct espi_trial_rounds *r, const struct espi_samples *s,
-                             struct espi_arena *arena)
+                             enum espi_sample_kind kind, struct espi_arena *arena)
 {
     struct espi_sample *sorted = ESPI_ARENA_NEW(arena, struct espi_sample, s->n + 1);
     int *number = ESPI_ARENA_NEW(arena, int, s->n + 1);
@@ -127,7 +128,7 @@ int espi_trial_rounds_gather(struct espi_trial_rounds *r, const struct espi_samp
         return -1;
     int n = 0;
     for (size_t i = 0; i < s->n; i++)
-        if (s->at[i].kind == ESPI_SAMPLE_RATE)
+        if (s->at[i].kind == kind)
             sorted[n++] = s->at[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_round);
     for (int i = 0; i < n; i++) {

@@ -190,12 +190,59 @@ enum { ESPI_MEASURED_DIRECT_MAX = 128 };
  * chosen on: not measured */
 #define ESPI_STAGE_PORTS 0.55
 
-/* Borders within sites by this part; what is left is for the cables between sites.
+/* Borders within sites by this part.
  * unit: 1
  * trades: larger, the stages after it are cut short; smaller, this one is
  * shown by: espalier measure --budget, on a testbed
  * chosen on: not measured */
 #define ESPI_STAGE_AREAS 0.7
+
+/* Cables between sites by this part; what is left is for rounds that check the whole.
+ * unit: 1
+ * trades: larger, how well it predicts is told by few transfers; smaller, the cables of
+ * large networks are cut short
+ * shown by: espalier measure --budget, on a testbed
+ * chosen on: not measured */
+#define ESPI_STAGE_CABLES 0.85
+
+/* ---- how well it predicts ---- */
+
+/* So many transfers are predicted and run to say how well that does.
+ * unit: transfers
+ * trades: larger, time; smaller, the 95th of 100 hangs on a few
+ * shown by: build/release/bench/bench_measure
+ * chosen on: derived: three of them are worse than 95 of 100 */
+enum { ESPI_CHECK_TRANSFERS = 60 };
+
+/* In so many rounds at least, each of which is run twice.
+ * unit: rounds
+ * trades: larger, time; smaller, whether the network is under load is told by few
+ * shown by: build/release/tests/test_measure_check
+ * chosen on: derived: with ESPI_DISTURBED, three rounds of 16 must have been disturbed */
+enum { ESPI_CHECK_SETS = 8 };
+
+/* A network that predicts badly is checked so often anew at most, what was seen being
+ * used to make it better each time.
+ * unit: times
+ * trades: larger, time; smaller, errors that checks would mend stay
+ * shown by: build/release/bench/bench_measure
+ * chosen on: not measured */
+enum { ESPI_CHECKS_MAX = 4 };
+
+/* Ranges of rates are given for this confidence where there are values enough.
+ * unit: 1
+ * trades: larger, ranges are wider; smaller, the rate is outside more often
+ * shown by: build/release/tests/test_measure
+ * chosen on: derived: of twenty ranges one may be wrong */
+#define ESPI_SURE 0.95
+
+/* From this part of rounds on that come out otherwise when they are run again, the
+ * network is under load.
+ * unit: 1
+ * trades: larger, load goes unnoticed; smaller, quiet networks are said to be under load
+ * shown by: build/release/tests/test_measure_check
+ * chosen on: the emulated network with 3% and with 40% of disturbed rounds */
+#define ESPI_DISTURBED 0.15
 
 /* ---- what explains samples ---- */
 

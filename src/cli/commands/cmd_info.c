@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/options/platforms.h"
+#include "cli/printing/certainty.h"
 #include "cli/printing/output.h"
 #include "cli/printing/summary.h"
 #include "cli/printing/term.h"
@@ -136,6 +137,10 @@ static int print_facts(const struct esp_platform *p, const struct summary *s)
                                            : "of receiving");
     if (s->hosts + s->switches)
         add_reach(&t, p, s);
+    if (*cli_check_text(text, sizeof text, p))
+        add_row(&t, "measured", text);
+    if (*cli_unsure_text(text, sizeof text, p))
+        add_row(&t, "not sure", text);
     int bad = cli_table_print(&t, stdout, 2);
     cli_table_done(&t);
     return bad;
@@ -184,20 +189,27 @@ static int cable_links(const struct esp_platform *p, int cable)
 static int print_cables(const struct esp_platform *p)
 {
     static const struct cli_column columns[] = {
-        {"name", false}, {"bandwidth", true}, {"links", true}};
+        {"name", false}, {"bandwidth", true}, {"links", true}, {"between", true}};
     struct cli_table t;
-    char bandwidth[32];
+    char bandwidth[32], range[80];
+    int ranged = 0;
     int shown = p->n_shared < LIST_MAX ? p->n_shared : LIST_MAX;
 
     if (p->n_shared == 0)
         return 0;
     print_heading("Shared cables");
-    cli_table_init(&t, columns, 3);
+    for (int i = 0; i < shown; i++)
+        ranged |= esp_platform_cable_range(p, i).confidence != ESP_UNSET;
+    cli_table_init(&t, columns, ranged ? 4 : 3);
     for (int i = 0; i < shown; i++) {
         espi_format_bandwidth(bandwidth, sizeof bandwidth, p->shared_Bps[i]);
         cli_table_add(&t, "%s", espi_shared_name(p, i));
         cli_table_add(&t, "%s", bandwidth);
         cli_table_add(&t, "%d", cable_links(p, i));
+        if (ranged)
+            cli_table_add(
+                &t, "%s",
+                cli_range_text(range, sizeof range, esp_platform_cable_range(p, i)));
     }
     return print_more(&t, shown, p->n_shared);
 }
@@ -262,6 +274,9 @@ static int print_text(const struct esp_platform *p, const struct summary *s)
         print_histogram("Links by bandwidth", &s->bandwidth, espi_format_bandwidth) ||
         print_histogram("Links by latency", &s->latency, espi_format_time))
         return cli_error(CLI_FAILED, "out of memory");
+    char text[300];
+    if (cli_measurement_warning(text, sizeof text, p))
+        printf("\nWarning: when this was measured, %s\n", text);
     return CLI_OK;
 }
 
@@ -330,6 +345,7 @@ static json_t *cables_json(const struct esp_platform *p)
         json_object_set_new(json, "name", json_string(espi_shared_name(p, i)));
         cli_json_real(json, "bandwidth_Bps", p->shared_Bps[i]);
         json_object_set_new(json, "links", json_integer(cable_links(p, i)));
+        cli_json_range(json, esp_platform_cable_range(p, i));
         json_array_append_new(all, json);
     }
     return all;
@@ -365,6 +381,8 @@ static int print_info_json(const struct esp_platform *p, const struct summary *s
     }
     json_object_set_new(json, "sites", sites_json(p, s));
     json_object_set_new(json, "shared", cables_json(p));
+    if (esp_platform_measurement(p))
+        json_object_set_new(json, "measured", cli_measurement_json(p));
     json_object_set_new(json, "strongly_connected", json_boolean(s->strongly_connected));
     json_object_set_new(json, "root",
                         s->root < 0 ? json_null()

@@ -18,6 +18,7 @@
 #include "cli/launching/launcher.h"
 #include "cli/launching/run_line.h"
 #include "cli/options/platforms.h"
+#include "cli/printing/certainty.h"
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
 #include "cli/tuning.h"
@@ -253,19 +254,24 @@ static int print_sites(const struct espi_measured *net, double *values)
     return bad;
 }
 
-static int print_shared(const struct espi_measured *net)
+static int print_shared(const struct espi_measured *net, const struct esp_platform *p)
 {
-    static const struct cli_column columns[] = {{"cable", false}, {"together", true}};
+    static const struct cli_column columns[] = {
+        {"cable", false}, {"together", true}, {"between", true}};
     struct cli_table table;
-    char rate[32];
+    char rate[32], range[80];
 
     if (!net->n_shared)
         return 0;
-    cli_table_init(&table, columns, 2);
+    cli_table_init(&table, columns, 3);
     for (size_t c = 0; c < net->n_shared; c++) {
         cli_table_add(&table, "%s", net->shared[c].name);
         cli_table_add(&table, "%s",
                       espi_format_bandwidth(rate, sizeof rate, net->shared[c].Bps));
+        int cable = esp_platform_find_cable(p, net->shared[c].name);
+        cli_table_add(
+            &table, "%s",
+            cli_range_text(range, sizeof range, esp_platform_cable_range(p, cable)));
     }
     printf("\nShared by transfers of different hosts\n");
     int bad = cli_table_print(&table, stdout, 2);
@@ -273,7 +279,24 @@ static int print_shared(const struct espi_measured *net)
     return bad;
 }
 
-static int print_found(const struct espi_measured *net, const char *path, double took_s)
+static void print_certainty(const struct esp_platform *p)
+{
+    char text[300];
+
+    printf("\n");
+    if (*cli_unsure_text(text, sizeof text, p))
+        printf("Not sure: %s.\n", text);
+    if (*cli_check_text(text, sizeof text, p))
+        printf("This %s.\n", text);
+    else if (esp_platform_host_count(p) > 1)
+        printf("How well this predicts transfers was not checked: there was no time, or "
+               "there are no samples for it.\n");
+    if (cli_measurement_warning(text, sizeof text, p))
+        printf("Warning: %s\n", text);
+}
+
+static int print_found(const struct espi_measured *net, const struct esp_platform *p,
+                       const char *path, double took_s)
 {
     char text[32], quoted[256];
     double *values = ESPI_NEW(double, net->n_hosts);
@@ -288,9 +311,10 @@ static int print_found(const struct espi_measured *net, const char *path, double
     if (bus > 0)
         printf("; within a host %s", espi_format_bandwidth(text, sizeof text, bus));
     printf("\n");
-    int bad = print_sites(net, values) || print_shared(net);
+    int bad = print_sites(net, values) || print_shared(net, p);
     espi_free(values);
     espi_quote(quoted, sizeof quoted, path);
+    print_certainty(p);
     printf("\nWritten to %s. Next: espalier plan %s\n", quoted, quoted);
     return bad ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
@@ -315,7 +339,8 @@ static json_t *sites_json(const struct espi_measured *net)
     return sites;
 }
 
-static int print_json(const struct espi_measured *net, const char *path, double took_s)
+static int print_json(const struct espi_measured *net, const struct esp_platform *p,
+                      const char *path, double took_s)
 {
     json_t *json = json_object(), *shared = json_array();
 
@@ -329,9 +354,12 @@ static int print_json(const struct espi_measured *net, const char *path, double 
         json_t *one = json_object();
         json_object_set_new(one, "name", json_string(net->shared[c].name));
         cli_json_real(one, "bandwidth_Bps", net->shared[c].Bps);
+        cli_json_range(one, esp_platform_cable_range(
+                                p, esp_platform_find_cable(p, net->shared[c].name)));
         json_array_append_new(shared, one);
     }
     json_object_set_new(json, "shared", shared);
+    json_object_set_new(json, "measured", cli_measurement_json(p));
     return cli_print_json(json);
 }
 
@@ -360,9 +388,9 @@ static int digest_samples(const struct cli_args *args, const struct espi_samples
     if (code == CLI_OK && (to_file || !cli_has(args, "json")))
         code = cli_write(path, write_platform, p);
     if (code == CLI_OK && cli_has(args, "json"))
-        code = print_json(&net, path, took_s);
+        code = print_json(&net, p, path, took_s);
     else if (code == CLI_OK && to_file)
-        code = print_found(&net, path, took_s);
+        code = print_found(&net, p, path, took_s);
     esp_platform_free(p);
     espi_measured_done(&net);
     return code;
@@ -416,7 +444,9 @@ const struct command cli_command_measure = {
             "node.",
             "First it looks who is near whom, then at the hosts of each site, last at "
             "the cables between sites, by some hosts that stand for the others. Rates "
-            "are what programs get across.",
+            "are what programs get across. At the end random sets of transfers are "
+            "predicted and then run, to say how well what was found predicts, and the "
+            "file says of each rate how sure it is.",
             "Nothing else should run meanwhile on these hosts. docs/measure.md tells how "
             "it is done, and what is taken for what.",
             NULL},

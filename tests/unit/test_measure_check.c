@@ -1,0 +1,269 @@
+/* How sure measuring is of what it found, and how it finds out that it is wrong, on
+ * networks that are known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+
+#include <espalier/espalier.h>
+
+#include "base/arena.h"
+#include "measure/certainty_of_rates.h"
+#include "measure/measured.h"
+#include "measure/probe.h"
+#include "measure/self_check.h"
+#include "platform/platform.h"
+#include "support/alloc_fail.h"
+#include "support/emulated_network.h"
+#include "support/seed.h"
+
+/* ---- networks ---- */
+
+static struct esp_platform *draw_network(int kind, int hosts, int areas, uint64_t seed)
+{
+    struct esp_measured_options o;
+    struct esp_platform *p = NULL;
+    esp_measured_options_defaults(&o);
+    o.kind = kind;
+    o.hosts = hosts;
+    o.areas = areas;
+    o.seed = test_seed(seed);
+    assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
+    return p;
+}
+
+/* Of several kinds, one after the other. */
+static struct esp_platform *some_network(int i)
+{
+    static const int kinds[] = {ESP_MEASURED_FLAT, ESP_MEASURED_FULL, ESP_MEASURED_CHAIN};
+    return draw_network(kinds[i % 3], 8 + i * 7 % 17, i % 3 ? 3 : 0, 500 + (uint64_t)i);
+}
+
+static struct esp_platform *digest(const struct espi_samples *samples)
+{
+    struct espi_measured net = {0};
+    struct espi_arena arena;
+    struct esp_platform *p = NULL;
+    struct esp_err err = {0};
+    espi_arena_init(&arena);
+    esp_status status = espi_measured_init(&net, samples, &arena, &err);
+    if (!status)
+        status = espi_measured_platform(&net, "x", 128, &p, &arena, &err);
+    if (status)
+        fail_msg("%s", err.text);
+    espi_measured_done(&net);
+    espi_arena_done(&arena);
+    return p;
+}
+
+static struct esp_platform *measure_and_keep(struct emulated_network *truth,
+                                             double budget_s,
+                                             struct espi_samples *samples)
+{
+    struct espi_probe_driver prober = emulated_prober(truth, budget_s);
+    struct esp_err err = {0};
+    assert_int_equal(emulated_hosts(truth, samples), ESP_OK);
+    if (espi_probe(&prober, samples, &err))
+        fail_msg("%s", err.text);
+    return digest(samples);
+}
+
+static struct esp_platform *measure_network(struct emulated_network *truth,
+                                            double budget_s)
+{
+    struct espi_samples samples = {.n = 0};
+    struct esp_platform *p = measure_and_keep(truth, budget_s, &samples);
+    espi_samples_done(&samples);
+    return p;
+}
+
+/* ---- ranges ---- */
+
+/* The chance that the middle lies within is counted right: uniform values about 0. */
+static void test_ranges_of_values(void **state)
+{
+    (void)state;
+    enum { DRAWS = 4000 };
+    static const int counts[] = {1, 2, 3, 5, 6, 9, 20, 100};
+    struct espi_rng rng;
+    espi_rng_seed(&rng, test_seed(1));
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        int n = counts[c], inside = 0;
+        double confidence = 0, values[100];
+        for (int draw = 0; draw < DRAWS; draw++) {
+            for (int i = 0; i < n; i++) { /* kept in order */
+                double value = espi_rng_uniform(&rng) - 0.5;
+                int k = i;
+                for (; k > 0 && values[k - 1] > value; k--)
+                    values[k] = values[k - 1];
+                values[k] = value;
+            }
+            struct esp_rate_range r = espi_range_of_values(values, n);
+            inside += r.low_Bps <= 0 && r.high_Bps >= 0;
+            confidence = r.confidence;
+        }
+        assert_true(confidence >= (n < 6 ? 0 : ESPI_SURE));
+        assert_true(fabs((double)inside / DRAWS - confidence) < 0.04);
+    }
+    double many[5000];
+    for (int i = 0; i < 5000; i++)
+        many[i] = i;
+    struct esp_rate_range r = espi_range_of_values(many, 5000);
+    assert_true(r.confidence >= ESPI_SURE && r.confidence <= 1);
+    assert_true(r.low_Bps < 2490 && r.high_Bps > 2510 && r.high_Bps - r.low_Bps < 500);
+}
+
+/* True rates lie within the ranges at least as often as these say, and nothing is said to
+ * be at least more than it is. */
+static void test_ranges_hold(void **state)
+{
+    (void)state;
+    int known = 0, within = 0, open_wrong = 0;
+    double expected = 0;
+    for (int i = 0; i < 12; i++) {
+        struct esp_platform *truth = some_network(i);
+        struct emulated_network net = emulate_network(truth, test_seed((uint64_t)i));
+        struct esp_platform *p = measure_network(&net, 50);
+        for (int c = 0; c < p->n_shared; c++) {
+            struct esp_rate_range range = esp_platform_cable_range(p, c);
+            int there = esp_platform_find_cable(truth, esp_platform_cable_name(p, c));
+            assert_true(range.confidence >= 0 && range.confidence <= 1);
+            if (there < 0)
+                continue;
+            double Bps = esp_platform_cable_bandwidth_Bps(truth, there);
+            if (isinf(range.high_Bps)) {
+                open_wrong += range.low_Bps > 1.05 * Bps;
+                continue;
+            }
+            known++;
+            expected += range.confidence;
+            within += range.low_Bps <= Bps * 1.01 && range.high_Bps >= Bps * 0.99;
+        }
+        esp_platform_free(p);
+        esp_platform_free(truth);
+    }
+    assert_true(known > 250 && within > expected);
+    assert_int_equal(open_wrong, 0);
+}
+
+/* ---- how well it predicts ---- */
+
+/* A third of the cables at half their rates. */
+static struct esp_platform *make_wrong(const struct esp_platform *truth)
+{
+    struct esp_platform *wrong = NULL;
+    double *link = calloc((size_t)truth->n_links, sizeof *link);
+    double *cable = calloc((size_t)truth->n_shared, sizeof *cable);
+    assert_true(link && cable);
+    for (int c = 0; c < truth->n_shared; c++)
+        cable[c] = c % 3 ? 1 : 0.5;
+    for (int e = 0; e < truth->n_links; e++)
+        link[e] = 1;
+    assert_int_equal(espi_platform_scaled(truth, link, cable, &wrong, NULL), ESP_OK);
+    free(link);
+    free(cable);
+    return wrong;
+}
+
+static struct esp_measurement check_platform(const struct esp_platform *p,
+                                             const struct espi_samples *samples)
+{
+    struct esp_measurement m;
+    struct espi_arena arena;
+    espi_arena_init(&arena);
+    assert_int_equal(espi_self_check(p, samples, &m, &arena), 0);
+    espi_arena_done(&arena);
+    return m;
+}
+
+/* Random sets of transfers tell the true network from a wrong one. */
+static void test_self_check(void **state)
+{
+    (void)state;
+    int slandered = 0, unnoticed = 0;
+    for (int i = 0; i < 24; i++) {
+        struct esp_platform *truth = some_network(i), *wrong = make_wrong(truth);
+        struct emulated_network net = emulate_network(truth, test_seed((uint64_t)i));
+        struct espi_samples samples = {.n = 0};
+        struct esp_platform *p = measure_and_keep(&net, 50, &samples);
+        struct esp_measurement right = check_platform(truth, &samples);
+        struct esp_measurement off = check_platform(wrong, &samples);
+        assert_true(right.transfers > 0 && right.transfers == off.transfers);
+        assert_true(right.disturbed < right.rounds);
+        assert_true(right.off_95 >= right.off_median && right.off_median > 0);
+        slandered += espi_measurement_is_bad(&right);
+        unnoticed += !espi_measurement_is_bad(&off);
+        espi_samples_done(&samples);
+        esp_platform_free(p);
+        esp_platform_free(wrong);
+        esp_platform_free(truth);
+    }
+    if (slandered > 3 || unnoticed > 1)
+        fail_msg("%d slandered, %d unnoticed of 24", slandered, unnoticed);
+}
+
+/* What is checked is no part of what is fitted: without the check samples the rates are
+ * the same. */
+static void test_checks_are_not_fitted(void **state)
+{
+    (void)state;
+    struct esp_platform *truth = some_network(1);
+    struct emulated_network net = emulate_network(truth, test_seed(1));
+    struct espi_samples samples = {.n = 0};
+    struct esp_platform *p = measure_and_keep(&net, 50, &samples);
+    size_t kept = 0, checks = 0;
+    for (size_t i = 0; i < samples.n; i++)
+        if (samples.at[i].kind != ESPI_SAMPLE_CHECK)
+            samples.at[kept++] = samples.at[i];
+        else
+            checks++;
+    assert_true(checks > 20);
+    samples.n = kept;
+    struct esp_platform *q = digest(&samples);
+    assert_null(esp_platform_measurement(q));
+    assert_int_equal(q->n_shared, p->n_shared);
+    for (int c = 0; c < p->n_shared; c++)
+        assert_true(p->shared_Bps[c] == q->shared_Bps[c]);
+    espi_samples_done(&samples);
+    esp_platform_free(p);
+    esp_platform_free(q);
+    esp_platform_free(truth);
+}
+
+/* Others' load is seen by what does not come again, and said. */
+static void test_load_is_seen(void **state)
+{
+    (void)state;
+    int warned[2] = {0, 0};
+    for (int i = 0; i < 24; i++) {
+        struct esp_platform *truth = some_network(i);
+        struct emulated_network net = emulate_network(truth, test_seed((uint64_t)i));
+        net.stalls = i % 2 ? 0.4 : 0.03;
+        struct esp_platform *p = measure_network(&net, 50);
+        const struct esp_measurement *m = esp_platform_measurement(p);
+        assert_non_null(m);
+        warned[i % 2] += espi_measurement_is_disturbed(m) || espi_measurement_is_bad(m);
+        esp_platform_free(p);
+        esp_platform_free(truth);
+    }
+    if (warned[0] > 3 || warned[1] < 7)
+        fail_msg("%d quiet networks of 12 and %d of 12 under load", warned[0], warned[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ranges_of_values),
+        cmocka_unit_test(test_ranges_hold),
+        cmocka_unit_test(test_self_check),
+        cmocka_unit_test(test_checks_are_not_fitted),
+        cmocka_unit_test(test_load_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
