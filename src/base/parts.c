@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum home { LIB, LIBEXEC };
+enum home { LIB, LIBEXEC, DATA };
 
 static const struct {
     const char *name; /* %s: the MPI */
@@ -20,16 +20,19 @@ static const struct {
     [ESPI_PART_PROBE] = {"espalier-probe-%s", LIB, "src/mpi"},
     [ESPI_PART_SHIM] = {"libespalier-%s.so", LIB, "src/mpi"},
     [ESPI_PART_WAIT] = {"libespalier-wait-%s.so", LIB, "testbed"},
+    [ESPI_PART_NATIVE] = {"native/%s.json", DATA, "share"},
 };
 
 /* Folders of the installation, below the prefix, and as they were configured. */
 static const char *const home_dirs[] = {
     [LIB] = ESPALIER_LIBDIR "/espalier",
     [LIBEXEC] = ESPALIER_LIBEXECDIR "/espalier",
+    [DATA] = ESPALIER_DATADIR "/espalier",
 };
 static const char *const full_home_dirs[] = {
     [LIB] = ESPALIER_FULL_LIBDIR "/espalier",
     [LIBEXEC] = ESPALIER_FULL_LIBEXECDIR "/espalier",
+    [DATA] = ESPALIER_FULL_DATADIR "/espalier",
 };
 
 /* Where files of ours that have this code in them lie: program, library, shims. */

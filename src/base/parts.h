@@ -17,6 +17,7 @@ enum espi_part {
     ESPI_PART_PROBE,   /* espalier-probe-MPI */
     ESPI_PART_SHIM,    /* libespalier-MPI.so */
     ESPI_PART_WAIT,    /* libespalier-wait-MPI.so */
+    ESPI_PART_NATIVE,  /* native/NAME.json, a decision table */
     ESPI_PART_COUNT
 };
 
@@ -25,7 +26,8 @@ enum espi_part {
  * library was configured to be installed. */
 void espi_program_is_ours(void);
 
-/* The part's path; mpi ("openmpi", "mpich") is for those that are built for each. 0, or
+/* The part's path; mpi ("openmpi", "mpich") is for those that are built for each, and
+ * the name of a decision table. 0, or
  * -1 when it is not there, or belongs to neither root, the caller nor the owner of the
  * file that this code is in, or anybody may write to it. */
 int espi_find_part(enum espi_part part, const char *mpi, char out[PATH_MAX]);

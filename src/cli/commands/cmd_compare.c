@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/launching/parallel.h"
+#include "cli/options/native.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
@@ -16,8 +17,9 @@
 
 /* One algorithm and what came of it. */
 struct entry {
-    char *text; /* the name, perhaps with options */
-    const struct espi_algo *algo;
+    char *text;                   /* the name, perhaps with options */
+    const struct espi_algo *algo; /* NULL: of an MPI library */
+    struct espi_native_run native;
     esp_status status;
     struct esp_err err;
     int n_trees;
@@ -105,6 +107,49 @@ static int check_entries(struct contest *c)
     return CLI_OK;
 }
 
+/* ---- what MPI libraries do ---- */
+
+/* A library that does not serve the operation stands below with the reason. */
+static int add_library(struct contest *c, const char *text, size_t length)
+{
+    struct cli_library library;
+    struct espi_native_run run = {.root = c->request.root,
+                                  .size_bytes = c->request.size_bytes};
+    char name[96], why[120] = "";
+    int code = cli_library_read(text, length, &library);
+
+    if (code != CLI_OK)
+        return code;
+    if (c->request.targets)
+        snprintf(why, sizeof why, "%s: its operations are for all hosts", library.name);
+    else
+        cli_library_choose(&library, c->args, c->p, c->request.op, &run, why, sizeof why);
+    snprintf(name, sizeof name, "%s:%s", library.name, run.algo ? run.algo->name : "-");
+    code = add_entry(c, name, strlen(name));
+    if (code == CLI_OK) {
+        struct entry *e = &c->entries[c->n - 1];
+        e->native = run;
+        if (!run.algo)
+            e->status = espi_err(&e->err, ESP_EUNSUPPORTED, "%s", why);
+    }
+    cli_library_done(&library);
+    return code;
+}
+
+static int enter_libraries(struct contest *c)
+{
+    const char *list;
+    int code = CLI_OK;
+
+    for (int i = 0; (list = cli_nth(c->args, "native", i)); i++)
+        while (*list && code == CLI_OK) {
+            size_t length = strcspn(list, ",");
+            code = add_library(c, list, length);
+            list += length + (list[length] == ',');
+        }
+    return code;
+}
+
 static int enter_algorithms(struct contest *c)
 {
     const char *list;
@@ -114,16 +159,32 @@ static int enter_algorithms(struct contest *c)
         code = add_listed(c, list);
     if (code == CLI_OK && c->n == 0)
         code = add_all(c);
-    return code == CLI_OK ? check_entries(c) : code;
+    if (code == CLI_OK)
+        code = check_entries(c);
+    return code == CLI_OK ? enter_libraries(c) : code;
 }
 
 /* ---- the runs ---- */
+
+/* Of one call: a library does not know of the next. */
+static void run_native(struct contest *c, struct entry *e)
+{
+    if (e->status != ESP_OK)
+        return;
+    e->status = espi_native_makespan(c->p, &e->native, &e->makespan_s, &e->err);
+    if (e->status == ESP_OK && e->makespan_s > 0)
+        e->throughput_Bps = c->request.size_bytes / e->makespan_s;
+}
 
 static void run_entry(struct contest *c, struct entry *e)
 {
     struct esp_request request = c->request;
     struct esp_plan *plan = NULL;
 
+    if (!e->algo) {
+        run_native(c, e);
+        return;
+    }
     request.algo = e->text;
     e->status = esp_plan_make(c->p, &request, &plan, &e->err);
     if (e->status != ESP_OK)
@@ -193,6 +254,11 @@ static bool has_ratio(const struct contest *c, const struct entry *e)
     return c->bound_Bps > 0 && e->throughput_Bps > 0;
 }
 
+static const char *family_of(const struct entry *e)
+{
+    return e->algo ? e->algo->family : "native";
+}
+
 /* ---- for programs ---- */
 
 static int print_ranking_json(const struct contest *c)
@@ -205,7 +271,7 @@ static int print_ranking_json(const struct contest *c)
             continue;
         json_t *json = json_object();
         json_object_set_new(json, "algo", json_string(e->text));
-        json_object_set_new(json, "family", json_string(e->algo->family));
+        json_object_set_new(json, "family", json_string(family_of(e)));
         json_object_set_new(json, "trees", json_integer(e->n_trees));
         cli_json_real(json, "throughput_Bps", e->throughput_Bps);
         cli_json_real(json, "makespan_s", e->makespan_s);
@@ -229,8 +295,11 @@ static void add_row(struct cli_table *t, const struct contest *c, const struct e
     char text[32];
 
     cli_table_add(t, "%s", e->text);
-    cli_table_add(t, "%s", e->algo->family);
-    cli_table_add(t, "%d", e->n_trees);
+    cli_table_add(t, "%s", family_of(e));
+    if (e->algo)
+        cli_table_add(t, "%d", e->n_trees);
+    else
+        cli_table_add(t, "-");
     cli_table_add(t, "%s",
                   e->throughput_Bps > 0
                       ? espi_format_bandwidth(text, sizeof text, e->throughput_Bps)
@@ -361,6 +430,9 @@ const struct command cli_command_compare = {
             "do (of best; 1 is the best), how near the throughput is to the best that "
             "any plan could have (of bound), and how long planning took. Algorithms that "
             "cannot be used on the platform stand below with the reason.",
+            "With --native the table also has what MPI libraries do by themselves for "
+            "such a message, rank i on host i, simulated; their throughput is that of "
+            "one call.",
             NULL},
     .positionals = cli_platform_file,
     .options =
@@ -377,6 +449,12 @@ const struct command cli_command_compare = {
              .value = "NAME,...",
              .help = "These algorithms only, each perhaps with options, as in "
                      "flat,NAME:option=value; may be given more than once."},
+            {.name = "native",
+             .kind = CLI_STRING,
+             .value = "LIBRARY,...",
+             .help = "Also what these MPI libraries do: openmpi, mpich, each perhaps "
+                     "with a version, as in openmpi@4.1.4; may be given more than once."},
+            CLI_EAGER_OPTION,
             {.name = "sort",
              .kind = CLI_CHOICE,
              .choices = (const char *const[]){"throughput", "makespan", NULL},
@@ -393,6 +471,8 @@ const struct command cli_command_compare = {
             {"Which has the shortest makespan with 1 MB from n3?",
              "espalier compare p.json --root n3 --size 1MB --sort makespan"},
             {"Two of them:", "espalier compare p.json --algo ecef,grow"},
+            {"A plan beside what MPI libraries do:",
+             "espalier compare p.json --algo auto --native openmpi,mpich --size 1MB"},
             {0}},
     .see = (const char *const[]){"plan", "bound", "algorithms", NULL},
     .run = run_compare,

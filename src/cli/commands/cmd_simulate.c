@@ -9,6 +9,7 @@
 #include "base/input.h"
 #include "base/number.h"
 #include "base/units.h"
+#include "cli/options/native.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
@@ -117,6 +118,68 @@ static int set_scene(struct cli_sim *r)
     return code == CLI_OK ? schedule_message(r) : code;
 }
 
+/* ---- what an MPI library does ---- */
+
+/* What is for plans, or is not simulated there. */
+static int check_native_options(const struct cli_args *args)
+{
+    static const char *const others[] = {"reality", "sharing", "alpha", "fault", "trace"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (cli_has(args, others[i]))
+            return cli_error(CLI_BAD_USAGE, "--%s goes with plans, not with --native",
+                             others[i]);
+    if (args->n_words > 1)
+        return cli_error(CLI_BAD_USAGE, "a plan and --native do not go together");
+    return CLI_OK;
+}
+
+static int find_native_root(const struct cli_sim *r, int *root)
+{
+    int node = 0;
+
+    if (cli_has(r->args, "root"))
+        return cli_find_root(r->p, r->args->words[0], cli_text(r->args, "root"), root);
+    while (node < r->p->n_nodes && espi_is_switch(r->p, node))
+        node++;
+    *root = node;
+    return node < r->p->n_nodes ? CLI_OK
+                                : cli_error(CLI_BAD_INPUT, "the platform has no host");
+}
+
+static int set_native_scene(struct cli_sim *r, struct espi_native_run *run)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_request standard;
+    const struct cli_args *args = r->args;
+    int code = check_native_options(args);
+
+    if (code == CLI_OK)
+        code = cli_read_platform(args, args->words[0], NULL, &r->p);
+    if (code == CLI_OK)
+        code = find_native_root(r, &run->root);
+    if (code != CLI_OK)
+        return code;
+    esp_request_init(&standard, run->root);
+    run->size_bytes =
+        cli_has(args, "size") ? cli_number(args, "size") : standard.size_bytes;
+    code = cli_parse_native(cli_text(args, "native"), args, r->p, run);
+    if (code != CLI_OK)
+        return code;
+    if (cli_has(args, "slice"))
+        run->segment_bytes = (int64_t)cli_number(args, "slice");
+    if (cli_has(args, "fanout"))
+        run->fanout = (int)cli_int(args, "fanout");
+    r->native = run;
+    esp_status status =
+        esp_plan_create(run->algo->op, run->root, run->algo->name, &r->plan, &err);
+    if (status != ESP_OK)
+        return cli_fail(status, &err);
+    r->plan->size_bytes = run->size_bytes;
+    r->plan->slice_bytes = (double)run->segment_bytes;
+    return note_stops(r);
+}
+
 /* ---- the simulation, as often as somebody wants to see its transfers ---- */
 
 static long long expected_transfers(const struct cli_sim *r)
@@ -137,6 +200,12 @@ simulate_plan(struct cli_sim *r,
     struct esp_sim_options options = r->options;
     char where[160];
 
+    if (r->native) {
+        struct espi_native_run run = *r->native;
+        run.on_transfer = on_transfer;
+        run.arg = arg;
+        return espi_native_simulate(r->p, &run, out, err);
+    }
     options.on_transfer = on_transfer;
     options.arg = arg;
     esp_status status = esp_simulate(r->p, r->plan, &options, out, err);
@@ -271,9 +340,14 @@ static int answer_simulation(struct cli_sim *r)
 static int run_simulate(const struct cli_args *args)
 {
     struct cli_sim r = {.args = args};
+    struct espi_native_run native = {.algo = NULL};
+    int code = CLI_OK;
 
+    if (args->n_words < 2 && !cli_has(args, "native"))
+        return cli_error(CLI_BAD_USAGE,
+                         "PLAN or --native is missing (see 'espalier simulate --help')");
     espi_arena_init(&r.arena);
-    int code = set_scene(&r);
+    code = cli_has(args, "native") ? set_native_scene(&r, &native) : set_scene(&r);
     if (code == CLI_OK)
         code = simulate_first(&r);
     if (code == CLI_OK)
@@ -299,6 +373,12 @@ const struct command cli_command_simulate = {
             "Redundant plans (--algo two-tree or patient) race: hosts have several "
             "senders and take the message from the faster; those that are left without "
             "are adopted by the nearest host that has it.",
+            "With --native it runs what an MPI library does by itself, rank i on host i: "
+            "LIBRARY:OPERATION:ALGORITHM, or LIBRARY:OPERATION for what the library "
+            "chooses for the size of the message. LIBRARY is openmpi or mpich, perhaps "
+            "with a version as in openmpi@4.1.4. Messages share the network fairly, as "
+            "TCP does; long ones wait for their receiver. A host has the message when "
+            "its call is over.",
             "Things may go wrong on the way (--fault, --trace), and the answer says who "
             "got the message and who did not. A fault is one of",
             "  node:NAME@TIME              the host stops at that time\n"
@@ -319,7 +399,8 @@ const struct command cli_command_simulate = {
              .help = "The platform that the plan was made for; - is standard input."},
             {.name = "PLAN",
              .kind = CLI_FILE,
-             .help = "The plan, as 'espalier plan -o' writes it."},
+             .optional = true,
+             .help = "The plan, as 'espalier plan -o' writes it; not with --native."},
             {0}},
     .options =
         (const struct cli_option[]){
@@ -382,6 +463,25 @@ const struct command cli_command_simulate = {
              .value = "FILE.csv",
              .help = "Write a line for each transfer of each slice: from, to, tree, "
                      "slice, start, arrival, lost or not; - is standard output."},
+            {.name = "native",
+             .kind = CLI_STRING,
+             .value = "LIBRARY:OPERATION[:ALGORITHM]",
+             .help = "What an MPI library does, instead of a plan; --slice is its "
+                     "segment."},
+            {.name = "root",
+             .letter = 'r',
+             .kind = CLI_STRING,
+             .value = "NODE",
+             .help = "With --native: the root, by name or number; without it, the first "
+                     "host."},
+            {.name = "fanout",
+             .kind = CLI_INT,
+             .limited = true,
+             .min = 1,
+             .max = 1000,
+             .help = "With --native: how many chains, or the radix of a k-nomial tree, "
+                     "instead of the library's own."},
+            CLI_EAGER_OPTION,
             CLI_MODEL_OPTION,
             {0}},
     .examples =
@@ -392,6 +492,12 @@ const struct command cli_command_simulate = {
              "node:c@2s"},
             {"On a network that is not what was measured, shared as TCP shares it:",
              "espalier simulate p.json plan.json --reality q.json --sharing fluid"},
+            {"What Open MPI does by itself with 1 MB:",
+             "espalier simulate p.json --native openmpi:bcast --size 1MB"},
+            {"One of its algorithms, in segments:",
+             "espalier simulate p.json --native openmpi:bcast:pipeline --size 1MB "
+             "--slice "
+             "64KB"},
             {0}},
     .see = (const char *const[]){"plan", "compare", NULL},
     .run = run_simulate,

@@ -89,6 +89,19 @@ static json_t *race_json(const struct esp_sim_result *result)
     return json;
 }
 
+static json_t *native_json(const struct espi_native_run *run)
+{
+    json_t *json = json_object();
+
+    json_object_set_new(json, "library", json_string(run->algo->library));
+    json_object_set_new(json, "op", json_string(esp_op_name(run->algo->op)));
+    json_object_set_new(json, "algorithm", json_string(run->algo->name));
+    json_object_set_new(json, "segment_bytes", json_integer(run->segment_bytes));
+    json_object_set_new(json, "fanout", json_integer(run->fanout));
+    cli_json_real(json, "eager_bytes", run->protocol.eager_bytes);
+    return json;
+}
+
 int cli_print_sim_json(const struct cli_sim *r)
 {
     const struct esp_sim_result *result = r->result;
@@ -108,6 +121,8 @@ int cli_print_sim_json(const struct cli_sim *r)
     json_object_set_new(json, "stopped", names_json(r, is_stopped));
     if (r->plan->redundant)
         json_object_set_new(json, "race", race_json(result));
+    if (r->native)
+        json_object_set_new(json, "native", native_json(r->native));
     json_object_set_new(json, "resources", resources_json(result));
     return cli_print_json(json);
 }
@@ -288,6 +303,8 @@ static void print_heading(const struct cli_sim *r)
     espi_format_bytes(size, sizeof size, cli_sim_size_bytes(r));
     espi_format_bytes(slice, sizeof slice, cut.bytes);
     printf("%s%s of %s from %s", cli_bold(stdout), esp_op_name(r->plan->op), size, root);
+    if (r->native)
+        printf(" as %s does it: %s,", r->native->algo->library, r->native->algo->name);
     if (cut.count > 1)
         printf(" in %.0f slices of %s", cut.count, slice);
     else

@@ -7,12 +7,14 @@
 #include "base/arena.h"
 #include "cli/command.h"
 #include "cost/cost.h"
+#include "native/simulate.h"
 #include "sim/trace.h"
 
 struct cli_sim {
     const struct cli_args *args;
     struct esp_platform *p, *reality; /* reality NULL: p */
-    struct esp_plan *plan;
+    struct esp_plan *plan;            /* native: without trees, for what is asked for */
+    const struct espi_native_run *native; /* of an MPI library instead of a plan; NULL */
     struct esp_trace trace;
     struct esp_sim_options options;
     struct esp_sim_result *result;

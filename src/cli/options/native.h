@@ -1,0 +1,41 @@
+/* What MPI libraries would do, as commands are asked for it. */
+#ifndef ESPI_CLI_OPTIONS_NATIVE_H
+#define ESPI_CLI_OPTIONS_NATIVE_H
+
+#include "cli/command.h"
+#include "native/simulate.h"
+#include "native/table.h"
+
+#define CLI_EAGER_OPTION                                                                 \
+    {                                                                                    \
+        .name = "eager", .kind = CLI_SIZE,                                               \
+        .help =                                                                          \
+            "With --native: the longest message that leaves without waiting for its "    \
+            "receiver, instead of what the library has for TCP."                         \
+    }
+
+/* A library, with what it does by itself. */
+struct cli_library {
+    char name[16];
+    struct espi_native_table *table;
+};
+
+/* Reads "openmpi" or "openmpi@4.1.4" of that many characters and its table; says on
+ * stderr when that is another version's. Done with cli_library_done. CLI_OK, or a
+ * sentence on stderr and the exit code. */
+int cli_library_read(const char *text, size_t length, struct cli_library *out);
+void cli_library_done(struct cli_library *library);
+
+/* What the library does for a call by default: fills in run->algo, with segments and fan-
+ * out, and how it sends. CLI_OK, or a sentence that says why not and CLI_FAILED. */
+int cli_library_choose(const struct cli_library *library, const struct cli_args *args,
+                       const struct esp_platform *p, esp_op op,
+                       struct espi_native_run *run, char *why, size_t why_size);
+
+/* Reads LIBRARY[@VERSION]:OPERATION[:ALGORITHM]; without the last, the library chooses.
+ * run has size_bytes and root already. CLI_OK, or a sentence on stderr and the exit code.
+ */
+int cli_parse_native(const char *text, const struct cli_args *args,
+                     const struct esp_platform *p, struct espi_native_run *run);
+
+#endif

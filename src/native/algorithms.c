@@ -1,0 +1,86 @@
+/* The algorithms, as data. */
+#include <string.h>
+
+#include "base/err.h"
+#include "native/generators.h"
+
+static const struct espi_native_algo algorithms[] = {
+    {"openmpi", ESP_OP_BCAST, "basic_linear", espi_bcast_linear, 0, 0,
+     "the root sends to each"},
+    {"openmpi", ESP_OP_BCAST, "chain", espi_bcast_chain, 1, 1,
+     "chains from the root, as many as the fan-out"},
+    {"openmpi", ESP_OP_BCAST, "pipeline", espi_bcast_pipeline, 1, 0,
+     "one chain through all ranks"},
+    {"openmpi", ESP_OP_BCAST, "split_binary_tree", espi_bcast_split_binary, 1, 0,
+     "half of the message down each half of a binary tree, then halves swapped"},
+    {"openmpi", ESP_OP_BCAST, "binary_tree", espi_bcast_binary, 1, 0, "a binary tree"},
+    {"openmpi", ESP_OP_BCAST, "binomial", espi_bcast_binomial, 1, 0,
+     "a binomial tree, all children at once"},
+    {"openmpi", ESP_OP_BCAST, "knomial", espi_bcast_knomial, 1, 1,
+     "a k-nomial tree, all children at once"},
+    {"openmpi", ESP_OP_BCAST, "scatter_allgather", espi_bcast_scatter_allgather, 0, 0,
+     "binomial scatter, recursive doubling"},
+    {"openmpi", ESP_OP_BCAST, "scatter_allgather_ring", espi_bcast_scatter_allgather_ring,
+     0, 0, "binomial scatter, ring"},
+    {"mpich", ESP_OP_BCAST, "binomial", espi_bcast_one_by_one, 0, 0,
+     "a binomial tree, one child after the other"},
+    {"mpich", ESP_OP_BCAST, "scatter_recursive_doubling_allgather",
+     espi_bcast_scatter_doubling, 0, 0, "binomial scatter, recursive doubling"},
+    {"mpich", ESP_OP_BCAST, "scatter_ring_allgather", espi_bcast_scatter_ring, 0, 0,
+     "binomial scatter, ring"},
+};
+
+enum { N_ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
+const struct espi_native_algo *espi_native_algos(int *n)
+{
+    *n = N_ALGORITHMS;
+    return algorithms;
+}
+
+const struct espi_native_algo *espi_native_find(const char *library, esp_op op,
+                                                const char *name)
+{
+    for (int i = 0; i < N_ALGORITHMS; i++)
+        if (strcmp(algorithms[i].library, library) == 0 && algorithms[i].op == op &&
+            strcmp(algorithms[i].name, name) == 0)
+            return &algorithms[i];
+    return NULL;
+}
+
+int espi_native_is_library(const char *name)
+{
+    for (int i = 0; i < N_ALGORITHMS; i++)
+        if (strcmp(algorithms[i].library, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* What the operation is about: one message, or one part for each rank. */
+static int64_t whole_bytes(const struct espi_native_algo *algo,
+                           const struct espi_native_task *t)
+{
+    switch (algo->op) {
+    case ESP_OP_SCATTER:
+    case ESP_OP_GATHER:
+    case ESP_OP_ALLGATHER:
+    case ESP_OP_REDUCE_SCATTER:
+        return t->n_ranks * t->bytes;
+    default:
+        return t->bytes;
+    }
+}
+
+esp_status espi_native_write(const struct espi_native_algo *algo,
+                             const struct espi_native_task *t, struct espi_script *s,
+                             struct esp_err *err)
+{
+    if (espi_script_init(s, t->n_ranks, whole_bytes(algo, t)))
+        return espi_err_nomem(err);
+    if (t->n_ranks > 1 && t->bytes > 0)
+        algo->write(s, t);
+    esp_status st = espi_script_match(s, err);
+    if (st)
+        espi_script_done(s);
+    return st;
+}

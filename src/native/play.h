@@ -1,0 +1,36 @@
+/* Scripts played on a platform: when each rank is through. */
+#ifndef ESPI_NATIVE_PLAY_H
+#define ESPI_NATIVE_PLAY_H
+
+#include <espalier/simulate.h>
+
+#include "native/connections.h"
+
+/* How the library sends. A message of up to eager_bytes leaves at once, and its sender
+ * goes on. Of a longer one the first first_bytes leave with the request to send; the rest
+ * when the receiver has started its receive and answered (rendezvous). */
+struct espi_protocol {
+    double eager_bytes, first_bytes;
+};
+
+struct espi_play {
+    const struct esp_platform *p;
+    const struct espi_script *script;
+    struct espi_protocol protocol;
+    /* Called for each message when it has arrived, its number among all for its slice;
+     * may be NULL. */
+    void (*on_transfer)(void *arg, const struct esp_sim_transfer *transfer);
+    void *arg;
+    /* what comes out */
+    struct espi_rank_connections connections;
+    double *end_s;  /* rank -> when its call is over */
+    double *busy_s; /* by resource */
+    uint64_t events, messages;
+};
+
+/* Fills in what comes out; it lives in the arena. ESP_EINPUT when ranks wait for each
+ * other for ever. */
+esp_status espi_play_script(struct espi_play *play, struct espi_arena *arena,
+                            struct esp_err *err);
+
+#endif

@@ -1,0 +1,34 @@
+cat > p.json << 'END'
+{ "format": "espalier-platform/1", "model": "capacity",
+  "nodes": [ {"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}, {"name": "s", "kind": "switch"} ],
+  "links": [ {"from": "a", "to": "s", "latency_s": 1e-4, "bandwidth_Bps": 1e7, "duplex": true},
+             {"from": "b", "to": "s", "latency_s": 1e-4, "bandwidth_Bps": 1e7, "duplex": true},
+             {"from": "c", "to": "s", "latency_s": 1e-4, "bandwidth_Bps": 1e7, "duplex": true},
+             {"from": "d", "to": "s", "latency_s": 1e-4, "bandwidth_Bps": 1e7, "duplex": true} ] }
+END
+espalier simulate p.json --native openmpi:bcast --size 1MB
+
+espalier simulate p.json --native openmpi:bcast:pipeline --size 1MB --slice 50kB --root c | head -5
+
+espalier simulate p.json --native openmpi:bcast:chain --size 1MB --fanout 3 --eager 2MB | head -3
+
+espalier simulate p.json --native mpich:bcast --size 1MB --json | sed '/"resources"/,$d'
+
+espalier simulate p.json --native mpich:bcast:scatter_ring_allgather --size 4kB --transfers - | head -5
+
+espalier simulate p.json --native mpich@3.4:bcast --size 1kB | head -3
+
+espalier compare p.json --algo binomial --native openmpi,mpich --size 1MB | sed 's/ *planning$//; s/ *[0-9.]* [mu]*s$//'
+
+espalier compare p.json --algo binomial --native openmpi --native mpich@4.0.2 --size 1MB --json | grep -E 'algo|family|"makespan_s'
+
+espalier compare p.json --op reduce-scatter --algo ring --native mpich --size 4kB | tail -2
+
+espalier simulate p.json --native lam:bcast
+espalier simulate p.json --native openmpi
+espalier simulate p.json --native openmpi:bcast:pipe
+espalier simulate p.json --native openmpi@x:bcast
+espalier simulate p.json --native openmpi:bcast --fault node:a@0
+espalier simulate p.json plan.json --native openmpi:bcast
+espalier simulate p.json
+espalier compare p.json --native openmpi,lam

@@ -1,0 +1,360 @@
+/* What MPI libraries do: every algorithm leaves the data where its operation says, for
+ * any number of ranks, root, size, segment and fan-out, whether sends wait for their
+ * receivers or not; and scripts that are played take the time that they must. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <espalier/espalier.h>
+
+#include "base/rng.h"
+#include "native/native.h"
+#include "native/simulate.h"
+#include "native/table.h"
+#include "native/trees.h"
+#include "support/alloc_fail.h"
+#include "support/script_data.h"
+#include "support/seed.h"
+
+enum { DRAWS = 60, MOST_RANKS = 40, MOST_BYTES = 300 };
+
+/* ---- data ---- */
+
+struct trial {
+    const struct espi_native_algo *algo;
+    struct espi_native_task t;
+};
+
+/* The contributions that a byte of a rank has at first and at the end; -1: any. */
+static uint64_t given(const struct trial *x, int rank, int64_t byte)
+{
+    uint64_t me = (uint64_t)1 << rank;
+    int owner = (int)(byte / x->t.bytes);
+    switch (x->algo->op) {
+    case ESP_OP_BCAST:
+    case ESP_OP_SCATTER:
+        return rank == x->t.root ? me : 0;
+    case ESP_OP_GATHER:
+    case ESP_OP_ALLGATHER:
+        return owner == rank ? me : 0;
+    default:
+        return me;
+    }
+}
+
+static int is_wanted(const struct trial *x, int rank, int64_t byte, uint64_t *wanted)
+{
+    uint64_t all = x->t.n_ranks == 64 ? ~(uint64_t)0 : ((uint64_t)1 << x->t.n_ranks) - 1;
+    int owner = (int)(byte / x->t.bytes);
+    switch (x->algo->op) {
+    case ESP_OP_BCAST:
+        *wanted = (uint64_t)1 << x->t.root;
+        return 1;
+    case ESP_OP_SCATTER:
+        *wanted = (uint64_t)1 << x->t.root;
+        return owner == rank && rank != x->t.root;
+    case ESP_OP_GATHER:
+    case ESP_OP_ALLGATHER:
+        *wanted = (uint64_t)1 << owner;
+        return x->algo->op == ESP_OP_ALLGATHER || rank == x->t.root;
+    case ESP_OP_REDUCE:
+        *wanted = all;
+        return rank == x->t.root;
+    case ESP_OP_REDUCE_SCATTER:
+        *wanted = all;
+        return owner == rank;
+    default:
+        *wanted = all;
+        return 1;
+    }
+}
+
+static void check_data(const struct trial *x, int rendezvous)
+{
+    struct espi_script s;
+    struct script_data d;
+    struct esp_err err = {.text = ""};
+    uint64_t wanted;
+    if (espi_native_write(x->algo, &x->t, &s, &err))
+        fail_msg("%s:%s: %d ranks, %d bytes: %s", x->algo->library, x->algo->name,
+                 x->t.n_ranks, (int)x->t.bytes, err.text);
+    script_data_init(&d, &s);
+    for (int r = 0; r < s.n_ranks; r++)
+        for (int64_t i = 0; i < s.size_bytes; i++)
+            *script_byte(&d, r, i) = given(x, r, i);
+    int bad = script_data_run(&d, rendezvous);
+    for (int r = 0; r < s.n_ranks && !bad; r++)
+        for (int64_t i = 0; i < s.size_bytes && !bad; i++)
+            if (is_wanted(x, r, i, &wanted) && *script_byte(&d, r, i) != wanted)
+                bad = r + 1;
+    if (bad)
+        fail_msg("%s:%s:%s: %d ranks, root %d, %d bytes in segments of %d, fan-out %d, "
+                 "%s: %d",
+                 x->algo->library, esp_op_name(x->algo->op), x->algo->name, x->t.n_ranks,
+                 x->t.root, (int)x->t.bytes, (int)x->t.segment_bytes, x->t.fanout,
+                 rendezvous ? "rendezvous" : "eager", bad);
+    script_data_done(&d);
+    espi_script_done(&s);
+}
+
+static struct espi_native_task draw_task(struct espi_rng *rng,
+                                         const struct espi_native_algo *algo)
+{
+    int n = 1 + (int)espi_rng_below(rng, MOST_RANKS);
+    struct espi_native_task t = {.n_ranks = n,
+                                 .root = (int)espi_rng_below(rng, (uint32_t)n)};
+    t.bytes = 1 + (int)espi_rng_below(rng, MOST_BYTES);
+    if (algo->takes_segments && espi_rng_below(rng, 3))
+        t.segment_bytes = 1 + (int)espi_rng_below(rng, (uint32_t)t.bytes);
+    if (algo->takes_fanout)
+        t.fanout = (int)espi_rng_below(rng, 7);
+    return t;
+}
+
+static void test_data_end_where_they_belong(void **state)
+{
+    int n;
+    const struct espi_native_algo *all = espi_native_algos(&n);
+    (void)state;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < test_draws(DRAWS); k++) {
+            struct espi_rng rng;
+            espi_rng_seed(&rng, test_seed((uint64_t)(1000 * i + k)));
+            struct trial x = {&all[i], draw_task(&rng, &all[i])};
+            check_data(&x, 0);
+            check_data(&x, 1);
+        }
+}
+
+/* ---- trees, as the libraries' own comments draw them ---- */
+
+static void check_children(espi_children_fn children, int rank, int n, int fanout,
+                           int count, const int *expected)
+{
+    int found[64];
+    assert_int_equal(children(rank, n, fanout, found), count);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(found[i], expected[i]);
+}
+
+static void test_trees(void **state)
+{
+    (void)state;
+    check_children(espi_binomial_children, 0, 8, 2, 3, (int[]){1, 2, 4});
+    check_children(espi_binomial_children, 1, 8, 2, 2, (int[]){3, 5});
+    check_children(espi_binomial_children, 3, 8, 2, 1, (int[]){7});
+    check_children(espi_in_order_binomial_children, 4, 8, 2, 2, (int[]){5, 6});
+    check_children(espi_knomial_children, 0, 10, 3, 5, (int[]){9, 3, 6, 1, 2});
+    check_children(espi_knomial_children, 0, 10, 4, 5, (int[]){4, 8, 1, 2, 3});
+    check_children(espi_binary_children, 1, 7, 2, 2, (int[]){3, 5});
+    check_children(espi_binary_children, 2, 7, 2, 2, (int[]){4, 6});
+    check_children(espi_chain_children, 0, 10, 4, 4, (int[]){1, 4, 6, 8});
+    check_children(espi_chain_children, 2, 10, 4, 1, (int[]){3});
+    check_children(espi_chain_children, 3, 10, 4, 0, NULL);
+}
+
+/* ---- time ---- */
+
+/* Hosts in a row, each with links both ways to all others of 1 MB/s and 10 ms. */
+static struct esp_platform *full_mesh(int n)
+{
+    struct esp_builder *b;
+    struct esp_platform *p;
+    char name[16];
+    assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
+    esp_builder_set_model(b, ESP_MODEL_CAPACITY);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "h%d", i);
+        struct esp_node_spec spec = {
+            .name = name, .send_s = ESP_UNSET, .recv_s = ESP_UNSET};
+        assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
+    }
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            if (i != k)
+                assert_int_equal(esp_builder_add_link(b, i, k, 0.01, 1e6, NULL, NULL),
+                                 ESP_OK);
+    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
+    esp_builder_free(b);
+    return p;
+}
+
+static double play_time(const struct esp_platform *p, const char *library,
+                        const char *name, struct espi_native_run run)
+{
+    double makespan_s;
+    run.algo = espi_native_find(library, ESP_OP_BCAST, name);
+    assert_non_null(run.algo);
+    assert_int_equal(espi_native_makespan(p, &run, &makespan_s, NULL), ESP_OK);
+    return makespan_s;
+}
+
+static void test_protocols(void **state)
+{
+    struct esp_platform *p = full_mesh(4);
+    struct espi_native_run eager = {.size_bytes = 1e5, .protocol = {1e6, 0}};
+    struct espi_native_run late = {.size_bytes = 1e5, .protocol = {1e4, 0}};
+    struct espi_native_run early = {.size_bytes = 1e5, .protocol = {1e4, 1e4}};
+    (void)state;
+    /* one hop: 0.1 s and a latency; rendezvous: two more latencies, less what left before
+     */
+    assert_true(fabs(play_time(p, "openmpi", "basic_linear", eager) - 0.11) < 1e-9);
+    assert_true(fabs(play_time(p, "openmpi", "basic_linear", late) - 0.13) < 1e-9);
+    assert_true(fabs(play_time(p, "openmpi", "basic_linear", early) - 0.13) < 1e-9);
+    assert_true(fabs(play_time(p, "openmpi", "pipeline", eager) - 0.33) < 1e-9);
+    /* the root sends to 2, then to 1 when that is over; eager, at once */
+    assert_true(fabs(play_time(p, "mpich", "binomial", eager) - 0.22) < 1e-9);
+    assert_true(fabs(play_time(p, "mpich", "binomial", late) - 0.26) < 1e-9);
+    /* ten segments down a chain of three hops */
+    eager.segment_bytes = 10000;
+    assert_true(fabs(play_time(p, "openmpi", "pipeline", eager) - (0.12 + 0.03)) < 1e-9);
+    esp_platform_free(p);
+}
+
+static esp_status simulate_chain(void *platform)
+{
+    const struct esp_platform *p = platform;
+    struct esp_sim_result *result;
+    struct espi_native_run run = {.algo =
+                                      espi_native_find("openmpi", ESP_OP_BCAST, "chain"),
+                                  .size_bytes = 5000,
+                                  .segment_bytes = 1000,
+                                  .protocol = {1000, 500}};
+    struct esp_err err;
+    esp_status st = espi_native_simulate(p, &run, &result, &err);
+    if (!st)
+        esp_sim_result_free(result);
+    return st;
+}
+
+static void test_out_of_memory(void **state)
+{
+    struct esp_platform *p = full_mesh(5);
+    (void)state;
+    assert_true(alloc_fail_each(simulate_chain, p) > 0);
+    esp_platform_free(p);
+}
+
+/* ---- tables ---- */
+
+static const char *chosen(const char *library, esp_op op, int n_ranks, int64_t bytes)
+{
+    struct espi_native_table *table;
+    int is_other;
+    assert_int_equal(espi_native_table_load(library, NULL, &table, &is_other, NULL),
+                     ESP_OK);
+    const struct espi_native_rule *rule = espi_native_rule_for(table, op, n_ranks, bytes);
+    const char *name = rule ? rule->algo->name : "none";
+    espi_native_table_free(table);
+    return name;
+}
+
+/* Said by the libraries' own decision functions. */
+static void test_choices(void **state)
+{
+    (void)state;
+    assert_string_equal(chosen("openmpi", ESP_OP_BCAST, 3, 31), "pipeline");
+    assert_string_equal(chosen("openmpi", ESP_OP_BCAST, 15, 1 << 20), "basic_linear");
+    assert_string_equal(chosen("openmpi", ESP_OP_BCAST, 16, (1 << 20) - 1), "binomial");
+    assert_string_equal(chosen("openmpi", ESP_OP_BCAST, 16, 1 << 20),
+                        "scatter_allgather");
+    assert_string_equal(chosen("openmpi", ESP_OP_BCAST, 64, 1 << 24), "knomial");
+    assert_string_equal(chosen("openmpi", ESP_OP_BCAST, 5000, 8192), "binary_tree");
+    assert_string_equal(chosen("mpich", ESP_OP_BCAST, 7, 1 << 24), "binomial");
+    assert_string_equal(chosen("mpich", ESP_OP_BCAST, 16, 12288), "binomial");
+    assert_string_equal(chosen("mpich", ESP_OP_BCAST, 16, 524288),
+                        "scatter_recursive_doubling_allgather");
+    assert_string_equal(chosen("mpich", ESP_OP_BCAST, 12, 12289),
+                        "scatter_ring_allgather");
+    assert_string_equal(chosen("mpich", ESP_OP_MULTICAST, 12, 12289), "none");
+}
+
+static void test_versions(void **state)
+{
+    struct espi_native_table *table;
+    struct espi_native_version v;
+    int is_other;
+    (void)state;
+    assert_int_equal(espi_native_version_parse("4.1.", &v, NULL), ESP_EUSAGE);
+    assert_int_equal(espi_native_version_parse("", &v, NULL), ESP_EUSAGE);
+    assert_int_equal(espi_native_version_parse("4.1.2.3", &v, NULL), ESP_EUSAGE);
+    assert_int_equal(espi_native_version_parse("5", &v, NULL), ESP_OK);
+    assert_int_equal(espi_native_table_load("openmpi", &v, &table, &is_other, NULL),
+                     ESP_OK);
+    assert_true(is_other);
+    espi_native_table_free(table);
+    assert_int_equal(espi_native_version_parse("4.1.4", &v, NULL), ESP_OK);
+    assert_int_equal(espi_native_table_load("openmpi", &v, &table, &is_other, NULL),
+                     ESP_OK);
+    assert_false(is_other);
+    espi_native_table_free(table);
+}
+
+static void test_bad_tables(void **state)
+{
+    static const char *const bad[] = {
+        "",
+        "[]",
+        "{}",
+        "{\"library\": \"lam\"}",
+        "{\"library\": \"openmpi\", \"format\": \"espalier-native/2\"}",
+        "{\"library\": \"openmpi\", \"versions\": [\"4.1\"]}",
+        "{\"library\": \"openmpi\", \"versions\": [\"4.2\", \"4.1\"]}",
+        "{\"library\": \"openmpi\", \"eager_bytes\": -1}",
+        "{\"operations\": {\"bcast\": {\"rules\": []}}, \"library\": \"mpich\"}",
+        "{\"library\": \"mpich\", \"operations\": {\"sort\": {}}}",
+        "{\"library\": \"mpich\", \"operations\": {\"bcast\": {\"rules\": [{}]}}}",
+        "{\"library\": \"mpich\", \"operations\": {\"bcast\": {\"rules\": "
+        "[{\"algorithm\": \"chain\"}]}}}",
+        "{\"library\": \"mpich\", \"operations\": {\"bcast\": {\"rules\": "
+        "[{\"algorithm\": \"binomial\", \"fanout\": 1.5}]}}}",
+        "{\"library\": \"mpich\"} x",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct espi_native_table *table = NULL;
+        struct esp_err err = {.text = ""};
+        assert_int_equal(
+            espi_native_table_parse(bad[i], strlen(bad[i]), "t.json", &table, &err),
+            ESP_EINPUT);
+        assert_non_null(strstr(err.text, "t.json"));
+        assert_null(table);
+    }
+}
+
+static esp_status load_openmpi(void *unused)
+{
+    struct espi_native_table *table;
+    int is_other;
+    (void)unused;
+    esp_status st = espi_native_table_load("openmpi", NULL, &table, &is_other, NULL);
+    if (!st)
+        espi_native_table_free(table);
+    return st;
+}
+
+static void test_tables_out_of_memory(void **state)
+{
+    (void)state;
+    assert_true(alloc_fail_each(load_openmpi, NULL) > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_data_end_where_they_belong),
+        cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_protocols),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_bad_tables),
+        cmocka_unit_test(test_tables_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
