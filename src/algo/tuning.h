@@ -72,6 +72,13 @@ enum { ESPI_EQUAL_TREES_FEW = 8 };
  * chosen on: sixteen networks of three to eight sites, which needed up to 17 */
 enum { ESPI_EQUAL_TREES_MOST = 32 };
 
+/* Where the work of candidates is limited, so many arcs count as a step of it.
+ * unit: arcs a microsecond
+ * trades: larger, time; smaller, numbers of trees are left out on large networks
+ * shown by: bench_speed plans 1000
+ * chosen on: this machine weighs 20 to 40 of them a microsecond */
+#define ESPI_EQUAL_TREES_ARCS 30.0
+
 /* Work into trees from all roots, where they are one plan among many.
  * unit: steps
  * trades: larger, allgathers on many hosts take seconds; smaller, the best trees are

@@ -78,17 +78,25 @@ static int fills_soon(const struct espi_round_trees *found)
     return found->fill_s <= ESPI_EQUAL_TREES_GOOD * found->makespan_s;
 }
 
+/* The work of a limited task, in arcs; its half goes into numbers near each other. */
+static double most_arcs(const struct espi_task *task)
+{
+    return task->work_limit > 0 ? task->work_limit * ESPI_EQUAL_TREES_ARCS : INFINITY;
+}
+
 /* Every k until they carry enough; from there twice as many, until that has not helped
- * twice in a row: what two trees cannot share out four may. */
+ * twice in a row: what two trees cannot share out four may. Also twice as many when half
+ * of the work is done that there is, and none that would take more than is left. */
 static int choose_trees(const struct espi_task *task, const struct espi_packing *packing,
                         int low, int high, struct espi_round_trees *best)
 {
     int enough = 0, in_vain = 0;
+    double work = 0, most = most_arcs(task);
     double fill_s = soonest_fill_s(task);
     if (fill_s < 0)
         return -1;
     *best = (struct espi_round_trees){.makespan_s = INFINITY};
-    for (int k = low; k <= high; k = enough ? 2 * k : next_k(k)) {
+    for (int k = low; k <= high; k = enough || 2 * work > most ? 2 * k : next_k(k)) {
         struct espi_round_trees found;
         if (best->k > 0 && !may_gain(task, packing, fill_s, best))
             break;
@@ -97,12 +105,14 @@ static int choose_trees(const struct espi_task *task, const struct espi_packing 
         if (espi_round_trees(task->view, task->root, k, task->slices.count, packing,
                              task->arena, &found))
             return -1;
+        work += found.work;
         int better = found.makespan_s < best->makespan_s * (1 - ESPI_EQUAL_TREES_WORTH);
         if (better)
             *best = found;
         in_vain = enough && !better ? in_vain + 1 : 0;
         enough |= carries_enough(best, packing);
-        if (in_vain > 1 || (enough && fills_soon(best)))
+        /* twice the trees take twice the work */
+        if (work + 2 * found.work > most || in_vain > 1 || (enough && fills_soon(best)))
             break;
     }
     return 0;

@@ -31,6 +31,7 @@ struct mover {
     double *fill_s;           /* tree -> when all have the first slice */
     double scale_s, powers;   /* sum over trees of (fill_s / scale_s) ^ 8 */
     double left;              /* arcs that may still be weighed */
+    double looks;             /* at a whole tree */
     int *parent;              /* of the tree that is looked at */
     double *at_s;             /* host -> when the first slice is there */
     double *below_s;          /* host -> the latest of those that hang on it */
@@ -102,6 +103,7 @@ static void order_hosts(struct mover *m)
 static double look_at_tree(struct mover *m, int *parent)
 {
     double latest_s = 0;
+    m->looks++;
     m->parent = parent;
     order_hosts(m);
     for (int h = 0; h < m->n; h++) {
@@ -259,6 +261,7 @@ int espi_move_hosts(const struct espi_move_task *task, int *const *tree,
         for (int t = 0; t < task->k; t++)
             moved |= sweep_tree(&m, t, tree[t]);
     }
+    *task->work += ESPI_MOVE_HOSTS_WORK - m.left + m.looks * m.n;
     *fill_s = 0;
     for (int t = 0; t < task->k; t++)
         *fill_s = espi_max(*fill_s, m.fill_s[t]);

@@ -12,6 +12,7 @@ struct espi_round_trees {
     double period_s;   /* a round, a slice along each tree, takes its busiest resource */
     double fill_s;     /* until the first slice of the slowest tree is everywhere */
     double makespan_s; /* both together, for the message asked for */
+    double work;       /* arcs weighed for them, or hosts looked at */
 };
 
 /* The best k trees that can be found for a message of so many slices, as the view has
