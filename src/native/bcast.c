@@ -123,18 +123,26 @@ void espi_bcast_knomial(struct espi_script *s, const struct espi_native_task *t)
     write_tree(s, t, t->fanout > 1 ? t->fanout : KNOMIAL_RADIX, espi_knomial_children);
 }
 
+void espi_bcast_linear_rank(struct espi_script *s, const struct espi_native_task *t,
+                            int rank)
+{
+    int first = (int)s->n;
+    if (rank != t->root) {
+        espi_recv(s, t->root, 0, t->bytes);
+        return;
+    }
+    for (int to = 0; to < t->n_ranks; to++)
+        if (to != rank)
+            espi_isend(s, to, 0, t->bytes);
+    for (int k = 0; k < t->n_ranks - 1; k++)
+        espi_wait(s, first + k);
+}
+
 void espi_bcast_linear(struct espi_script *s, const struct espi_native_task *t)
 {
     for (int r = 0; r < t->n_ranks; r++) {
         espi_script_rank(s, r);
-        int first = (int)s->n;
-        for (int to = 0; to < t->n_ranks; to++)
-            if (r == t->root && to != r)
-                espi_isend(s, to, 0, t->bytes);
-        for (int k = 0; r == t->root && k < t->n_ranks - 1; k++)
-            espi_wait(s, first + k);
-        if (r != t->root)
-            espi_recv(s, t->root, 0, t->bytes);
+        espi_bcast_linear_rank(s, t, r);
     }
 }
 

@@ -11,6 +11,26 @@ espi_generator espi_bcast_linear, espi_bcast_chain, espi_bcast_pipeline,
     espi_bcast_scatter_allgather, espi_bcast_scatter_allgather_ring,
     espi_bcast_scatter_doubling, espi_bcast_scatter_ring, espi_bcast_one_by_one;
 
+espi_generator espi_allgather_ring, espi_allgather_bruck, espi_allgather_doubling,
+    espi_allgather_neighbour;
+
+espi_generator espi_gather_linear, espi_gather_binomial, espi_gather_linear_sync,
+    espi_scatter_linear, espi_scatter_binomial, espi_scatter_linear_nb;
+
+espi_generator espi_reduce_linear, espi_reduce_chain, espi_reduce_pipeline,
+    espi_reduce_binary, espi_reduce_binomial, espi_reduce_in_order_binary,
+    espi_reduce_rabenseifner, espi_reduce_one_by_one, espi_reduce_scatter_gather;
+
+espi_generator espi_allreduce_linear, espi_allreduce_nonoverlapping,
+    espi_allreduce_doubling, espi_allreduce_ring, espi_allreduce_segmented_ring,
+    espi_allreduce_rabenseifner, espi_allreduce_scatter_allgather;
+
+/* The calls of one rank, which may stand behind or before others. */
+void espi_bcast_linear_rank(struct espi_script *s, const struct espi_native_task *t,
+                            int rank);
+void espi_reduce_linear_rank(struct espi_script *s, const struct espi_native_task *t,
+                             int rank);
+
 /* The rank so many behind the root, round the end. */
 static inline int espi_rank_from_root(const struct espi_native_task *t, int shifted)
 {

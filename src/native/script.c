@@ -95,6 +95,33 @@ void espi_sendrecv_combine(struct espi_script *s, struct espi_script_block out,
     send_and_wait_for(s, &out, receive);
 }
 
+/* ---- scripts behind one another ---- */
+
+static void copy_calls(struct espi_script *s, const struct espi_script *from, int rank)
+{
+    int shift = (int)s->n - from->start[rank];
+    for (int c = from->start[rank]; c < from->start[rank + 1]; c++) {
+        struct espi_script_call call = from->call[c];
+        if (call.kind == ESPI_WAIT)
+            call.meets += shift;
+        add_call(s, call);
+    }
+}
+
+void espi_script_join(struct espi_script *s, struct espi_script *first,
+                      struct espi_script *second)
+{
+    espi_script_rank(first, s->n_ranks);
+    espi_script_rank(second, s->n_ranks);
+    if (first->out_of_memory || second->out_of_memory)
+        s->out_of_memory = 1;
+    for (int r = 0; r < s->n_ranks && !s->out_of_memory; r++) {
+        espi_script_rank(s, r);
+        copy_calls(s, first, r);
+        copy_calls(s, second, r);
+    }
+}
+
 /* ---- which meet ---- */
 
 /* A call of a connection: from -> to, in the order in which it was made. */

@@ -71,6 +71,10 @@ void espi_sendrecv(struct espi_script *s, struct espi_script_block out,
 void espi_sendrecv_combine(struct espi_script *s, struct espi_script_block out,
                            struct espi_script_block in);
 
+/* Adds what each rank does in one script and then in another, of the same ranks. */
+void espi_script_join(struct espi_script *s, struct espi_script *first,
+                      struct espi_script *second);
+
 /* When all calls are there: finds which meet. ESP_EINPUT when a call meets none, or one
  * of another length: the script is wrong. */
 esp_status espi_script_match(struct espi_script *s, struct esp_err *err);

@@ -55,6 +55,30 @@ int espi_in_order_binomial_children(int rank, int n, int fanout, int *out)
     return count;
 }
 
+/* The subtree of so many ranks from `first` on has its last one on top, the one before
+ * that on top of its left part, and the rest in its right part, of half the size. */
+int espi_in_order_binary_children(int rank, int n, int fanout, int *out)
+{
+    (void)fanout;
+    int real = (rank + n - 1) % n, first = 0, size = n, count = 0;
+    while (first + size - 1 != real) {
+        int right = size / 2;
+        if (size == 2)
+            return 0;
+        if (real < first + right) {
+            size = right;
+        } else {
+            first += right;
+            size -= right + 1;
+        }
+    }
+    if (size > 1)
+        out[count++] = (first + size - 2 + 1) % n;
+    if (size > 2)
+        out[count++] = (first + size / 2 - 1 + 1) % n;
+    return count;
+}
+
 int espi_knomial_children(int rank, int n, int radix, int *out)
 {
     int count = 0, step = 1;

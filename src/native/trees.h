@@ -21,6 +21,8 @@ int espi_binary_children(int rank, int n, int fanout, int *out);
 int espi_binomial_children(int rank, int n, int fanout, int *out);
 /* The same tree with subtrees of ranks that follow one another. */
 int espi_in_order_binomial_children(int rank, int n, int fanout, int *out);
+/* Here the root is the last rank: 0 is the last, 1 is rank 0, and so on. */
+int espi_in_order_binary_children(int rank, int n, int fanout, int *out);
 int espi_knomial_children(int rank, int n, int radix, int *out);
 
 /* -1 when out of memory; free with espi_rank_tree_done. */

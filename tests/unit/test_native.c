@@ -153,6 +153,10 @@ static void test_trees(void **state)
     check_children(espi_knomial_children, 0, 10, 4, 5, (int[]){4, 8, 1, 2, 3});
     check_children(espi_binary_children, 1, 7, 2, 2, (int[]){3, 5});
     check_children(espi_binary_children, 2, 7, 2, 2, (int[]){4, 6});
+    /* 6 on top, left 5 over (4, 3), right 2 over (1, 0); all shifted by one */
+    check_children(espi_in_order_binary_children, 0, 7, 2, 2, (int[]){6, 3});
+    check_children(espi_in_order_binary_children, 6, 7, 2, 2, (int[]){5, 4});
+    check_children(espi_in_order_binary_children, 3, 7, 2, 2, (int[]){2, 1});
     check_children(espi_chain_children, 0, 10, 4, 4, (int[]){1, 4, 6, 8});
     check_children(espi_chain_children, 2, 10, 4, 1, (int[]){3});
     check_children(espi_chain_children, 3, 10, 4, 0, NULL);
@@ -271,6 +275,16 @@ static void test_choices(void **state)
                         "scatter_recursive_doubling_allgather");
     assert_string_equal(chosen("mpich", ESP_OP_BCAST, 12, 12289),
                         "scatter_ring_allgather");
+    assert_string_equal(chosen("openmpi", ESP_OP_ALLGATHER, 2, 1), "two_proc");
+    assert_string_equal(chosen("openmpi", ESP_OP_ALLGATHER, 31, 1 << 20),
+                        "recursive_doubling");
+    assert_string_equal(chosen("openmpi", ESP_OP_ALLGATHER, 64, 65535), "neighbor");
+    assert_string_equal(chosen("openmpi", ESP_OP_REDUCE, 16, 4096), "binomial");
+    assert_string_equal(chosen("openmpi", ESP_OP_SCATTER, 24, 16384), "basic_linear");
+    assert_string_equal(chosen("openmpi", ESP_OP_GATHER, 6, 262144), "linear_sync");
+    assert_string_equal(chosen("mpich", ESP_OP_ALLGATHER, 12, 6826), "brucks");
+    assert_string_equal(chosen("mpich", ESP_OP_ALLGATHER, 12, 6827), "ring");
+    assert_string_equal(chosen("mpich", ESP_OP_REDUCE, 12, 2048), "binomial");
     assert_string_equal(chosen("mpich", ESP_OP_MULTICAST, 12, 12289), "none");
 }
 

@@ -24,6 +24,12 @@ espalier compare p.json --algo binomial --native openmpi --native mpich@4.0.2 --
 
 espalier compare p.json --op reduce-scatter --algo ring --native mpich --size 4kB | tail -2
 
+for op in bcast allgather reduce allreduce scatter gather; do
+    espalier compare p.json --op $op --algo auto --native openmpi,mpich --size 100kB --json | grep -A4 -E 'openmpi:|mpich:' | grep -E 'algo|"makespan_s'
+done
+
+espalier simulate p.json --native openmpi:reduce:chain --size 100kB --slice 10kB --root d | head -3
+
 espalier simulate p.json --native lam:bcast
 espalier simulate p.json --native openmpi
 espalier simulate p.json --native openmpi:bcast:pipe

@@ -1,0 +1,94 @@
+#include "native/halving.h"
+
+#include "native/generators.h"
+
+static int64_t start_of_block(const struct espi_halving *h, int block)
+{
+    int64_t whole = h->t->bytes / h->power, rest = h->t->bytes % h->power;
+    return block * whole + (block < rest ? block : rest);
+}
+
+static struct espi_window blocks_window(const struct espi_halving *h, int from, int to)
+{
+    int64_t first = start_of_block(h, from);
+    return (struct espi_window){first, start_of_block(h, to) - first};
+}
+
+static void find_windows(struct espi_halving *h, int by_blocks)
+{
+    struct espi_window window = {0, h->t->bytes};
+    int from = 0, size = h->power; /* the same in blocks */
+    for (int k = 0; k < h->steps; k++) {
+        int is_upper = h->number >> k & 1, half = size / 2;
+        struct espi_window left = {window.first, window.bytes / 2};
+        if (by_blocks)
+            left = blocks_window(h, from, from + half);
+        struct espi_window right = {window.first + left.bytes, window.bytes - left.bytes};
+        h->keep[k] = window = is_upper ? right : left;
+        h->give[k] = is_upper ? left : right;
+        from += is_upper ? half : 0;
+        size = half;
+    }
+}
+
+void espi_halving_init(struct espi_halving *h, const struct espi_native_task *t,
+                       int is_odd, int by_blocks, int rank)
+{
+    *h = (struct espi_halving){.t = t, .power = espi_power_below(t->n_ranks)};
+    h->is_odd = is_odd;
+    h->aside = t->n_ranks - h->power;
+    for (int n = h->power; n > 1; n /= 2)
+        h->steps++;
+    h->number = !espi_halving_is_paired(h, rank) ? rank - h->aside
+                : rank % 2 == is_odd             ? rank / 2
+                                                 : -1;
+    if (h->number >= 0)
+        find_windows(h, by_blocks);
+}
+
+void espi_halving_become_first(struct espi_halving *h, int by_blocks)
+{
+    h->number = 0;
+    find_windows(h, by_blocks);
+}
+
+int espi_halving_rank(const struct espi_halving *h, int number)
+{
+    return number < h->aside ? 2 * number + h->is_odd : number + h->aside;
+}
+
+void espi_halve(struct espi_script *s, const struct espi_halving *h)
+{
+    for (int k = 0; k < h->steps && h->number >= 0; k++) {
+        int other = espi_halving_rank(h, h->number ^ 1 << k);
+        espi_sendrecv_combine(
+            s, (struct espi_script_block){other, h->give[k].first, h->give[k].bytes},
+            (struct espi_script_block){other, h->keep[k].first, h->keep[k].bytes});
+    }
+}
+
+void espi_fold_whole(struct espi_script *s, const struct espi_halving *h, int rank)
+{
+    if (!espi_halving_is_paired(h, rank))
+        return;
+    if (h->number < 0)
+        espi_send(s, rank ^ 1, 0, h->t->bytes);
+    else
+        espi_combine(s, rank ^ 1, 0, h->t->bytes);
+}
+
+void espi_fold_halves(struct espi_script *s, const struct espi_halving *h, int rank)
+{
+    int64_t left = h->t->bytes / 2, right = h->t->bytes - left;
+    int other = rank ^ 1;
+    struct espi_script_block low = {other, 0, left}, high = {other, left, right};
+    if (!espi_halving_is_paired(h, rank))
+        return;
+    if (h->number < 0) {
+        espi_sendrecv_combine(s, low, high);
+        espi_send(s, other, left, right);
+    } else {
+        espi_sendrecv_combine(s, high, low);
+        espi_recv(s, other, left, right);
+    }
+}
