@@ -218,7 +218,7 @@ static void test_stalls(void **state)
 {
     (void)state;
     int wrong = 0;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)test_draws(20); seed++) {
         struct esp_platform *truth =
             draw_network((int)(seed % 2) ? ESP_MEASURED_FLAT : ESP_MEASURED_FULL, 12,
                          seed % 2 ? 0 : 3, 100 + seed);
@@ -237,7 +237,7 @@ static void test_stalls(void **state)
 static void test_ports_are_not_distance(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)test_draws(20); seed++) {
         struct esp_platform *truth = draw_network(ESP_MEASURED_FLAT, 24, 0, 200 + seed);
         struct emulated_network net = emulate_network(truth, test_seed(seed));
         struct measured m;
@@ -274,7 +274,7 @@ static void test_routes(void **state)
 static void test_budget(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 10; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)test_draws(10); seed++) {
         struct esp_platform *truth = draw_network(ESP_MEASURED_FULL, 64, 4, 300 + seed);
         struct emulated_network net = emulate_network(truth, test_seed(seed));
         struct measured m;

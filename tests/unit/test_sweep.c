@@ -154,6 +154,8 @@ static void sweep(void **state)
     for (int i = 0; i < sweep_places()->n; i++)
         for (int model = 0; model < ESP_MODEL_COUNT; model++) {
             struct esp_platform *p = NULL;
+            if ((i + model) % 4 >= test_draws(4))
+                continue;
             assert_int_equal(
                 esp_platform_with_model(sweep_places()->p[i], (esp_model)model, &p, NULL),
                 ESP_OK);
