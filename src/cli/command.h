@@ -16,6 +16,7 @@ enum cli_exit {
     CLI_FAILED = 1,
     CLI_BAD_USAGE = 2,
     CLI_BAD_INPUT = 3,
+    CLI_NOT_SO = 4, /* what was to be checked is not so */
 };
 
 /* What an option or positional argument takes. */
@@ -168,7 +169,7 @@ void cli_option_text(const struct cli_option *o, char *out, size_t size);
  * in it; the hidden ones are left out. */
 void cli_each_group(FILE *out, void (*title)(FILE *, const char *),
                     void (*entry)(FILE *, const struct command *));
-extern const char *const cli_exit_text[]; /* of 0, 1, 2, 3 */
+extern const char *const cli_exit_text[]; /* of 0, 1, 2, 3, 4 */
 
 /* ---- messages ---- */
 

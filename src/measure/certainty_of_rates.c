@@ -117,19 +117,6 @@ static int gather_carried(struct espi_platform_flows *x,
     return 0;
 }
 
-/* The most resources that the rounds can use. */
-static size_t count_room(struct espi_platform_flows *x,
-                         const struct espi_trial_rounds *rounds, int *links)
-{
-    size_t room = 1;
-    for (int i = 0; i < rounds->start[rounds->n]; i++) {
-        int n = espi_platform_route(x, rounds->flows[i].from, rounds->flows[i].to, links);
-        for (int k = 0; k < n; k++)
-            room += 1 + (size_t)esp_platform_link_cable_count(x->p, links[k]);
-    }
-    return room;
-}
-
 /* Pairs of values of one resource, none of them twice. */
 static struct deviation usual_deviation(const struct carried_list *list, double *pairs)
 {
@@ -185,16 +172,15 @@ esp_status espi_certainty_of_rates(const struct esp_platform *p,
     struct espi_platform_flows x;
     struct espi_trial_rounds rounds = {0};
     struct carried_list list = {0};
-    int *links = ESPI_ARENA_NEW(arena, int, p->n_nodes);
     esp_status status = ESP_OK;
-    if (!links || espi_platform_flows_init(&x, p, samples, arena) ||
+    if (espi_platform_flows_init(&x, p, samples, arena) ||
         espi_trial_rounds_gather(&rounds, samples, ESPI_SAMPLE_RATE, arena))
         return espi_err_nomem(err);
     espi_rounds_of_nodes(&x, &rounds);
-    size_t room = count_room(&x, &rounds, links);
+    size_t room = espi_rounds_uses(&x, &rounds, arena);
     double *values = ESPI_ARENA_NEW(arena, double, room);
     list.at = ESPI_ARENA_NEW(arena, struct carried, room);
-    if (!values || !list.at || gather_carried(&x, &rounds, &list, arena))
+    if (!room || !values || !list.at || gather_carried(&x, &rounds, &list, arena))
         return espi_err_nomem(err);
     struct deviation usual = usual_deviation(&list, values);
     for (int i = 0, end; i < list.n && !status; i = end) {

@@ -259,3 +259,12 @@ double espi_round_seen(const struct espi_round_forecast *f,
             sum += flows[i].Bps;
     return sum;
 }
+
+size_t espi_rounds_uses(struct espi_platform_flows *x,
+                        const struct espi_trial_rounds *rounds, struct espi_arena *arena)
+{
+    int *links = ESPI_ARENA_NEW(arena, int, x->p->n_nodes);
+    return links
+               ? 1 + (size_t)count_uses(x, rounds->flows, rounds->start[rounds->n], links)
+               : 0;
+}

@@ -38,6 +38,11 @@ int espi_round_forecast(struct espi_platform_flows *x,
                         const struct espi_trial_flow *flows, int n,
                         struct espi_round_forecast *out, struct espi_arena *arena);
 
+/* More than the resources that the rounds use, each counted in each round; 0 when out of
+ * memory. */
+size_t espi_rounds_uses(struct espi_platform_flows *x,
+                        const struct espi_trial_rounds *rounds, struct espi_arena *arena);
+
 /* Is the resource (by its number in the forecast) clearly the reason why its flows are no
  * faster? */
 int espi_round_is_held(const struct espi_round_forecast *f, int resource);

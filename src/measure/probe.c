@@ -35,7 +35,7 @@ double espi_probe_left_s(const struct espi_probing *p)
     return p->stage_to * p->prober->budget_s - elapsed_s(p);
 }
 
-static void begin_stage(struct espi_probing *p, const char *stage, double to)
+void espi_probe_begin_stage(struct espi_probing *p, const char *stage, double to)
 {
     p->stage = stage;
     p->stage_from = p->stage_to;
@@ -94,10 +94,15 @@ esp_status espi_probe_run(struct espi_probing *p, enum espi_trial_kind kind,
     p->trial.round = p->round++;
     if (p->trial.n)
         status = p->prober->run(p->prober->context, &p->trial, p->samples, p->err);
+    espi_probe_forget(p);
+    return status;
+}
+
+void espi_probe_forget(struct espi_probing *p)
+{
     for (int i = 0; i < p->trial.n; i++)
         p->busy[p->trial.pairs[i].from] = p->busy[p->trial.pairs[i].to] = 0;
     p->trial.n = 0;
-    return status;
 }
 
 /* Digests what there is so far. */
@@ -164,32 +169,34 @@ int *espi_probe_members(struct espi_probing *p, int **start)
 
 static esp_status run_stages(struct espi_probing *p)
 {
-    begin_stage(p, "who is near whom", ESPI_STAGE_SITES);
+    espi_probe_begin_stage(p, "who is near whom", ESPI_STAGE_SITES);
     esp_status status = espi_probe_sites(p);
     if (!status) {
-        begin_stage(p, "ports of hosts", ESPI_STAGE_PORTS);
+        espi_probe_begin_stage(p, "ports of hosts", ESPI_STAGE_PORTS);
         status = espi_probe_ports(p);
     }
     if (!status) {
-        begin_stage(p, "borders within sites", ESPI_STAGE_AREAS);
+        espi_probe_begin_stage(p, "borders within sites", ESPI_STAGE_AREAS);
         status = espi_probe_areas(p);
     }
     if (!status) {
-        begin_stage(p, "cables between sites", ESPI_STAGE_CABLES);
+        espi_probe_begin_stage(p, "cables between sites", ESPI_STAGE_CABLES);
         status = espi_probe_cables(p);
     }
     if (!status) {
-        begin_stage(p, "how well this predicts", 1);
+        espi_probe_begin_stage(p, "how well this predicts", 1);
         status = espi_probe_self_check(p);
     }
     return status;
 }
 
-esp_status espi_probe(const struct espi_probe_driver *prober,
-                      struct espi_samples *samples, struct esp_err *err)
+esp_status espi_probing_init(struct espi_probing *p,
+                             const struct espi_probe_driver *prober,
+                             struct espi_samples *samples, struct espi_arena *fixed,
+                             struct esp_err *err)
 {
     int n = espi_samples_hosts(samples);
-    struct espi_probing p = {
+    *p = (struct espi_probing){
         .prober = prober,
         .samples = samples,
         .n = n,
@@ -198,21 +205,34 @@ esp_status espi_probe(const struct espi_probe_driver *prober,
         .round = espi_samples_last_round(samples) + 1,
         .start_s = prober->now_s(prober->context),
         .err = err};
+    espi_arena_init(&p->arena);
+    espi_rng_seed(&p->rng, 1);
+    /* room for every pair of sites and for 16 transfers a cable */
+    p->room = 16 * n + 64 * ESPI_PROBE_AT_ONCE;
+    p->trial.pairs = ESPI_ARENA_NEW(fixed, struct espi_trial_pair, p->room);
+    p->busy = ESPI_ARENA_ZNEW(fixed, unsigned char, n);
+    p->order = ESPI_ARENA_NEW(fixed, int, n);
+    return p->trial.pairs && p->busy && p->order ? ESP_OK : espi_err_nomem(err);
+}
+
+void espi_probing_done(struct espi_probing *p)
+{
+    espi_measured_done(&p->net);
+    espi_arena_done(&p->arena);
+}
+
+esp_status espi_probe(const struct espi_probe_driver *prober,
+                      struct espi_samples *samples, struct esp_err *err)
+{
+    struct espi_probing p;
     struct espi_arena fixed;
-    if (n < 2)
+    if (espi_samples_hosts(samples) < 2)
         return ESP_OK;
     espi_arena_init(&fixed);
-    espi_arena_init(&p.arena);
-    espi_rng_seed(&p.rng, 1);
-    /* room for every pair of sites and for 16 transfers a cable */
-    p.room = 16 * n + 64 * ESPI_PROBE_AT_ONCE;
-    p.trial.pairs = ESPI_ARENA_NEW(&fixed, struct espi_trial_pair, p.room);
-    p.busy = ESPI_ARENA_ZNEW(&fixed, unsigned char, n);
-    p.order = ESPI_ARENA_NEW(&fixed, int, n);
-    esp_status status =
-        p.trial.pairs && p.busy && p.order ? run_stages(&p) : espi_err_nomem(err);
-    espi_measured_done(&p.net);
-    espi_arena_done(&p.arena);
+    esp_status status = espi_probing_init(&p, prober, samples, &fixed, err);
+    if (!status)
+        status = run_stages(&p);
+    espi_probing_done(&p);
     espi_arena_done(&fixed);
     return status;
 }

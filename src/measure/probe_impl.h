@@ -25,6 +25,15 @@ struct espi_probing {
     struct esp_err *err;
 };
 
+/* Lists of the hosts, which stay, come from `fixed`. */
+esp_status espi_probing_init(struct espi_probing *p,
+                             const struct espi_probe_driver *prober,
+                             struct espi_samples *samples, struct espi_arena *fixed,
+                             struct esp_err *err);
+void espi_probing_done(struct espi_probing *p);
+
+/* A stage that may take until this part of the budget. */
+void espi_probe_begin_stage(struct espi_probing *p, const char *stage, double to);
 /* Is the time of this stage up? */
 int espi_probe_is_late(const struct espi_probing *p);
 /* What is left of its time. */
@@ -35,6 +44,14 @@ void espi_probe_tell(const struct espi_probing *p, double part);
 void espi_probe_add(struct espi_probing *p, int from, int to);
 esp_status espi_probe_run(struct espi_probing *p, enum espi_trial_kind kind,
                           double seconds);
+/* Or leaves it. */
+void espi_probe_forget(struct espi_probing *p);
+/* Latencies and rates as the platform has them, where nothing is known yet; -1 when out
+ * of memory. */
+int espi_probe_expect(struct espi_probing *p, struct espi_platform_flows *x);
+/* How long its transfers should last: do some go from site to site? */
+double espi_probe_seconds(const struct espi_probing *p,
+                          const struct espi_platform_flows *x);
 /* Digests what there is so far; the arena is emptied first. */
 esp_status espi_probe_look(struct espi_probing *p);
 /* Repeats the rounds that are in doubt, and looks again, until none is or the time of the

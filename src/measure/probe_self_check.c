@@ -33,14 +33,46 @@ static void change_kind(struct espi_samples *s, size_t first, enum espi_sample_k
             s->at[i].kind = is;
 }
 
-static esp_status run_check(struct espi_probing *p)
+double espi_probe_seconds(const struct espi_probing *p,
+                          const struct espi_platform_flows *x)
+{
+    const int *site = x->p->node_site;
+    for (int i = 0; i < p->trial.n; i++)
+        if (site[x->node[p->trial.pairs[i].from]] != site[x->node[p->trial.pairs[i].to]])
+            return ESPI_PROBE_FAR_S;
+    return ESPI_PROBE_NEAR_S;
+}
+
+static void expect_pair(struct espi_trial_pair *pair, struct espi_platform_flows *x,
+                        int *links)
+{
+    const struct esp_platform *p = x->p;
+    double Bps = INFINITY, latency_s = 0;
+    int n = espi_platform_route(x, x->node[pair->from], x->node[pair->to], links);
+    for (int k = 0; k < n; k++) {
+        latency_s += p->latency_s[links[k]];
+        Bps = fmin(Bps, p->bandwidth_Bps[links[k]]);
+    }
+    pair->latency_s = pair->latency_s < 0 ? latency_s : pair->latency_s;
+    pair->expect_Bps = pair->expect_Bps < 0 ? Bps : pair->expect_Bps;
+}
+
+int espi_probe_expect(struct espi_probing *p, struct espi_platform_flows *x)
+{
+    struct espi_arena_mark mark = espi_arena_mark(&p->arena);
+    int *links = ESPI_ARENA_NEW(&p->arena, int, x->p->n_nodes);
+    for (int i = 0; i < p->trial.n && links; i++)
+        expect_pair(&p->trial.pairs[i], x, links);
+    espi_arena_release(&p->arena, mark);
+    return links ? 0 : -1;
+}
+
+static esp_status run_check(struct espi_probing *p, struct espi_platform_flows *x)
 {
     size_t first = p->samples->n;
-    double seconds = ESPI_PROBE_NEAR_S;
-    for (int i = 0; i < p->trial.n; i++)
-        if (p->net.site[p->trial.pairs[i].from] != p->net.site[p->trial.pairs[i].to])
-            seconds = ESPI_PROBE_FAR_S;
-    esp_status status = espi_probe_run(p, ESPI_TRIAL_FLOWS, seconds);
+    if (espi_probe_expect(p, x))
+        return espi_err_nomem(p->err);
+    esp_status status = espi_probe_run(p, ESPI_TRIAL_FLOWS, espi_probe_seconds(p, x));
     change_kind(p->samples, first, ESPI_SAMPLE_RATE, ESPI_SAMPLE_CHECK);
     return status;
 }
@@ -84,7 +116,7 @@ static esp_status run_set(struct espi_probing *p, struct espi_platform_flows *x,
                           struct check_set *set)
 {
     size_t first = p->samples->n;
-    esp_status status = run_check(p);
+    esp_status status = run_check(p, x);
     int any = status ? 0 : surprises(p, x, first);
     set->surprising += any;
     return any < 0 ? espi_err_nomem(p->err) : status;

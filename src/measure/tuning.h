@@ -244,6 +244,31 @@ enum { ESPI_CHECKS_MAX = 4 };
  * chosen on: the emulated network with 3% and with 40% of disturbed rounds */
 #define ESPI_DISTURBED 0.15
 
+/* A cable is held to its rate by so many transfers, as it was measured.
+ * unit: transfers
+ * trades: larger, fewer cables are tried at once; smaller, one transfer that stands still
+ * counts
+ * shown by: espalier measure --check, on a testbed
+ * chosen on: the testbed of three sites: one transfer alone seemed faster by a quarter */
+enum { ESPI_CABLE_FLOWS = 4 };
+
+/* Holding a file to the network, every port and cable must have been tried by this part
+ * of the budget.
+ * unit: 1
+ * trades: larger, what is off is not tried again; smaller, ports of large networks are
+ * not tried
+ * shown by: build/release/tests/test_measure_check
+ * chosen on: not measured */
+#define ESPI_RECHECK_ALL 0.5
+
+/* And those that are off tried again by this part; what is left is for random sets.
+ * unit: 1
+ * trades: larger, what is new is told by few transfers; smaller, what is off rests on
+ * one round
+ * shown by: build/release/tests/test_measure_check
+ * chosen on: not measured */
+#define ESPI_RECHECK_ODD 0.7
+
 /* ---- what explains samples ---- */
 
 /* The usual deviation of the logarithm of a rate from its prediction: TCP does not share

@@ -17,6 +17,7 @@
 #include "measure/certainty_of_rates.h"
 #include "measure/measured.h"
 #include "measure/probe.h"
+#include "measure/recheck.h"
 #include "measure/self_check.h"
 #include "platform/platform.h"
 #include "support/alloc_fail.h"
@@ -256,6 +257,181 @@ static void test_load_is_seen(void **state)
         fail_msg("%d quiet networks of 12 and %d of 12 under load", warned[0], warned[1]);
 }
 
+/* ---- does a platform still hold? ---- */
+
+/* What a check of the file on this network finds. */
+struct rechecked {
+    struct espi_samples samples;
+    struct espi_arena arena;
+    struct espi_recheck found;
+    struct esp_platform *right;
+};
+
+static void recheck(struct rechecked *c, struct emulated_network *net,
+                    const struct esp_platform *file, double budget_s)
+{
+    struct espi_probe_driver prober = emulated_prober(net, budget_s);
+    struct esp_err err = {0};
+    memset(c, 0, sizeof *c);
+    espi_arena_init(&c->arena);
+    assert_int_equal(emulated_hosts(net, &c->samples), ESP_OK);
+    esp_status status = espi_probe_recheck(&prober, file, &c->samples, &err);
+    if (!status)
+        status = espi_recheck_digest(&c->found, file, &c->samples, &c->arena, &err);
+    if (!status)
+        status = espi_recheck_update(&c->found, &c->samples, &c->right, &c->arena, &err);
+    if (status)
+        fail_msg("%s", err.text);
+}
+
+static void recheck_done(struct rechecked *c)
+{
+    esp_platform_free(c->right);
+    espi_arena_done(&c->arena);
+    espi_samples_done(&c->samples);
+}
+
+/* A platform in which one cable has another rate, and with it its links. */
+static struct esp_platform *change_cable(const struct esp_platform *p, int cable,
+                                         double factor)
+{
+    struct esp_platform *changed = NULL;
+    double *links = calloc((size_t)p->n_links, sizeof *links);
+    double *cables = calloc((size_t)p->n_shared, sizeof *cables);
+    assert_true(links && cables);
+    for (int c = 0; c < p->n_shared; c++)
+        cables[c] = c == cable ? factor : 1;
+    for (int e = 0; e < p->n_links; e++) {
+        double least = INFINITY;
+        for (int k = 0; k < esp_platform_link_cable_count(p, e); k++) {
+            int c = esp_platform_link_cable(p, e, k);
+            least = fmin(least, p->shared_Bps[c] * cables[c]);
+        }
+        links[e] = least / p->bandwidth_Bps[e];
+    }
+    assert_int_equal(espi_platform_scaled(p, links, cables, &changed, NULL), ESP_OK);
+    free(links);
+    free(cables);
+    return changed;
+}
+
+/* A network as the emulation has it, without windows of single transfers. */
+static struct esp_platform *plain_network(int i)
+{
+    struct esp_platform *drawn = some_network(i);
+    struct esp_platform *p = change_cable(drawn, -1, 1);
+    esp_platform_free(drawn);
+    return p;
+}
+
+/* A file that is true is said to be, in ten seconds, and most of it was tried. */
+static void test_true_files_hold(void **state)
+{
+    (void)state;
+    int off = 0, bad = 0, seen = 0, all = 0;
+    for (int i = 0; i < 12; i++) {
+        struct esp_platform *truth = plain_network(i);
+        struct emulated_network net = emulate_network(truth, test_seed((uint64_t)i));
+        struct rechecked c;
+        recheck(&c, &net, truth, 10);
+        assert_true(net.now_s < 13);
+        off += espi_recheck_count_off(&c.found);
+        seen += espi_recheck_count_seen(&c.found);
+        all += c.found.n_targets;
+        bad += espi_measurement_is_bad(esp_platform_measurement(c.right));
+        recheck_done(&c);
+        esp_platform_free(truth);
+    }
+    if (off > 2 || bad > 2 || seen < all * 2 / 3)
+        fail_msg("%d off, %d bad, %d of %d seen", off, bad, seen, all);
+}
+
+/* One port or cable of the network has changed: it is found, with its new rate, and
+ * hardly anything else. */
+static void test_changes_are_found(void **state)
+{
+    (void)state;
+    int tried = 0, found = 0, right = 0, others = 0;
+    for (int i = 0; i < 24; i++) {
+        struct esp_platform *file = plain_network(i);
+        int cable = i % 2 ? file->n_shared - 1 - i % 3 : i * 5 % file->n_shared;
+        double factor = i % 4 < 2 ? 0.5 : 1.6;
+        struct esp_platform *truth = change_cable(file, cable, factor);
+        struct emulated_network net = emulate_network(truth, test_seed((uint64_t)i));
+        struct rechecked c;
+        recheck(&c, &net, file, 20);
+        int is_off = espi_recheck_is_off(&c.found, cable);
+        if (c.found.times[cable] > 1) {
+            tried++;
+            found += is_off;
+            right +=
+                fabs(c.right->shared_Bps[cable] / truth->shared_Bps[cable] - 1) < 0.1;
+        }
+        others += espi_recheck_count_off(&c.found) - is_off;
+        recheck_done(&c);
+        esp_platform_free(truth);
+        esp_platform_free(file);
+    }
+    if (tried < 12 || found < tried * 5 / 6 || right < tried * 2 / 3 || others > 6)
+        fail_msg("%d tried, %d found, %d right, %d others", tried, found, right, others);
+}
+
+/* Files that cannot be held to the hosts of a job are refused. */
+static void test_other_files_are_refused(void **state)
+{
+    (void)state;
+    struct esp_platform *truth = plain_network(0), *one_port = NULL;
+    struct emulated_network net = emulate_network(truth, test_seed(1));
+    struct espi_probe_driver prober = emulated_prober(&net, 10);
+    struct espi_samples samples = {.n = 0}, strangers = {.n = 0};
+    struct esp_err err = {0};
+    assert_int_equal(emulated_hosts(&net, &samples), ESP_OK);
+    assert_int_equal(esp_platform_with_model(truth, ESP_MODEL_ONE_PORT, &one_port, NULL),
+                     ESP_OK);
+    assert_int_equal(espi_probe_recheck(&prober, one_port, &samples, &err), ESP_EINPUT);
+    assert_non_null(strstr(err.text, "capacity"));
+    assert_int_equal(espi_probe_recheck(&prober, truth, &strangers, &err), ESP_EINPUT);
+    assert_int_equal(espi_samples_add_host(&strangers, "a", 1, NULL), ESP_OK);
+    assert_int_equal(espi_samples_add_host(&strangers, "b", 1, NULL), ESP_OK);
+    assert_int_equal(espi_probe_recheck(&prober, truth, &strangers, &err), ESP_EINPUT);
+    assert_non_null(strstr(err.text, "not in the platform"));
+    espi_samples_done(&samples);
+    espi_samples_done(&strangers);
+    esp_platform_free(one_port);
+    esp_platform_free(truth);
+}
+
+static esp_status recheck_all(void *arg)
+{
+    const struct esp_platform *file = arg;
+    struct emulated_network net = emulate_network(file, 5);
+    struct espi_probe_driver prober = emulated_prober(&net, 5);
+    struct espi_samples samples = {.n = 0};
+    struct espi_recheck found;
+    struct espi_arena arena;
+    struct esp_platform *right = NULL;
+    espi_arena_init(&arena);
+    esp_status status = emulated_hosts(&net, &samples);
+    if (!status)
+        status = espi_probe_recheck(&prober, file, &samples, NULL);
+    if (!status)
+        status = espi_recheck_digest(&found, file, &samples, &arena, NULL);
+    if (!status)
+        status = espi_recheck_update(&found, &samples, &right, &arena, NULL);
+    esp_platform_free(right);
+    espi_arena_done(&arena);
+    espi_samples_done(&samples);
+    return status;
+}
+
+static void test_memory_of_rechecks(void **state)
+{
+    (void)state;
+    struct esp_platform *file = plain_network(1);
+    assert_true(alloc_fail_some(recheck_all, file, 40) > 10);
+    esp_platform_free(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +440,10 @@ int main(void)
         cmocka_unit_test(test_self_check),
         cmocka_unit_test(test_checks_are_not_fitted),
         cmocka_unit_test(test_load_is_seen),
+        cmocka_unit_test(test_true_files_hold),
+        cmocka_unit_test(test_changes_are_found),
+        cmocka_unit_test(test_other_files_are_refused),
+        cmocka_unit_test(test_memory_of_rechecks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

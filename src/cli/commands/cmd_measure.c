@@ -1,205 +1,23 @@
 /* espalier measure: runs the probe under an MPI launcher and digests what it saw. */
-#include <errno.h>
+#include <limits.h>
 #include <math.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json_text.h"
-#include "base/parts.h"
 #include "base/units.h"
 #include "cli/launching/launcher.h"
-#include "cli/launching/run_line.h"
+#include "cli/launching/probe.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/certainty.h"
 #include "cli/printing/output.h"
+#include "cli/printing/recheck.h"
 #include "cli/printing/term.h"
-#include "cli/tuning.h"
 #include "measure/measured.h"
-
-enum { PARTS = 1000 }; /* looks: of the progress */
-
-/* ---- running the probe ---- */
-
-struct probe {
-    pid_t pid;
-    FILE *lines;
-    char *text; /* the samples */
-    size_t length, room;
-    int ended; /* all samples have come */
-    int progress;
-    char what[64];
-};
-
-/* The launcher's words with the probe's in the place of '{}', or behind them. */
-static const char **command_line(const struct cli_args *args, const char *probe,
-                                 const char *budget)
-{
-    const char **words = ESPI_NEW(const char *, args->n_words + 4);
-    int n = 0, placed = 0;
-
-    for (int i = 0; words && i <= args->n_words; i++) {
-        if (i < args->n_words && strcmp(args->words[i], "{}") != 0) {
-            words[n++] = args->words[i];
-        } else if (!placed++) {
-            words[n++] = probe;
-            words[n++] = budget;
-            if (cli_has(args, "ranks"))
-                words[n++] = "ranks";
-        }
-    }
-    if (words)
-        words[n] = NULL;
-    return words;
-}
-
-static int start_probe(struct probe *p, const char *const *words)
-{
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-    char quoted[80];
-
-    if (!words[0])
-        return cli_error(CLI_BAD_USAGE, "there is no command");
-    if (pipe(ends) || !(p->lines = fdopen(ends[0], "r")) ||
-        posix_spawn_file_actions_init(&actions))
-        return cli_error(CLI_FAILED, "cannot make a pipe: %s", strerror(errno));
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-    int code =
-        posix_spawnp(&p->pid, words[0], &actions, NULL, (char *const *)words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (code)
-        return cli_error(CLI_FAILED, "cannot start %s: %s",
-                         espi_quote(quoted, sizeof quoted, words[0]), strerror(code));
-    return CLI_OK;
-}
-
-/* "progress PART SECONDS WHAT": a bar on terminals, a line a stage elsewhere. */
-static void show_progress(struct probe *p, const char *line)
-{
-    double part, left_s;
-    char what[64], shown[80];
-
-    if (sscanf(line, "progress %lf %lf %63[^\n]", &part, &left_s, what) != 3 ||
-        !(part >= 0 && part <= 1))
-        return;
-    espi_quote(shown, sizeof shown, what);
-    if (!p->progress++)
-        cli_progress_start(PARTS, "measuring");
-    cli_progress_update((long long)(part * PARTS));
-    if (!isatty(STDERR_FILENO) && strcmp(what, p->what) != 0)
-        fprintf(stderr, "espalier: measuring %s, about %.0f s left\n", shown, left_s);
-    memcpy(p->what, what, sizeof what);
-}
-
-/* Lines of the probe begin with '@'; what else the launcher says is passed on. */
-static int take_line(struct probe *p, char *line, size_t length)
-{
-    char quoted[200];
-
-    if (line[0] != '@') {
-        line[strcspn(line, "\r\n")] = '\0';
-        fprintf(stderr, "%s\n", espi_quote(quoted, sizeof quoted, line));
-        return CLI_OK;
-    }
-    line++;
-    length--;
-    if (strncmp(line, "progress ", 9) == 0) {
-        show_progress(p, line);
-    } else if (strcmp(line, "end\n") == 0) {
-        p->ended = 1;
-    } else if (strncmp(line, "hosts ", 6) != 0) {
-        if (espi_grow((void **)&p->text, &p->room, p->length + length + 1, 1))
-            return cli_error(CLI_FAILED, "out of memory");
-        memcpy(p->text + p->length, line, length + 1);
-        p->length += length;
-    }
-    return CLI_OK;
-}
-
-/* Some MPIs hang when ranks leave: once the samples are there, that is not ours to wait
- * for. */
-static int leave_probe(struct probe *p)
-{
-    double deadline_s = espi_now_s() + CLI_LEAVE_S;
-    int how = 0;
-
-    while (p->ended && waitpid(p->pid, &how, WNOHANG) == 0) {
-        if (espi_now_s() > deadline_s) {
-            kill(p->pid, SIGTERM);
-            break;
-        }
-        nanosleep(&(struct timespec){0, 20000000}, NULL);
-    }
-    if (p->ended)
-        return CLI_OK;
-    while (waitpid(p->pid, &how, 0) < 0 && errno == EINTR)
-        continue;
-    return cli_error(CLI_FAILED, "the probe ended before it was done (%s %d)",
-                     WIFSIGNALED(how) ? "signal" : "exit status",
-                     WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
-}
-
-static int listen_to(struct probe *p)
-{
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t length;
-    int code = CLI_OK;
-
-    while (code == CLI_OK && !p->ended && (length = getline(&line, &room, p->lines)) > 0)
-        code = take_line(p, line, (size_t)length);
-    free(line);
-    if (p->progress)
-        cli_progress_end();
-    return code;
-}
-
-static int run_probe(const struct cli_args *args, struct espi_samples *samples)
-{
-    char path[PATH_MAX];
-    struct esp_err err = {.status = ESP_OK, .text = ""};
-    struct probe p = {.pid = 0};
-    int mpi = -1, code = cli_find_mpi(args, &mpi);
-
-    if (code != CLI_OK)
-        return code;
-    if (espi_find_part(ESPI_PART_PROBE, cli_mpi_names[mpi], path))
-        return cli_error(CLI_FAILED,
-                         "espalier-probe-%s is not there: it is built where mpicc.%s is "
-                         "installed",
-                         cli_mpi_names[mpi], cli_mpi_names[mpi]);
-    const char **words = command_line(args, path, cli_text(args, "budget"));
-    if (!words)
-        return cli_error(CLI_FAILED, "out of memory");
-    code = start_probe(&p, words);
-    espi_free(words);
-    if (code == CLI_OK)
-        code = listen_to(&p);
-    if (p.pid > 0) {
-        int left = leave_probe(&p);
-        code = code ? code : left;
-    }
-    if (p.lines)
-        fclose(p.lines);
-    if (code == CLI_OK)
-        code = cli_fail(
-            espi_samples_parse(samples, p.text ? p.text : "", p.length, "probe", &err),
-            &err);
-    espi_free(p.text);
-    return code;
-}
 
 /* ---- what was found ---- */
 
@@ -396,6 +214,74 @@ static int digest_samples(const struct cli_args *args, const struct espi_samples
     return code;
 }
 
+/* ---- does a file still hold? ---- */
+
+static int judge_file(const struct cli_args *args, const char *path,
+                      const struct esp_platform *file, const struct espi_samples *samples,
+                      struct espi_arena *arena)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct espi_recheck found;
+    struct esp_platform *right = NULL;
+    const char *output = cli_text(args, "output");
+    esp_status status = espi_recheck_digest(&found, file, samples, arena, &err);
+
+    if (!status)
+        status = espi_recheck_update(&found, samples, &right, arena, &err);
+    if (status)
+        return cli_fail(status, &err);
+    struct cli_recheck c = {.file = path, .found = &found, .right = right};
+    int code = CLI_OK;
+    if (cli_has(args, "update") && cli_recheck_explains(&c) &&
+        (espi_recheck_count_off(&found) || output)) {
+        c.written = output ? output : path;
+        code = cli_write(c.written, write_platform, right);
+    }
+    if (code == CLI_OK)
+        code = cli_has(args, "json") ? cli_print_recheck_json(&c) : cli_print_recheck(&c);
+    if (code == CLI_OK && !cli_recheck_holds(&c) && !c.written)
+        code = CLI_NOT_SO;
+    esp_platform_free(right);
+    return code;
+}
+
+/* The probe reads the file where rank 0 runs: by its whole path. */
+static int check_file(const struct cli_args *args, const char *path)
+{
+    const char *budget = cli_has(args, "budget")   ? cli_text(args, "budget")
+                         : cli_has(args, "update") ? "20s"
+                                                   : "10s"; /* looks: as the help says */
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct espi_samples samples = {.n = 0};
+    struct espi_arena arena;
+    struct esp_platform *file = NULL;
+    char whole[PATH_MAX];
+
+    if (args->n_words == 0)
+        return cli_error(CLI_BAD_USAGE, "say after '--' how MPI programs are started");
+    if (cli_has(args, "check") && (cli_has(args, "update") || cli_has(args, "output")))
+        return cli_error(CLI_BAD_USAGE, "--check writes nothing: it is without --update "
+                                        "and --output");
+    int code = cli_fail(esp_platform_read(path, NULL, &file, &err), &err);
+    if (code == CLI_OK && !realpath(path, whole))
+        code = cli_error(CLI_BAD_INPUT, "the file to check must have a name");
+    espi_arena_init(&arena);
+    if (code == CLI_OK)
+        code = cli_run_probe(args, budget, whole, &samples);
+    if (code == CLI_OK && cli_text(args, "samples"))
+        code = cli_fail(espi_write_file(cli_text(args, "samples"),
+                                        espi_samples_write_stream, &samples, &err),
+                        &err);
+    if (code == CLI_OK)
+        code = judge_file(args, path, file, &samples, &arena);
+    espi_arena_done(&arena);
+    espi_samples_done(&samples);
+    esp_platform_free(file);
+    return code;
+}
+
+/* ---- the command ---- */
+
 static int get_samples(const struct cli_args *args, struct espi_samples *samples,
                        double *took_s)
 {
@@ -408,7 +294,7 @@ static int get_samples(const struct cli_args *args, struct espi_samples *samples
                                         "with --samples what was measured");
     if (args->n_words == 0)
         return cli_fail(espi_samples_read(samples, path, &err), &err);
-    int code = run_probe(args, samples);
+    int code = cli_run_probe(args, cli_text(args, "budget"), NULL, samples);
     *took_s = espi_now_s() - start_s;
     if (code == CLI_OK && path)
         code = cli_fail(espi_write_file(path, espi_samples_write_stream, samples, &err),
@@ -421,6 +307,10 @@ static int run_measure(const struct cli_args *args)
     struct espi_samples samples = {.n = 0};
     struct espi_arena arena;
     double took_s = 0;
+
+    if (cli_has(args, "check") || cli_has(args, "update"))
+        return check_file(args,
+                          cli_text(args, cli_has(args, "check") ? "check" : "update"));
     int code = get_samples(args, &samples, &took_s);
 
     espi_arena_init(&arena);
@@ -475,6 +365,17 @@ const struct command cli_command_measure = {
              .help =
                  "Keep what was measured in this file. Without a COMMAND: digest what "
                  "the file holds, again."},
+            {.name = "check",
+             .kind = CLI_FILE,
+             .help =
+                 "Measure only whether this platform still describes the network, for "
+                 "10 s if --budget says nothing else, and say where it does not. Exit "
+                 "status 4: it does not."},
+            {.name = "update",
+             .kind = CLI_FILE,
+             .help = "The same, and measure what is off anew, for 20 s; the file is "
+                     "written with what was found, or --output is. Where the file lacks "
+                     "something, it stays as it is, and the exit status is 4."},
             {.name = "ranks",
              .help = "Every rank is a node, called rank0, rank1 and so on, also where "
                      "several run on one host."},
@@ -490,6 +391,8 @@ const struct command cli_command_measure = {
              "espalier measure -o p.json -- mpirun.openmpi --hostfile hosts"},
             {"A testbed:",
              "espalier measure -o p.json -- /run/espalier-testbed/grid/mpirun.openmpi"},
+            {"Does what was measured last month still hold?",
+             "espalier measure --check p.json -- mpirun.openmpi --hostfile hosts"},
             {"Digest again what was kept:",
              "espalier measure --samples seen.txt -o p.json"},
             {0}},

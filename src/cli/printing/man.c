@@ -112,7 +112,7 @@ static void examples(FILE *out, const struct command *c)
 static void exit_status(FILE *out)
 {
     fputs(".SH EXIT STATUS\n", out);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i <= CLI_NOT_SO; i++) {
         fprintf(out, ".TP\n%d\n", i);
         roff_line(out, cli_exit_text[i]);
     }

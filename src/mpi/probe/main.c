@@ -1,6 +1,8 @@
-/* espalier-probe-MPI [BUDGET [ranks]]: measures the network between the ranks. Standard
- * output of rank 0 has lines that begin with '@': samples, and how far it is; see
- * docs/measure.md. With the word "ranks" each rank is taken for a host of its own. */
+/* espalier-probe-MPI [BUDGET [ranks] [check FILE]]: measures the network between the
+ * ranks. Standard output of rank 0 has lines that begin with '@': samples, and how far it
+ * is; see docs/measure.md. With the word "ranks" each rank is taken for a host of its
+ * own; with "check" the platform in the file, which rank 0 reads, is held to the network.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/units.h"
+#include "measure/recheck.h"
 #include "mpi/probe/probe.h"
 #include "mpi/probe/tuning.h"
 
@@ -263,7 +266,21 @@ static void print_samples(const struct espi_samples *s)
     free(text);
 }
 
-static void command_all(int n_ranks, const char *names, double budget_s)
+static esp_status measure_or_check(const struct espi_probe_driver *prober,
+                                   const char *file, struct espi_samples *samples,
+                                   struct esp_err *err)
+{
+    struct esp_platform *p = NULL;
+    if (!file)
+        return espi_probe(prober, samples, err);
+    esp_status status = esp_platform_read(file, NULL, &p, err);
+    if (!status)
+        status = espi_probe_recheck(prober, p, samples, err);
+    esp_platform_free(p);
+    return status;
+}
+
+static void command_all(int n_ranks, const char *names, double budget_s, const char *file)
 {
     struct commander c = {.n_ranks = n_ranks};
     struct espi_samples samples = {0};
@@ -276,7 +293,7 @@ static void command_all(int n_ranks, const char *names, double budget_s)
     find_hosts(&c, names, &samples);
     printf("@hosts %d %d\n", c.n_hosts, n_ranks);
     try_buses(&c, &samples);
-    if (espi_probe(&prober, &samples, &err))
+    if (measure_or_check(&prober, file, &samples, &err))
         give_up(err.text);
     print_samples(&samples);
     carry_out(&c, NULL, 0, ORDER_QUIT, 0, 0, &samples);
@@ -290,21 +307,27 @@ static void command_all(int n_ranks, const char *names, double budget_s)
 
 int main(int argc, char **argv)
 {
-    int rank, size;
+    int rank, size, by_rank = 0;
     char name[NAME] = "", *names = NULL;
+    const char *file = NULL;
     double budget_s = 60;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc > 1 && (espi_parse_time(argv[1], &budget_s) || budget_s <= 0))
         give_up("the budget is no time");
-    if (argc > 2 || gethostname(name, NAME - 1) || !name[0])
+    for (int i = 2; i < argc; i++) {
+        by_rank |= strcmp(argv[i], "ranks") == 0;
+        if (strcmp(argv[i], "check") == 0 && i + 1 < argc)
+            file = argv[++i];
+    }
+    if (by_rank || gethostname(name, NAME - 1) || !name[0])
         snprintf(name, NAME, "rank%d", rank);
     if (rank == 0 && !(names = espi_array((size_t)size, NAME)))
         give_up("out of memory");
     MPI_Gather(name, NAME, MPI_BYTE, names, NAME, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        command_all(size, names, budget_s);
+        command_all(size, names, budget_s, file);
     else
         serve_rounds(rank);
     espi_free(names);

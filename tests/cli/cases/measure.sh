@@ -21,3 +21,9 @@ espalier measure --samples $DATA/samples.txt | head -8
 printf 'espalier-samples/1\nhost a 1\nhost b 1\nrate 0 0 2 5\n' > bad.txt; espalier measure --samples bad.txt -o p.json
 
 printf 'espalier-samples/1\nhost a 1\nhost b 1\nlatency 0 0 1 0.001\n' > poor.txt; espalier measure --samples poor.txt -o q.json; ls q.json
+
+espalier measure --check p.json
+
+espalier measure --check p.json --update p.json -- mpirun.openmpi
+
+espalier measure --check missing.json -- mpirun.openmpi
