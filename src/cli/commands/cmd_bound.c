@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
+#include "cli/printing/certainty.h"
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
 #include "platform/platform.h"
@@ -77,6 +78,14 @@ static int print_bound_json(const struct cli_question *q, const struct esp_bound
 
     json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
     cli_json_real(json, "throughput_Bps", espi_round_digits(b->throughput_Bps, DIGITS));
+    struct esp_rate_range range;
+    if (cli_bound_range(q->p, b, &range)) {
+        cli_json_real(json, "throughput_low_Bps",
+                      espi_round_digits(range.low_Bps, DIGITS));
+        cli_json_real(json, "throughput_high_Bps",
+                      isfinite(range.high_Bps) ? espi_round_digits(range.high_Bps, DIGITS)
+                                               : NAN);
+    }
     cli_json_real(json, "slices_per_s", espi_round_digits(b->slices_per_s, DIGITS));
     cli_json_real(json, "slice_bytes", b->slice_bytes);
     cli_json_real(json, "solve_s", b->solve_s);
@@ -110,6 +119,20 @@ static void add_rate(struct cli_table *t, const struct esp_bound *b)
     cli_table_add(t, "slices");
     cli_table_add(t, "at most %.6g a second, of %s", b->slices_per_s,
                   espi_format_bytes(slice, sizeof slice, b->slice_bytes));
+}
+
+/* Rates that were measured are known to lie between two. */
+static void add_doubt(struct cli_table *t, const struct cli_question *q,
+                      const struct esp_bound *b)
+{
+    struct esp_rate_range range;
+    char text[80];
+
+    if (!cli_bound_range(q->p, b, &range))
+        return;
+    cli_table_add(t, "not sure");
+    cli_table_add(t, "%s, by what is known of the rates that limit it",
+                  cli_range_text(text, sizeof text, range));
 }
 
 /* How near some plan comes. */
@@ -155,6 +178,7 @@ static int print_facts(const struct cli_question *q, const struct esp_bound *b)
 
     cli_table_init(&t, columns, 2);
     add_rate(&t, b);
+    add_doubt(&t, q, b);
     add_proof(&t, q, b);
     add_makespan(&t, q, b);
     cli_table_add(&t, "solving");

@@ -65,7 +65,7 @@ const char *cli_measurement_warning(char *out, size_t size, const struct esp_pla
         snprintf(
             out, size,
             "%d of %d rounds got less than when the same transfers ran again: the "
-            "network or its hosts are under load. Measure again when they are quiet.",
+            "network or its hosts were under load. Measure again when they are quiet.",
             m->disturbed, m->rounds);
     else if (m && espi_measurement_is_bad(m))
         snprintf(out, size,
@@ -74,6 +74,52 @@ const char *cli_measurement_warning(char *out, size_t size, const struct esp_pla
     else
         return NULL;
     return out;
+}
+
+/* A link that is as fast as the slowest of its cables is known as these are. */
+static struct esp_rate_range link_range(const struct esp_platform *p, int link)
+{
+    struct esp_rate_range range = esp_platform_link_range(p, link);
+    double Bps = esp_platform_link_bandwidth_Bps(p, link), high_Bps = INFINITY;
+    int is_own = 1;
+
+    for (int k = 0; k < esp_platform_link_cable_count(p, link); k++) {
+        struct esp_rate_range cable =
+            esp_platform_cable_range(p, esp_platform_link_cable(p, link, k));
+        double rate =
+            esp_platform_cable_bandwidth_Bps(p, esp_platform_link_cable(p, link, k));
+        range.low_Bps = fmin(range.low_Bps, cable.low_Bps);
+        high_Bps = fmin(high_Bps, cable.high_Bps);
+        is_own &= rate > Bps;
+    }
+    if (!is_own)
+        range.high_Bps = fmax(Bps, high_Bps);
+    return range;
+}
+
+/* Prices that prove a limit prove one for other rates, too: each resource counts with its
+ * share times what its rate has become. */
+int cli_bound_range(const struct esp_platform *p, const struct esp_bound *b,
+                    struct esp_rate_range *out)
+{
+    double low = 0, high = 0;
+
+    for (int i = 0; i < b->n_bottlenecks; i++) {
+        const struct esp_bottleneck *x = b->bottlenecks[i];
+        struct esp_rate_range range = {1, 1, ESP_UNSET};
+        double Bps = 1;
+        if (x->kind == ESP_RESOURCE_CABLE) {
+            range = esp_platform_cable_range(p, x->owner);
+            Bps = esp_platform_cable_bandwidth_Bps(p, x->owner);
+        } else if (x->kind == ESP_RESOURCE_LINK) {
+            range = link_range(p, x->owner);
+            Bps = esp_platform_link_bandwidth_Bps(p, x->owner);
+        }
+        low += x->price * range.low_Bps / Bps;
+        high += x->price * range.high_Bps / Bps;
+    }
+    *out = (struct esp_rate_range){low * b->throughput_Bps, high * b->throughput_Bps, 0};
+    return b->n_bottlenecks > 0 && high > low && isfinite(b->throughput_Bps);
 }
 
 void cli_json_range(json_t *json, struct esp_rate_range range)

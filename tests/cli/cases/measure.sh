@@ -27,3 +27,9 @@ espalier measure --check p.json
 espalier measure --check p.json --update p.json -- mpirun.openmpi
 
 espalier measure --check missing.json -- mpirun.openmpi
+
+printf '{"format":"espalier-platform/1","name":"sure","model":"capacity","measured":{"rounds":16,"disturbed":4,"transfers":80,"off_median":0.04,"off_95":0.2},"nodes":[{"name":"a"},{"name":"b"},{"name":"c"}],"links":[{"from":"a","to":"b","bandwidth_Bps":10,"duplex":true},{"from":"a","to":"c","bandwidth_Bps":10}],"shared":[{"name":"a:out","bandwidth_Bps":10,"low_Bps":8,"high_Bps":11,"confidence":0.9,"links":[["a","b"],["a","c"]]},{"name":"b:out","bandwidth_Bps":10,"low_Bps":9,"confidence":0.5,"links":[["b","a"]]}]}' > sure.json; espalier info sure.json | grep -A9 'sure\|Shared'
+
+espalier bound sure.json --root a | grep 'throughput\|sure'
+
+espalier import sure.json -o copy.json; espalier info --json copy.json | grep -A6 '"measured"\|"high_Bps"'
