@@ -274,6 +274,18 @@ static void put_in_buffer(struct timing *t, int node, int post)
     *link = post;
 }
 
+/* The post at hand takes its cables, as soon as all of them are free; gives when. */
+static double take_cables_s(struct timing *t, double at_s)
+{
+    for (int k = 0; k < t->n_uses; k++)
+        if (t->use_res[k] >= t->res.first_cable)
+            at_s = fmax(at_s, t->free_s[t->use_res[k]]);
+    for (int k = 0; k < t->n_uses; k++)
+        if (t->use_res[k] >= t->res.first_cable)
+            t->free_s[t->use_res[k]] = at_s + t->use_s[k];
+    return at_s;
+}
+
 static void send_post(struct timing *t, int node, double at_s)
 {
     int post = next_post(t, node), to = t->posts.post[post].to;
@@ -283,7 +295,8 @@ static void send_post(struct timing *t, int node, double at_s)
     list_uses(t, post);
     for (int k = 0; k < t->n_uses; k++)
         t->load[t->use_res[k]] += t->use_s[k];
-    t->there_s[post] = at_s + fmax(time.lag_s - espi_recv_overhead_s(t->p, to, bytes), 0);
+    double recv_s = espi_recv_overhead_s(t->p, to, bytes);
+    t->there_s[post] = fmax(take_cables_s(t, at_s) + time.lag_s - recv_s, at_s);
     t->cpu_s[node] = at_s + espi_send_overhead_s(t->p, node, bytes);
     t->hold_s[node] = at_s + time.hold_s;
     t->at[node]++;

@@ -80,6 +80,7 @@ static esp_status run_auto(const struct espi_task *task, struct esp_plan *plan,
     request.budget_s /= 2 + ESPI_CONTEST_ROUNDS; /* the part of the time of one search */
     espi_contest_init(&c, task->p, &request, task->arena);
     c.judge.closer_looks = ESPI_CLOSER_LOOKS;
+    espi_judge_ask(&c.judge, &request);
     if (task->p->n_hosts > ESPI_CONTEST_FEW_HOSTS)
         c.task.work_limit = ESPI_CONTEST_PACKING_WORK;
     esp_status st = hold_contest(&c, task->option[OPTION_WORK], err);

@@ -19,6 +19,7 @@ struct sizes {
     unsigned char played[ESPI_SLICE_SIZES_MAX]; /* to its end, if it is timed */
     int n_played;
     unsigned char is_short[ESPI_SLICE_SIZES_MAX]; /* its timing is what it will claim */
+    unsigned char is_left[ESPI_SLICE_SIZES_MAX];  /* not timed, unless it is climbed to */
     int named;                                    /* the one that find_named() says */
     double named_least_s; /* it is not through before by that, however it is timed */
 };
@@ -64,7 +65,7 @@ static esp_status list_sizes(const struct espi_judge *j, const struct esp_plan *
 
 void espi_judge_ask(struct espi_judge *judge, const struct esp_request *request)
 {
-    if (judge->p->model != ESP_MODEL_HNOW || !espi_op_has_parts(request->op))
+    if (judge->p->model != ESP_MODEL_HNOW)
         return;
     judge->by = request->judge;
     judge->by_arg = request->judge_arg;
@@ -114,7 +115,8 @@ static int find_named(const struct espi_judge *j, const struct esp_plan *plan,
 {
     double usual_bytes =
         espi_usual_slices(j->size_bytes, espi_plan_parts(plan, j->p->n_hosts));
-    for (int i = 0; claims_count(j, plan) && i < s->n; i++)
+    int counts = claims_count(j, plan) || is_for_others(j, plan);
+    for (int i = 0; counts && i < s->n; i++)
         if (j->only_bytes > 0 ||
             (s->bytes[i] == usual_bytes && plan->slice_bytes == usual_bytes))
             return i;
@@ -166,9 +168,9 @@ static void leave_guesses(const struct espi_judge *j, struct sizes *s)
             s->least_s[i] = INFINITY;
 }
 
-/* Gives up all slices but the named ones and those that look best by one order of sends
- * each, of one tree by the closed form: to look for the best order for all of them, or to
- * ask others about all, takes ten times as long. */
+/* Leaves out all slices but the named ones and those that look best by one order of sends
+ * each or by the closed form, which may know of a better order: to look for the best
+ * order for all of them, or to ask others about all, takes ten times as long. */
 static esp_status keep_best(const struct espi_judge *j, const struct esp_plan *plan,
                             double limit_s, struct sizes *s, struct esp_err *err)
 {
@@ -178,27 +180,27 @@ static esp_status keep_best(const struct espi_judge *j, const struct esp_plan *p
         rank_s[i] = INFINITY;
         if (!(s->least_s[i] < limit_s))
             continue;
-        rank_s[i] = s->closed_s[i];
         if (plan->n_trees > 1)
             st = espi_plan_rank(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
                                 j->arena, &rank_s[i], err);
-        rank_s[i] = espi_with_messages_s(j->p, rank_s[i], s->messages_s[i]);
+        rank_s[i] =
+            espi_with_messages_s(j->p, fmin(rank_s[i], s->closed_s[i]), s->messages_s[i]);
     }
     for (int i = 0; i < s->n && !st; i++) {
         int better = 0;
         for (int k = 0; k < s->n; k++)
             better += rank_s[k] < rank_s[i] || (rank_s[k] == rank_s[i] && k < i);
-        if (better >= j->closer_looks && i != s->named)
-            s->least_s[i] = INFINITY;
+        s->is_left[i] = better >= j->closer_looks && i != s->named;
     }
     return st;
 }
 
+/* -1: none. */
 static int most_promising(const struct sizes *s)
 {
-    int best = 0;
-    for (int i = 1; i < s->n; i++)
-        if (s->least_s[i] < s->least_s[best])
+    int best = -1;
+    for (int i = 0; i < s->n; i++)
+        if (!s->is_left[i] && (best < 0 || s->least_s[i] < s->least_s[best]))
             best = i;
     return best;
 }
@@ -264,25 +266,43 @@ static esp_status hold_to_claims(const struct espi_judge *j, const struct esp_pl
     return take_claim(j, plan, s, named, limit_s, best, err);
 }
 
-/* The slices that are through first as they are timed; gives which. */
+/* The best slices so far. */
+struct leader {
+    struct espi_verdict verdict;
+    int at; /* which; -1: none */
+    double limit_s;
+};
+
+/* Times these slices once, if they may be better. */
+static esp_status try_slices(const struct espi_judge *j, const struct esp_plan *plan,
+                             struct sizes *s, int i, struct leader *best,
+                             struct esp_err *err)
+{
+    double finish_s = 0;
+    if (i < 0 || i >= s->n || !(s->least_s[i] < best->limit_s))
+        return ESP_OK;
+    s->least_s[i] = INFINITY;
+    esp_status st = time_finish(j, plan, s, i, &finish_s, err);
+    double judged_s = espi_with_messages_s(j->p, finish_s, s->messages_s[i]);
+    if (!st && judged_s < best->limit_s)
+        *best = (struct leader){{s->bytes[i], judged_s, finish_s}, i, judged_s};
+    return st;
+}
+
+/* The slices that are through first as they are timed; of those that were left out, too,
+ * where they are next to the best, until neither neighbour is better. */
 static esp_status find_best(const struct espi_judge *j, const struct esp_plan *plan,
-                            double limit_s, struct sizes *s, struct espi_verdict *best,
-                            int *found, struct esp_err *err)
+                            struct sizes *s, struct leader *best, struct esp_err *err)
 {
     esp_status st = ESP_OK;
-    for (int looked = 0; looked < s->n && !st; looked++) {
-        int i = most_promising(s);
-        double finish_s = 0;
-        if (!(s->least_s[i] < limit_s))
-            break;
-        st = time_finish(j, plan, s, i, &finish_s, err);
-        double judged_s = espi_with_messages_s(j->p, finish_s, s->messages_s[i]);
-        if (!st && judged_s < limit_s) {
-            *best = (struct espi_verdict){s->bytes[i], judged_s, finish_s};
-            *found = i;
-            limit_s = judged_s;
-        }
-        s->least_s[i] = INFINITY;
+    for (int i = most_promising(s); i >= 0 && s->least_s[i] < best->limit_s && !st;
+         i = most_promising(s))
+        st = try_slices(j, plan, s, i, best, err);
+    for (int from = -1; best->at != from && !st;) {
+        from = best->at;
+        st = try_slices(j, plan, s, from - 1, best, err);
+        if (!st)
+            st = try_slices(j, plan, s, from + 1, best, err);
     }
     return st;
 }
@@ -293,8 +313,7 @@ esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan
                            double limit_s, struct espi_verdict *out, struct esp_err *err)
 {
     struct sizes s = {.n = 0};
-    struct espi_verdict best = {.judged_s = INFINITY};
-    int found = -1;
+    struct leader best = {{.judged_s = INFINITY}, -1, limit_s};
     esp_status st = list_sizes(judge, plan, &s, err);
     if (!st)
         st = leave_hopeless(judge, plan, limit_s, &s, err);
@@ -306,10 +325,10 @@ esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan
     if (!st && judge->closer_looks && costly && s.n > judge->closer_looks)
         st = keep_best(judge, plan, limit_s, &s, err);
     if (!st)
-        st = find_best(judge, plan, limit_s, &s, &best, &found, err);
+        st = find_best(judge, plan, &s, &best, err);
     if (!st && claims_count(judge, plan))
-        st = hold_to_claims(judge, plan, &s, found, limit_s, &best, err);
+        st = hold_to_claims(judge, plan, &s, best.at, limit_s, &best.verdict, err);
     if (!st)
-        *out = best;
+        *out = best.verdict;
     return st;
 }

@@ -36,8 +36,8 @@ struct espi_verdict {
     double finish_s; /* of that the finish, as predicted */
 };
 
-/* Where nothing plays plans of trees to their end, the judge of the request tells how
- * long they take, if it has one: what all hosts send to all at once, by processors. */
+/* Where nothing plays plans of trees to their end (hnow), the judge of the request tells
+ * how long they take, if it has one. */
 void espi_judge_ask(struct espi_judge *judge, const struct esp_request *request);
 
 /* The best slices for a checked plan, if it is through before limit_s by them. */

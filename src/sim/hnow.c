@@ -6,7 +6,9 @@
  * its start the message is in the receiver's buffer. A processor takes messages out of
  * its buffer first come first served, T_recv each, whenever it has nothing to send: what
  * can be sent goes first. So T_end is the time from the start of a send to the end of the
- * receive, if the receiver has nothing else to do (definition 1 of the paper).
+ * receive, if the receiver has nothing else to do (definition 1 of the paper). Cables,
+ * which the paper does not have, carry one message after the other, in the order of their
+ * sends; who waits there keeps no processor.
  *
  * O(log ranks) for each send and receive, and the length of a buffer for one that comes
  * in out of order. */
@@ -34,6 +36,7 @@ struct engine {
     int *at;
     int *first, *last;               /* of the buffer; -1: empty */
     double *send_s, *recv_s, *gap_s; /* streams: T_send, T_recv, T_hold */
+    double *cable_free_s;            /* cables */
     int64_t *arrived;
     struct espi_heap next; /* rank -> when it does something */
     struct letter *letters;
@@ -104,6 +107,27 @@ static void occupy_processor(struct engine *g, int rank, double at_s, double bus
     g->sim->busy_s[g->sim->node[rank]] += busy_s; /* the processor */
 }
 
+/* The message takes its cables, as soon as all of them are free; gives when it is in the
+ * receiver's hands. */
+static double pass_cables(struct engine *g, int stream, double at_s)
+{
+    struct espi_sim *s = g->sim;
+    int first = s->links.first_cable;
+    for (int k = s->use_start[stream]; k < s->use_start[stream + 1]; k++)
+        if (s->use_resource[k] >= first)
+            at_s = fmax(at_s, g->cable_free_s[s->use_resource[k] - first]);
+    double end_s = espi_sim_arrival_s(s, stream, at_s), stretch = 1;
+    if (s->varies && s->varies[stream])
+        stretch = (end_s - at_s) / s->lag_s[stream];
+    for (int k = s->use_start[stream]; k < s->use_start[stream + 1]; k++)
+        if (s->use_resource[k] >= first) {
+            double time_s = s->use_s[k] * stretch;
+            g->cable_free_s[s->use_resource[k] - first] = at_s + time_s;
+            s->busy_s[s->use_resource[k]] += isfinite(time_s) ? time_s : 0;
+        }
+    return end_s;
+}
+
 static int send_message(struct engine *g, int rank, double at_s)
 {
     struct espi_sim *s = g->sim;
@@ -111,7 +135,7 @@ static int send_message(struct engine *g, int rank, double at_s)
     int to = g->prog->streams[step->stream].to, letter = new_letter(g);
     if (letter < 0)
         return -1;
-    double end_s = espi_sim_arrival_s(s, step->stream, at_s);
+    double end_s = pass_cables(g, step->stream, at_s);
     g->letters[letter] = (struct letter){
         .stream = step->stream,
         .state = step->state,
@@ -176,8 +200,9 @@ static int engine_init(struct engine *g, struct espi_sim *sim)
     g->recv_s = ESPI_ARENA_NEW(a, double, prog->n_streams);
     g->gap_s = ESPI_ARENA_NEW(a, double, prog->n_streams);
     g->arrived = ESPI_ARENA_ZNEW(a, int64_t, prog->n_states);
+    g->cable_free_s = ESPI_ARENA_ZNEW(a, double, (size_t)sim->reality->n_shared + 1);
     if (!g->free_s || !g->hold_s || !g->round || !g->at || !g->first || !g->last ||
-        !g->send_s || !g->recv_s || !g->gap_s || !g->arrived ||
+        !g->send_s || !g->recv_s || !g->gap_s || !g->arrived || !g->cable_free_s ||
         espi_heap_init(&g->next, a, n))
         return -1;
     for (int r = 0; r < n; r++)

@@ -16,6 +16,7 @@
 #include "program/program.h"
 #include "schedule/round.h"
 #include "support/alloc_fail.h"
+#include "support/kinds.h"
 #include "support/random_plan.h"
 #include "support/seed.h"
 
@@ -123,6 +124,31 @@ static void pipelined_makespans_agree(void **state)
             assert_true(count * 1e4 / s <= cost.throughput_Bps * 1.000001);
         }
         esp_plan_free(plan);
+        esp_platform_free(p);
+    }
+}
+
+/* Processors share cables, too: along one tree the busiest cable, or processor, sets the
+ * pace, and plans of messages are through when they claim. */
+static void processors_wait_for_cables(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct esp_platform *p = kind_platform(3, 6, test_seed(seed), ESP_MODEL_HNOW);
+        static const struct kind_case trees = {ESP_OP_BCAST, "grow", 0};
+        static const struct kind_case messages = {ESP_OP_ALLGATHER, "bruck", 0};
+        double count = 400, bytes = KIND_SLICE_BYTES;
+        struct esp_plan *tree = kind_plan(p, &trees, count);
+        struct esp_plan *steps = kind_plan(p, &messages, 3);
+        double pace_s = cost_of(p, tree, count * bytes, bytes).load_s;
+        double s = makespan(p, tree, count * bytes, bytes, ESP_SHARING_EXCLUSIVE);
+        if (!(s >= (count - 1) * pace_s))
+            fail_msg("%g slices of %g s are through after %g s", count, pace_s, s);
+        near(makespan(p, steps, steps->size_bytes, steps->slice_bytes,
+                      ESP_SHARING_EXCLUSIVE),
+             steps->makespan_s, 1e-9);
+        esp_plan_free(tree);
+        esp_plan_free(steps);
         esp_platform_free(p);
     }
 }
@@ -457,6 +483,7 @@ int main(void)
         cmocka_unit_test(rates_change_and_links_go_down),
         cmocka_unit_test(nodes_stop),
         cmocka_unit_test(relays_do_not_count),
+        cmocka_unit_test(processors_wait_for_cables),
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(fluid_shares_are_fair),
         cmocka_unit_test(rounds_share_slices_by_weight),
