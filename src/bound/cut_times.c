@@ -15,9 +15,9 @@
 /* ---- latencies ---- */
 
 static void shortest(const struct espi_cut_net *net, const struct espi_digraph *g,
-                     int node, const double *weight, double *distance)
+                     const int *nodes, int n, double *distance)
 {
-    struct espi_dijkstra_query query = {weight, &node, 1, NULL};
+    struct espi_dijkstra_query query = {net->p->latency_s, nodes, n, NULL};
     espi_dijkstra(net->paths, g, &query, distance, net->last_arc);
 }
 
@@ -34,13 +34,19 @@ static struct espi_digraph turned_graph(const struct esp_platform *p)
 void espi_cut_net_from(const struct espi_cut_net *net, int node, double *from_s)
 {
     struct espi_digraph g = graph_of(net->p);
-    shortest(net, &g, node, net->p->latency_s, from_s);
+    shortest(net, &g, &node, 1, from_s);
 }
 
 void espi_cut_net_to(const struct espi_cut_net *net, int node, double *to_s)
 {
+    espi_cut_net_to_any(net, &node, 1, to_s);
+}
+
+void espi_cut_net_to_any(const struct espi_cut_net *net, const int *nodes, int n,
+                         double *to_s)
+{
     struct espi_digraph g = turned_graph(net->p);
-    shortest(net, &g, node, net->p->latency_s, to_s);
+    shortest(net, &g, nodes, n, to_s);
 }
 
 /* A path through switches uses all of its links at once: at a switch counts the least of

@@ -3,7 +3,8 @@
  * - the size over the best throughput of the platform without latencies, and for a
  *   broadcast more than that: at the prices that prove that throughput every resource
  *   counts for the time that it can be used, not before the first byte can be there and
- *   not so late that what it carries comes in after the end;
+ *   not so late that what it carries comes in after the end; for a scatter the same
+ *   within the program itself, for all parts and for those that go far (part_times.c);
  * - cuts (cut_times.c): all that has to leave the root, or enter a host or a site, and
  * the latency of the shortest ways to and from there;
  * - the longest of the shortest ways.
@@ -15,6 +16,7 @@
 
 #include "base/err.h"
 #include "bound/op_bound.h"
+#include "bound/part_times.h"
 #include "bound/tuning.h"
 #include "plan/ops.h"
 #include "solve/packing.h"
@@ -171,6 +173,22 @@ static esp_status bound_trees(struct search *s, struct esp_err *err)
             break;
         shrink_resources(&v, s->best_s, delay_s, scale);
     }
+    return st;
+}
+
+/* A scatter: what each resource is used for in its time. */
+static esp_status bound_parts(struct search *s, struct esp_err *err)
+{
+    const struct espi_makespan_task *t = s->t;
+    struct espi_flow_net net;
+    struct espi_part_times parts = {&s->net, &net, s->from_s, s->before_s, s->after_s};
+    double end_s = s->best_s;
+    if (espi_flow_net_init(&net, s->relaxed, t->size_bytes / s->n_targets, t->root,
+                           t->n_targets, t->targets, s->net.arena))
+        return espi_err_nomem(err);
+    esp_status st = espi_parts_s(&parts, &end_s, err);
+    if (!st)
+        raise_bound(s, end_s);
     return st;
 }
 
@@ -379,7 +397,8 @@ static esp_status bound_turned(const struct espi_makespan_task *t,
         if (!st && is_limited(&s))
             st = t->op == ESP_OP_BCAST || (t->op == ESP_OP_MULTICAST && !t->targets)
                      ? bound_trees(&s, err)
-                     : bound_rate(&s, err);
+                 : t->op == ESP_OP_SCATTER ? bound_parts(&s, err)
+                                           : bound_rate(&s, err);
     }
     espi_arena_done(&arena);
     if (!st)

@@ -52,6 +52,9 @@ struct espi_cut_net {
 /* Latency of the shortest paths from a node to all, or from all to it; -1: no memory. */
 void espi_cut_net_from(const struct espi_cut_net *net, int node, double *from_s);
 void espi_cut_net_to(const struct espi_cut_net *net, int node, double *to_s);
+/* From all to the nearest of some. */
+void espi_cut_net_to_any(const struct espi_cut_net *net, const int *nodes, int n,
+                         double *to_s);
 
 /* After which delay a link can be used at the earliest if nodes have data after ready_s,
  * and how long before the end at the latest if bytes then need left_s from nodes on. Both

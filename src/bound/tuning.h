@@ -63,4 +63,12 @@
  * chosen on: not measured */
 #define ESPI_DELAYS_COUNT 1.001
 
+/* So many distances from the root, of targets of a scatter, are those beyond which its
+ * makespan is looked for alone.
+ * unit: distances
+ * trades: larger, a linear program each; smaller, lower bounds where far hosts limit
+ * shown by: bench_finish --ops scatter --sizes 64e6
+ * chosen on: the most sites that networks of bench_finish have */
+enum { ESPI_PARTS_DISTANCES = 8 };
+
 #endif

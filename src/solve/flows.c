@@ -191,6 +191,53 @@ void espi_flows_free(struct espi_flows *f)
     f->x = NULL;
 }
 
+esp_status espi_flows_delayed(struct espi_flows *f, const unsigned char *gets,
+                              const double *delay_s, double *end_s, struct esp_err *err)
+{
+    const struct espi_flow_net *net = f->net;
+    for (int r = 0; r < net->res.n; r++)
+        if (f->row[r] >= 0)
+            espi_lp_set_row(f->lp, f->row[r], -DBL_MAX, -delay_s[r] / net->unit_s);
+    for (int v = 0; v < net->g.n; v++)
+        if (v != net->root)
+            espi_lp_set_row(f->lp, f->n_loads + v, gets[v], gets[v]);
+    return solve_flows(f, end_s, err);
+}
+
+esp_status espi_flows_group(struct espi_flows *f, int n_groups, const int *group,
+                            struct esp_err *err)
+{
+    int m = f->net->g.m, at = 0;
+    struct espi_arena_mark mark = espi_arena_mark(f->arena);
+    int *start = ESPI_ARENA_NEW(f->arena, int, (size_t)n_groups + 1);
+    int *index = ESPI_ARENA_NEW(f->arena, int, m);
+    double *value = ESPI_ARENA_NEW(f->arena, double, m);
+    if (!start || !index || !value)
+        return espi_err_nomem(err);
+    for (int i = 0; i < n_groups; i++) {
+        start[i] = at;
+        for (int e = 0; e < m; e++)
+            if (group[e] == i) {
+                index[at] = 1 + e;
+                value[at++] = 1;
+            }
+    }
+    start[n_groups] = at;
+    struct espi_lp_vectors rows = {
+        .count = n_groups, .start = start, .index = index, .value = value};
+    f->first_group = espi_lp_rows(f->lp);
+    espi_lp_add_rows(f->lp, &rows);
+    espi_arena_release(f->arena, mark);
+    return ESP_OK;
+}
+
+esp_status espi_flows_close(struct espi_flows *f, int group, struct esp_err *err)
+{
+    espi_lp_set_row(f->lp, f->first_group + group, -DBL_MAX, 0);
+    esp_status st = solve_flows(f, &f->period_s, err);
+    return st ? st : note_values(f, err);
+}
+
 /* The row of the node in flow 0, where it is an origin or not. */
 static void set_balance(struct espi_flows *f, int node)
 {

@@ -19,9 +19,10 @@ struct espi_flows {
     int n_sources;
     int source[ESPI_SOURCES_MAX];
     double period_s;
-    int n_loads; /* rows before those of nodes */
-    int *row;    /* resource -> its row */
-    double *x;   /* the columns' values, of the sources there are */
+    int n_loads;     /* rows before those of nodes */
+    int *row;        /* resource -> its row */
+    int first_group; /* its row */
+    double *x;       /* the columns' values, of the sources there are */
     size_t x_cap;
 };
 
@@ -34,6 +35,19 @@ void espi_flows_free(struct espi_flows *f);
  * *better says so. Otherwise nothing has changed but the time that has passed. */
 esp_status espi_flows_try_source(struct espi_flows *f, int node, int *better,
                                  struct esp_err *err);
+
+/* The earliest end of one message to these targets alone (by node), from the root alone,
+ * if each resource can be used for all but delay_s of the time until then. */
+esp_status espi_flows_delayed(struct espi_flows *f, const unsigned char *gets,
+                              const double *delay_s, double *end_s, struct esp_err *err);
+
+/* With the root alone: puts links into groups, of which any may be closed; group[link] is
+ * -1 for those that always stay open. */
+esp_status espi_flows_group(struct espi_flows *f, int n_groups, const int *group,
+                            struct esp_err *err);
+/* Nothing flows over links of the group from here on; the period and the flow are those
+ * of the others, which have to reach all targets. */
+esp_status espi_flows_close(struct espi_flows *f, int group, struct esp_err *err);
 
 /* What flows on each link: flow 0 is for the targets that are no sources, flow i > 0 for
  * source i. Borrowed until the next call. */
