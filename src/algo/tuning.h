@@ -431,6 +431,13 @@ enum { ESPI_SHARES_PASSES_LEAST = 3 };
  * chosen on: not measured */
 enum { ESPI_SHARES_CONTEST_ARCS = 1 << 17 };
 
+/* So many limits of how long ways may be are tried for the flow of one scatter.
+ * unit: linear programs
+ * trades: larger, time; smaller, ways that are too long for the message, or too few
+ * shown by: bench_finish --ops scatter --sizes 64e6
+ * chosen on: not measured */
+enum { ESPI_WAY_LIMITS = 8 };
+
 /* A transfer is late when it takes so many times the expected time.
  * unit: 1
  * trades: larger, waiting for links that are slow; smaller, second senders where the

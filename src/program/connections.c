@@ -1,5 +1,6 @@
 #include "program/connections.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "graph/parallel_arcs.h"
@@ -37,6 +38,17 @@ static int group_streams(struct espi_connections *c, const struct espi_program *
     return 0;
 }
 
+/* Later legs of a tree lag behind its first ones, all of it as those do. */
+static void find_tree_lags(struct espi_connections *c, const struct espi_program *prog)
+{
+    for (int t = 0; t < prog->n_trees; t++)
+        c->tree_lag[t] = INT_MAX;
+    for (int k = 0; k < prog->send_start[prog->n_ranks]; k++) {
+        int *lag = &c->tree_lag[prog->streams[prog->sends[k].stream].tree];
+        *lag = prog->sends[k].lag < *lag ? prog->sends[k].lag : *lag;
+    }
+}
+
 static int list_steps(struct espi_connections *c, const struct espi_program *prog,
                       int rank, struct espi_arena *arena)
 {
@@ -47,8 +59,10 @@ static int list_steps(struct espi_connections *c, const struct espi_program *pro
     c->round = ESPI_ARENA_ZNEW(arena, int64_t, prog->n_streams);
     c->at = ESPI_ARENA_ZNEW(arena, int, prog->n_streams);
     c->lead = ESPI_ARENA_NEW(arena, int64_t, prog->n_trees);
-    if (!c->step_start || !c->step || !c->round || !c->at || !c->lead)
+    c->tree_lag = ESPI_ARENA_NEW(arena, int, prog->n_trees);
+    if (!c->step_start || !c->step || !c->round || !c->at || !c->lead || !c->tree_lag)
         return -1;
+    find_tree_lags(c, prog);
     for (int k = first; k < last; k++)
         c->step_start[prog->sends[k].stream + 2]++;
     for (int s = 0; s < prog->n_streams; s++)
@@ -75,6 +89,21 @@ static const struct espi_step *next_of_stream(struct espi_connections *c,
                           &c->round[stream], &c->at[stream]);
 }
 
+/* The round in which a stream's next step has its turn: that of its slice, and what the
+ * tree lags. */
+static int64_t turn_of(const struct espi_connections *c, const struct espi_program *prog,
+                       const struct espi_step *step)
+{
+    return c->round[step->stream] - step->lag +
+           c->tree_lag[prog->streams[step->stream].tree];
+}
+
+static int64_t slot_of(const struct espi_connections *c, const struct espi_program *prog,
+                       const struct espi_step *step)
+{
+    return turn_of(c, prog, step) * prog->slots + step->slot;
+}
+
 /* How far each tree is that the rank has the data of; -1: no such tree. */
 static void find_leads(struct espi_connections *c, const struct espi_program *prog,
                        int first, int last)
@@ -86,9 +115,9 @@ static void find_leads(struct espi_connections *c, const struct espi_program *pr
         if (prog->streams[s].source >= 0)
             continue;
         const struct espi_step *step = next_of_stream(c, prog, s);
-        int64_t slice = step ? espi_step_slice(prog, step, c->round[s]) : INT64_MAX;
-        if (slice > c->lead[tree])
-            c->lead[tree] = slice;
+        int64_t slot = step ? slot_of(c, prog, step) : INT64_MAX;
+        if (slot > c->lead[tree])
+            c->lead[tree] = slot;
     }
 }
 
@@ -129,11 +158,10 @@ espi_connection_next(struct espi_connections *c, const struct espi_program *prog
         const struct espi_step *step = next_of_stream(c, prog, s);
         if (!step || (now->window > 0 && c->open_of_stream[s] >= now->window))
             continue;
-        if ((prog->streams[s].source < 0 &&
-             espi_step_slice(prog, step, c->round[s]) > now->limit) ||
+        if ((prog->streams[s].source < 0 && slot_of(c, prog, step) > now->limit) ||
             !espi_step_has_data(prog, step, now->arrived, c->round[s]))
             continue;
-        int64_t batch = c->round[s] - step->lag; /* the round that the slice is of */
+        int64_t batch = turn_of(c, prog, step);
         if (!first || batch < first_batch ||
             (batch == first_batch && step->place < first->place)) {
             first = step;

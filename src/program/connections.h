@@ -2,15 +2,16 @@
  *
  * Where nothing but the network limits what a rank does at once (ESPI_FREE), every
  * connection goes on by itself: of the slices that are there it sends those of the
- * earliest round, and of these the one that comes first in the schedule, so that none of
- * them waits behind one that is not there yet. The slices of a stream stay in order.
+ * earliest round, later by what their tree lags, and of these the one that comes first in
+ * the schedule, so that none of them waits behind one that is not there yet. The slices
+ * of a stream stay in order.
  *
- * But what a rank has from the start leaves in about the order of the message, no tree
- * more than some slices before another: what meets on a port or a cable shares it
- * equally, and a tree that needs less than its share would else take what others need,
- * and leave them to use the network alone at the end. All else follows as it comes.
- * Nobody waits for ever: the tree that is last is never held back. Nor does one receiver
- * hold up others of its tree: a tree is as far as the one it served most. */
+ * But what a rank has from the start leaves in about the order of the schedule, no tree
+ * more than some slices before another, less what it lags: what meets on a port or a
+ * cable shares it equally, and a tree that needs less than its share would else take what
+ * others need, and leave them to use the network alone at the end. All else follows as it
+ * comes. Nobody waits for ever: the tree that is last is never held back. Nor does one
+ * receiver hold up others of its tree: a tree is as far as the one it served most. */
 #ifndef ESPI_PROGRAM_CONNECTIONS_H
 #define ESPI_PROGRAM_CONNECTIONS_H
 
@@ -29,7 +30,8 @@ struct espi_connections {
     int *at;
     /* sends under way, by connection and by stream */
     int *open, *open_of_stream;
-    int64_t *lead; /* tree -> the slice that the first of its streams is at; scratch */
+    int *tree_lag; /* tree -> rounds by which all of it comes later */
+    int64_t *lead; /* tree -> the slot that the first of its streams is at; scratch */
 };
 
 /* Those out of one rank, or of all where rank is -1. Everything lives in the arena; -1
@@ -37,8 +39,8 @@ struct espi_connections {
 int espi_connections_init(struct espi_connections *c, const struct espi_program *prog,
                           int rank, struct espi_arena *arena);
 
-/* The last slice up to which a rank may send now what it has from the start. O(its
- * streams). */
+/* The last slot, of those of all rounds, up to which a rank may send now what it has from
+ * the start. O(its streams). */
 int64_t espi_connections_limit(struct espi_connections *c,
                                const struct espi_program *prog, int rank);
 

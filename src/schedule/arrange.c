@@ -6,6 +6,7 @@
 
 #include "plan/ops.h"
 #include "plan/slices.h"
+#include "schedule/far_first.h"
 #include "schedule/replay_fluid.h"
 #include "schedule/tuning.h"
 
@@ -277,8 +278,9 @@ static int arrange(struct search *s, const struct esp_platform *p,
 
 /* Slot by slot, and along the edges. With one slice a round it is sent on in its own
  * round; with several, one round later a step, so that a round never waits for itself; so
- * too where data come back to who has sent them. */
-static int order_plainly(struct espi_arrangement *a, struct espi_arena *arena)
+ * too where data come back to who has sent them. What goes far comes first. */
+static int order_plainly(struct espi_arrangement *a, const struct esp_platform *p,
+                         const struct espi_round_options *o, struct espi_arena *arena)
 {
     const struct esp_plan *plan = a->legs.plan;
     int lags = a->round.slots > 1 || plan->op == ESP_OP_ALLREDUCE;
@@ -288,7 +290,9 @@ static int order_plainly(struct espi_arrangement *a, struct espi_arena *arena)
     struct espi_op *op = ESPI_ARENA_NEW(arena, struct espi_op, n);
     int *slot_tree = ESPI_ARENA_NEW(arena, int, a->round.slots);
     int *given = ESPI_ARENA_NEW(arena, int, plan->n_trees);
-    if (!op || !slot_tree || !given)
+    int *tree_lag = ESPI_ARENA_NEW(arena, int, plan->n_trees);
+    if (!op || !slot_tree || !given || !tree_lag ||
+        espi_far_first(p, &a->legs, &a->round, o, arena, tree_lag))
         return -1;
     a->order = (struct espi_order){.op = op};
     espi_round_lay(&a->round, plan->n_trees, a->round.slots, slot_tree, given);
@@ -296,8 +300,10 @@ static int order_plainly(struct espi_arrangement *a, struct espi_arena *arena)
     for (int s = 0; s < a->round.slots; s++) {
         int t = slot_tree[s], slice = given[t]++;
         for (int i = a->legs.tree_start[t]; i < a->legs.tree_start[t + 1]; i++)
-            op[a->order.n++] = (struct espi_op){
-                .leg = i, .slice = slice, .lag = lags ? a->legs.leg[i].depth : 0};
+            op[a->order.n++] =
+                (struct espi_op){.leg = i,
+                                 .slice = slice,
+                                 .lag = tree_lag[t] + (lags ? a->legs.leg[i].depth : 0)};
     }
     return 0;
 }
@@ -312,7 +318,8 @@ static int arrange_plainly(struct espi_arrangement *a, const struct esp_platform
     while (sized.max_slots > 1 &&
            (int64_t)sized.max_slots * a->legs.n > ESPI_ROUND_SENDS_LARGE)
         sized.max_slots /= 2;
-    return espi_round_choose(p, plan, &sized, arena, &a->round) || order_plainly(a, arena)
+    return espi_round_choose(p, plan, &sized, arena, &a->round) ||
+                   order_plainly(a, p, o, arena)
                ? -1
                : 0;
 }
@@ -428,14 +435,16 @@ static int is_made_for_long(const struct esp_plan *plan)
            espi_slices(plan->size_bytes, plan->slice_bytes).count >= ESPI_LONG_MESSAGE;
 }
 
-/* What shares the network as TCP does has no order but that of each stream. 0: nor has
- * the plan a time. */
+/* What shares the network as TCP does has no order but that of each stream, and what goes
+ * far first, for which it depends on the slices how early that is. 0: nor has the plan a
+ * time. */
 static int arrange_streams(struct espi_arrangement *a, const struct esp_platform *p,
                            const struct esp_plan *plan,
                            const struct espi_round_options *o, espi_timing timing,
                            struct espi_arena *arena)
 {
-    if (!has_order(p, plan) || timing == ESPI_TIME_RANK)
+    int ranked = timing == ESPI_TIME_RANK && plan->op != ESP_OP_SCATTER;
+    if (!has_order(p, plan) || ranked)
         return 0;
     return (plan->schedule ? take_schedule(a, p, plan, arena)
                            : arrange_plainly(a, p, plan, o, arena))

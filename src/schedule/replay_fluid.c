@@ -11,6 +11,7 @@
  * nothing changes. */
 #include "schedule/replay_fluid.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -50,6 +51,7 @@ struct fluid {
     struct leg_state *leg;
     struct place *places;
     int *tree_first;                   /* tree -> slots of a round of those before it */
+    int *tree_lag;                     /* tree -> rounds by which all of it comes later */
     struct espi_parallel_arcs of_host; /* connections and their legs */
     struct connection *connection;
     unsigned char *is_first; /* node: has it something from the start? */
@@ -74,11 +76,18 @@ static int has_data(const struct fluid *f, int leg)
     return 1;
 }
 
-/* Which slice of the message the leg's next one is. */
-static int64_t slice_of(const struct fluid *f, int leg)
+/* The round in which the leg's next slice has its turn. */
+static int64_t turn_of(const struct fluid *f, int leg)
 {
     const struct leg_state *s = &f->leg[leg];
-    return s->sent / s->count * f->m->a->round.slots +
+    return s->sent / s->count + f->tree_lag[f->legs->leg[leg].tree];
+}
+
+/* Which slot that is, of all rounds. */
+static int64_t slot_of(const struct fluid *f, int leg)
+{
+    const struct leg_state *s = &f->leg[leg];
+    return turn_of(f, leg) * f->m->a->round.slots +
            f->places[s->first_op + s->sent % s->count].slot;
 }
 
@@ -97,9 +106,8 @@ static int64_t limit_of(struct fluid *f, int host)
             int64_t *lead = &f->lead[f->legs->leg[leg].tree];
             if (f->legs->leg[leg].source >= 0)
                 continue;
-            int64_t slice =
-                f->leg[leg].sent < f->leg[leg].n ? slice_of(f, leg) : INT64_MAX;
-            *lead = slice > *lead ? slice : *lead;
+            int64_t slot = f->leg[leg].sent < f->leg[leg].n ? slot_of(f, leg) : INT64_MAX;
+            *lead = slot > *lead ? slot : *lead;
         }
     for (int t = 0; t < n_trees; t++)
         if (f->lead[t] >= 0 && f->lead[t] < least)
@@ -116,9 +124,9 @@ static int next_leg(const struct fluid *f, const struct connection *c, int64_t l
         int leg = f->of_host.id[i];
         const struct leg_state *x = &f->leg[leg];
         if (x->sent == x->n || !has_data(f, leg) ||
-            (f->legs->leg[leg].source < 0 && slice_of(f, leg) > limit))
+            (f->legs->leg[leg].source < 0 && slot_of(f, leg) > limit))
             continue;
-        int64_t batch = x->sent / x->count; /* the round that it is of */
+        int64_t batch = turn_of(f, leg);
         int place = f->places[x->first_op + x->sent % x->count].at;
         if (best < 0 || batch < best_batch ||
             (batch == best_batch && place < best_place)) {
@@ -285,8 +293,11 @@ static int legs_set(struct fluid *f, struct espi_arena *a)
     int *slot = slots_by_tree(f, a);
     f->leg = ESPI_ARENA_ZNEW(a, struct leg_state, f->legs->n);
     f->places = ESPI_ARENA_NEW(a, struct place, x->order.n);
-    if (!rest || !slot || !f->leg || !f->places)
+    f->tree_lag = ESPI_ARENA_NEW(a, int, n_trees);
+    if (!rest || !slot || !f->leg || !f->places || !f->tree_lag)
         return -1;
+    for (int t = 0; t < n_trees; t++)
+        f->tree_lag[t] = INT_MAX;
     espi_round_lay(&x->round, n_trees, (int)(f->m->n_slices % slots), NULL, rest);
     for (int i = 0; i < f->legs->n; i++) {
         int tree = f->legs->leg[i].tree;
@@ -297,8 +308,10 @@ static int legs_set(struct fluid *f, struct espi_arena *a)
     }
     for (int k = 0; k < x->order.n; k++) {
         const struct espi_op *op = &x->order.op[k];
-        f->places[f->leg[op->leg].first_op + op->slice] = (struct place){
-            k, slot[f->tree_first[f->legs->leg[op->leg].tree] + op->slice]};
+        int tree = f->legs->leg[op->leg].tree;
+        f->places[f->leg[op->leg].first_op + op->slice] =
+            (struct place){k, slot[f->tree_first[tree] + op->slice]};
+        f->tree_lag[tree] = op->lag < f->tree_lag[tree] ? op->lag : f->tree_lag[tree];
     }
     return 0;
 }

@@ -280,6 +280,15 @@ enum { ESPI_ROUND_SMALL_SLOTS = 64 };
  * bench_finish: from 1 to 8 makespans differ by less than a hundredth */
 enum { ESPI_SLICES_AHEAD = 4 };
 
+/* Ways of a scatter whose latencies differ by less are as long as one another, and what
+ * takes them leaves side by side.
+ * unit: part of what the scatter takes
+ * trades: larger, what goes far comes in later by up to as much; smaller, parts leave one
+ * by one for nothing
+ * shown by: bench_finish --ops scatter --sizes 64e6
+ * chosen on: not measured */
+#define ESPI_FAR_APART 0.01
+
 /* So many transfers of a message that shares the network with itself are played to the
  * end; of more, so many, and the rest follows at their pace. For claims; where plans are
  * weighed, and for the pace of long messages while it is not settled.

@@ -38,6 +38,11 @@ esp_status espi_add_broadcast(const struct espi_task *task, const unsigned char 
 esp_status espi_add_flows(const struct espi_task *task, const struct espi_flows *flows,
                           struct esp_plan *plan, struct esp_err *err);
 
+/* A scatter among so many targets: each path is a tree of its own, for its part. */
+esp_status espi_add_paths(const struct espi_task *task,
+                          const struct espi_flow_path *paths, int n_paths, int n_targets,
+                          struct esp_plan *plan, struct esp_err *err);
+
 /* Adds the routes of the best scatter (scatter.c), for a scatter as for a multicast. */
 esp_status espi_run_scatter(const struct espi_task *task, struct esp_plan *plan,
                             struct esp_err *err);

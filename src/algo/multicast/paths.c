@@ -89,20 +89,19 @@ static esp_status add_pieces(struct cutter *c, struct esp_plan *plan, struct esp
     return st;
 }
 
-/* A scatter: each path is a tree of its own, for its target's part. */
-static esp_status add_scatter(const struct cutter *c, int n_targets,
-                              struct esp_plan *plan, struct esp_err *err)
+esp_status espi_add_paths(const struct espi_task *task,
+                          const struct espi_flow_path *paths, int n_paths, int n_targets,
+                          struct esp_plan *plan, struct esp_err *err)
 {
     esp_status st = ESP_OK;
-    for (int i = 0; i < c->n_paths && !st; i++) {
-        const struct espi_flow_path *path = &c->paths[i];
-        int start[2] = {0, path->n_hops};
-        if (path->weight < TINY)
+    for (int i = 0; i < n_paths && !st; i++) {
+        int start[2] = {0, paths[i].n_hops};
+        if (paths[i].weight < TINY)
             continue;
-        st = esp_plan_add_tree(plan, c->task->p, path->weight / n_targets, 1, start,
-                               path->hops, err);
+        st = esp_plan_add_tree(plan, task->p, paths[i].weight / n_targets, 1, start,
+                               paths[i].hops, err);
         if (!st)
-            st = esp_plan_set_tree_ends(plan, plan->root, 1, &path->to, err);
+            st = esp_plan_set_tree_ends(plan, plan->root, 1, &paths[i].to, err);
     }
     return st;
 }
@@ -115,9 +114,10 @@ esp_status espi_add_flows(const struct espi_task *task, const struct espi_flows 
     if (espi_flows_paths(flows, &c.paths, &c.n_paths, task->arena) ||
         cutter_init(&c, task->arena))
         return espi_err_nomem(err);
-    esp_status st = plan->op == ESP_OP_SCATTER
-                        ? add_scatter(&c, flows->net->n_targets, plan, err)
-                        : add_pieces(&c, plan, err);
+    esp_status st =
+        plan->op == ESP_OP_SCATTER
+            ? espi_add_paths(task, c.paths, c.n_paths, flows->net->n_targets, plan, err)
+            : add_pieces(&c, plan, err);
     espi_arena_release(task->arena, mark);
     return st;
 }
