@@ -123,6 +123,7 @@ struct search {
     struct espi_arena *arena;
     int unit;               /* slots: a round has a multiple of it */
     int64_t work, max_work; /* sends of all rounds tried */
+    int64_t handled;        /* and all that was done with them, over and over */
     int patience;           /* so many rounds that are no better end the search */
     int quick;              /* one rule and one round have to do */
     double ratio;           /* of the lengths of rounds, from one to the next */
@@ -144,8 +145,10 @@ static int try_round(struct search *s, int low, int high)
     if (round.slots > 0 &&
         espi_order_init(&order, &s->a->legs, &s->uses, &wanted, s->arena))
         return -1;
-    if (round.slots > 0)
+    if (round.slots > 0) {
         s->work += order.n;
+        s->handled += order.work;
+    }
     if (round.slots > 0 && order.finish_s < s->a->order.finish_s) {
         s->a->order = order;
         s->a->round = round;
@@ -157,7 +160,8 @@ static int try_round(struct search *s, int low, int high)
 
 static int is_enough(const struct search *s)
 {
-    return s->a->order.finish_s <= s->wanted.enough_s || s->work >= s->max_work;
+    return s->a->order.finish_s <= s->wanted.enough_s || s->work >= s->max_work ||
+           s->handled >= ESPI_ORDER_WORK;
 }
 
 /* Rounds longer or shorter than the first, as long as that helps; lengths in units. */
@@ -257,6 +261,7 @@ static int arrange(struct search *s, const struct esp_platform *p,
         .all = sized.n_slices * sends <= ESPI_ROUND_SENDS_FIRST,
         .model = p->model,
         .rule = many ? ESPI_ORDER_RULE_LARGE : -1,
+        .max_work = ESPI_ORDER_WORK,
     };
     if (s->quick && !many && plan->n_trees > 1) {
         /* what is short is best sent in one round */

@@ -243,6 +243,13 @@ static void scale_to_size(const struct espi_order_options *o,
         out->finish_s *= (double)o->n_slices / (double)(m->rounds * o->round->slots);
 }
 
+/* Sends handled to make an order and to time it: each is woven and settled a few times,
+ * and played as long as a slice is under way. */
+static int64_t work_of(const struct espi_order *order)
+{
+    return order->n * (int64_t)(ESPI_ORDER_PASSES + espi_order_max_lag(order));
+}
+
 /* Is the best so far, after this rule, as good as can be hoped for? */
 static int is_enough(const struct orderer *o, int rule, const struct espi_order *best)
 {
@@ -263,6 +270,7 @@ int espi_order_init(struct espi_order *out, const struct espi_legs *legs,
     struct espi_order best = {0};
     if (orderer_init(&o, arena))
         return -1;
+    int64_t work = 0;
     struct espi_message m = count_rounds(&o);
     int first = first_rule(options, m.rounds), last = options->rule >= 0 ? first : 0;
     for (int rule = first; rule >= last; rule--) {
@@ -271,17 +279,20 @@ int espi_order_init(struct espi_order *out, const struct espi_legs *legs,
         int got = try_rule(&o, rule, &m, &order, arena);
         if (got < 0)
             return -1;
+        work += got ? 0 : work_of(&order);
         if (!got && (best.n == 0 || order.finish_s < best.finish_s))
             best = order;
         else
             espi_arena_release(arena, mark);
-        if (is_enough(&o, rule, &best))
+        if (is_enough(&o, rule, &best) ||
+            (best.n > 0 && options->max_work > 0 && work >= options->max_work))
             break;
     }
     /* what is sent on in its round never lags */
     if (best.n == 0 && try_rule(&o, N_RULES - 1, &m, &best, arena))
         return -1;
     scale_to_size(options, &m, &best);
+    best.work = work;
     *out = best;
     return 0;
 }

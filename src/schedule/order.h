@@ -21,6 +21,7 @@ struct espi_order {
     double pace_s;   /* a round every so often, in the long run */
     double finish_s; /* when the message is everywhere */
     int rule;        /* by which it was made */
+    int64_t work;    /* sends handled until it was found, over and over */
 };
 
 struct espi_order_options {
@@ -31,6 +32,7 @@ struct espi_order_options {
     int all;          /* the message is short: no rule is left out */
     int rule;         /* the only one to try; -1: several */
     double enough_s;  /* a finish as early as this needs no other to be looked at */
+    int64_t max_work; /* no other rule is tried after so many sends; 0: any number */
     esp_model model;
 };
 

@@ -28,6 +28,15 @@ enum { ESPI_ROUND_SENDS_FIRST = 1 << 11 };
  * chosen on: not measured */
 enum { ESPI_ROUND_WORK = 1 << 15 };
 
+/* And no more are looked at when so many sends were handled for it, over and over, as
+ * deep trees need: what is under way for many rounds is played for as many.
+ * unit: sends
+ * trades: larger, plans of 1,000 hosts take seconds longer; smaller, the best order of
+ * deep trees is missed
+ * shown by: bench_speed plans 1000
+ * chosen on: plans of up to 100 hosts, which stay below it */
+enum { ESPI_ORDER_WORK = 1 << 22 };
+
 /* Each round that is looked at is so many times as long as the one before, or as short;
  * twice for plans of many trees.
  * unit: 1
@@ -59,6 +68,13 @@ enum { ESPI_ROUND_TREE_SLICES = 2 };
  * shown by: bench_schedule; bench_speed
  * chosen on: not measured */
 enum { ESPI_ROUND_SENDS_LARGE = 1 << 19 };
+
+/* To make an order handles each of its sends about so many times, beside playing it.
+ * unit: times
+ * trades: what ESPI_ORDER_WORK counts
+ * shown by: bench_schedule
+ * chosen on: three rounds are woven, and twelve settled */
+enum { ESPI_ORDER_PASSES = 16 };
 
 /* The one rule by which large plans are put into order (place in the list of order.c).
  * unit: place in a list
