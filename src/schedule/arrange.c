@@ -491,7 +491,8 @@ int espi_long_pace(const struct esp_platform *p, const struct esp_plan *plan,
     *pace_s = 0;
     if (p->model == ESP_MODEL_CAPACITY)
         return pace_fluid(p, &any, &o, timing, arena, pace_s);
-    if (loads_tell_pace(p, plan, timing != ESPI_TIME_CLAIM))
+    if (loads_tell_pace(p, plan, timing != ESPI_TIME_CLAIM) ||
+        (timing == ESPI_TIME_RANK && is_large(plan)))
         return 0;
     int timed = find_order(&s, p, &any, &o);
     if (timed <= 0)
@@ -536,6 +537,18 @@ static int play_message(struct search *s, const struct esp_platform *p,
     return 0;
 }
 
+/* Has the message more sends than are played on resources that serve who comes first,
+ * whatever its round? Then no order needs to be looked for. */
+static int is_too_long(const struct esp_platform *p, const struct esp_plan *plan,
+                       int64_t n_slices)
+{
+    int least = plan->trees[0].n_edges;
+    for (int t = 1; t < plan->n_trees; t++)
+        least = plan->trees[t].n_edges < least ? plan->trees[t].n_edges : least;
+    return espi_needs_order(p, plan) && is_shared(p) &&
+           (double)n_slices * least > ESPI_PLAYED_SENDS;
+}
+
 int espi_played_finish(const struct esp_platform *p, const struct esp_plan *plan,
                        int64_t n_slices, double slice_bytes, espi_timing timing,
                        struct espi_arena *arena, struct espi_played *out)
@@ -547,6 +560,8 @@ int espi_played_finish(const struct esp_platform *p, const struct esp_plan *plan
     *out = (struct espi_played){0, 0};
     if (p->model == ESP_MODEL_CAPACITY)
         return play_fluid(p, plan, &o, timing, arena, out);
-    int played = has_order(p, plan) ? find_order(&s, p, plan, &o) : 0;
+    int played = has_order(p, plan) && !is_too_long(p, plan, n_slices)
+                     ? find_order(&s, p, plan, &o)
+                     : 0;
     return played > 0 ? play_message(&s, p, &o, out) : played;
 }

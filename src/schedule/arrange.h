@@ -61,7 +61,8 @@ typedef enum espi_timing {
                         to time them takes longer than to make them (and of thousands in
                         any case) */
     ESPI_TIME_RANK,  /* by one order of one round: some hundredths too late as a rule, and
-                        some tenths at most. Of many, it tells which to weigh */
+                        some tenths at most; of many trees on many hosts by their busiest
+                        resource. Of many, it tells which to weigh */
 } espi_timing;
 
 /* How long a slice takes in the midst of a long message, in the order of the plan's

@@ -15,6 +15,8 @@
  * views of many arcs, whose guide is left early (lp_shares.c). Where slices are left
  * open, few sizes of a plan of several trees are looked at closely, and the best may be
  * missed. Complexity: that of all of them, a few times. */
+#include <math.h>
+
 #include "base/err.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
@@ -59,10 +61,20 @@ static esp_status enter_few(struct espi_contest *c, double work, struct esp_err 
                                    err);
 }
 
+/* Arcs that a search weighs for each host: on large networks so that all hosts get no
+ * more than there are. */
+static double work_a_host(const struct espi_contest *c, double work)
+{
+    return fmin(work, ESPI_CONTEST_SEARCH_ARCS / c->task.p->n_hosts);
+}
+
 static esp_status hold_contest(struct espi_contest *c, double work, struct esp_err *err)
 {
     double usual_bytes = espi_contest_first_slices(c);
+    work = work_a_host(c, work);
     esp_status st = espi_contest_enter_all(c, ESPI_NOT_WEIGHED, usual_bytes, err);
+    /* what was found for these slices mostly does for others */
+    c->task.work_limit /= ESPI_CONTEST_LATER;
     if (!st && !(c->judge.only_bytes > 0))
         st = espi_contest_enter_all(c, ESPI_NOT_WEIGHED, c->judge.size_bytes, err);
     if (!st)

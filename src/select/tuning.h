@@ -43,6 +43,22 @@ enum { ESPI_CONTEST_FEW_HOSTS = 200 };
  * 1,000 random hosts take four times as long and gain nothing */
 #define ESPI_CONTEST_PACKING_WORK 1e6
 
+/* Where that is limited, packings and trees for other slices get this part of it: what
+ * was found for the first mostly does.
+ * unit: 1
+ * trades: larger, plans for slices that turn out best; smaller, time
+ * shown by: bench_speed plans 1000
+ * chosen on: 1,000 hosts: Tiers and hub end alike, random links 1% later, with half the
+ * arcs of searches, too; sites behind switches end 17% earlier */
+#define ESPI_CONTEST_LATER 4.0
+
+/* A search for a better tree weighs so many arcs for all hosts together.
+ * unit: arcs
+ * trades: larger, time on 1,000 hosts; smaller, makespans there
+ * shown by: bench_speed plans 1000
+ * chosen on: the standard work of 20,000 a host up to 500 hosts */
+#define ESPI_CONTEST_SEARCH_ARCS 1e7
+
 /* Allgathers by trees that nobody plays to their end count so many times the closed form,
  * which leaves out how trees wait for one another.
  * unit: 1

@@ -72,8 +72,10 @@ static void remember_packing(const struct espi_task *task,
 static int is_kept(const struct espi_task *task)
 {
     const struct espi_algo_memo *memo = task->memo;
-    return memo->packed.packing.n_hosts == task->view->g.n &&
-           memo->packed.work_limit == task->work_limit &&
+    /* one with more work is better */
+    int worked = memo->packed.work_limit == task->work_limit ||
+                 (task->work_limit > 0 && memo->packed.work_limit > task->work_limit);
+    return memo->packed.packing.n_hosts == task->view->g.n && worked &&
            espi_loads_alike(task->view, memo->packed.slice_bytes, task->arena);
 }
 
