@@ -1,10 +1,10 @@
 /* Where the time of planning goes: processor seconds of each study of `espalier reproduce
- * --quick`, and of `espalier plan` of 64 MB for 24 to 1,000 hosts, with the share of each
- * part of the work in percent; and how many transfers a processor second the simulator of
- * fair shares plays, for 10 to 1,000 hosts.
- *   bench_speed [--json] [plans|studies|simulations] [HOSTS]  (of up to so many; all)
- * Linked so that calls of the parts are counted (--wrap). What one part calls of another
- * counts for the other only. */
+ * --quick`, and of `espalier plan` of 64 MB for 24 to 10,000 hosts, with the share of
+ * each part of the work in percent; and how many transfers a processor second the
+ * simulator of fair shares plays, for 10 to 1,000 hosts. bench_speed [--json]
+ * [plans|studies|simulations] [HOSTS]  (of up to so many; 1,000) Linked so that calls of
+ * the parts are counted (--wrap). What one part calls of another counts for the other
+ * only. */
 #include <string.h>
 
 #include "bench.h"
@@ -212,10 +212,10 @@ esp_status __wrap_espi_plan_cost(const struct esp_platform *p,
 
 /* ---- platforms ---- */
 
-enum kind { SITES, SWITCHES, CAPACITY, RANDOM, TIERS, RACKS, RING, STAR, KINDS };
+enum kind { SITES, SWITCHES, CAPACITY, RANDOM, TIERS, HUB, RACKS, RING, STAR, KINDS };
 
-static const char *const kind_names[KINDS] = {"sites", "switches", "capacity", "random",
-                                              "tiers", "racks",    "ring",     "star"};
+static const char *const kind_names[KINDS] = {
+    "sites", "switches", "capacity", "random", "tiers", "hub", "racks", "ring", "star"};
 
 /* Networks as measuring writes them are generated up to so many hosts. */
 enum { MEASURED_HOSTS = 128 };
@@ -246,6 +246,7 @@ static esp_status make_platform(enum kind kind, int hosts, struct esp_platform *
 {
     struct esp_random_options random;
     struct esp_tiers_options tiers;
+    struct esp_hub_options hub;
     struct esp_measured_options measured;
     if (kind >= RACKS) {
         esp_measured_options_defaults(&measured);
@@ -259,6 +260,11 @@ static esp_status make_platform(enum kind kind, int hosts, struct esp_platform *
         esp_random_options_defaults(&random);
         random.nodes = hosts;
         return esp_generate_random(&random, out, err);
+    }
+    if (kind == HUB) {
+        esp_hub_options_defaults(&hub);
+        hub.nodes = hosts;
+        return esp_generate_hub(&hub, out, err);
     }
     if (kind == TIERS) {
         esp_tiers_options_defaults(&tiers);
@@ -313,9 +319,19 @@ static void bench_plan(int json, int first, enum kind kind, int hosts)
     esp_platform_free(p);
 }
 
+/* Is there a row for it? A million links, one for each pair, are no network that anyone
+ * has. */
+static int is_planned(enum kind kind, int hosts)
+{
+    if (hosts > 1000)
+        return kind == TIERS;
+    return hosts <= MEASURED_HOSTS ||
+           (kind < RACKS && (hosts < 1000 || (kind != SITES && kind != CAPACITY)));
+}
+
 static void bench_plans(int json, int most)
 {
-    static const int hosts[] = {24, 64, 128, 256, 1000};
+    static const int hosts[] = {24, 64, 128, 256, 1000, 3000, 10000};
     int first = 1;
     if (!json) {
         printf("%-9s %5s %8s %9s %6s %7s ", "platform", "hosts", "cpu s", "finish s",
@@ -324,11 +340,9 @@ static void bench_plans(int json, int most)
             printf(" %9s", part_names[i]);
         printf("\n");
     }
-    for (int i = 0; i < 5 && hosts[i] <= most; i++)
+    for (int i = 0; i < 7 && hosts[i] <= most; i++)
         for (int kind = 0; kind < KINDS; kind++) {
-            /* a million links, one for each pair, are no network that anyone has */
-            if ((hosts[i] == 1000 && (kind == SITES || kind == CAPACITY)) ||
-                (hosts[i] > MEASURED_HOSTS && kind >= RACKS))
+            if (!is_planned((enum kind)kind, hosts[i]))
                 continue;
             bench_plan(json, first, (enum kind)kind, hosts[i]);
             first = 0;

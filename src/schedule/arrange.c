@@ -242,6 +242,8 @@ static int arrange(struct search *s, const struct esp_platform *p,
     if (fair_share > ESPI_ROUND_SENDS_LARGE / sends)
         fair_share = ESPI_ROUND_SENDS_LARGE / sends;
     int many = is_large(plan);
+    s->quick |=
+        many && is_shared(p); /* to play who comes first takes ten times as long */
     int most = most_slots(&sized, sends, parts, many ? fair_share : 0);
     /* of one tree a slice is mostly enough */
     int first =
