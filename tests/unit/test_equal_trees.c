@@ -10,6 +10,7 @@
 
 #include <espalier/espalier.h>
 
+#include "cost/cost.h"
 #include "support/alloc_fail.h"
 #include "support/seed.h"
 
@@ -72,6 +73,46 @@ static void known_networks_are_served_at_the_bound(void **state)
     }
 }
 
+/* What the busiest port, link or cable of the plan allows. */
+static double carried_Bps(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    struct espi_arena arena;
+    double load_s = 0;
+    espi_arena_init(&arena);
+    assert_int_equal(
+        espi_plan_load_s(p, plan, plan->size_bytes, plan->slice_bytes, &arena, &load_s),
+        ESP_OK);
+    espi_arena_done(&arena);
+    return plan->size_bytes / load_s;
+}
+
+/* Connections that meet on a cable get the same of it, however many trees each carries:
+ * trees that keep apart run at the pace of the busiest cable. */
+static void cables_between_sites_are_filled(void **state)
+{
+    (void)state;
+    for (int i = 0; i < test_draws(16); i++) {
+        struct esp_sites_options o;
+        struct esp_platform *sites = NULL, *p = NULL;
+        esp_sites_options_defaults(&o);
+        o.sites = 3;
+        o.hosts = 2;
+        o.spread = 1.5;
+        o.seed = test_seed((uint64_t)i + 1);
+        assert_int_equal(esp_generate_sites(&o, &sites, NULL), ESP_OK);
+        assert_int_equal(esp_platform_with_model(sites, ESP_MODEL_CAPACITY, &p, NULL),
+                         ESP_OK);
+        struct esp_plan *plan =
+            plan_by(p, i % 2 ? "equal-trees:k=22" : "equal-trees:k=13", 16384);
+        double part = plan->throughput_Bps / carried_Bps(p, plan);
+        if (!(part > 0.995))
+            fail_msg("%d trees fill %g of their busiest cable", plan->n_trees, part);
+        esp_plan_free(plan);
+        esp_platform_free(p);
+        esp_platform_free(sites);
+    }
+}
+
 /* As many trees as asked for, of one weight each, and no fewer arcs than they need. */
 static void weights_are_equal(void **state)
 {
@@ -125,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_networks_are_served_at_the_bound),
+        cmocka_unit_test(cables_between_sites_are_filled),
         cmocka_unit_test(weights_are_equal),
         cmocka_unit_test(allocations_may_fail),
     };

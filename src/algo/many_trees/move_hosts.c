@@ -3,7 +3,8 @@
  * get what is left. Here a host, with all that hangs on it, goes to another parent when
  * the message is through earlier by that:
  *
- *   rounds * round * (how much more than full resources are, softly, as in round_trees.c)
+ *   rounds * round * (how much more than full resources are, softly, and how many trees
+ *     share connections, as in round_trees.c)
  *     + (when the slowest trees are filled: a mean of high power over all of them),
  *
  * both of which change little by little, so that a move that only makes room for another
@@ -28,6 +29,7 @@ struct mover {
     double *load;             /* resource -> part of a round */
     double *weight;           /* resource -> exp(sharp * (load - 1)) */
     double *factor;           /* use of an arc -> by how much its weight then grows */
+    int *used;                /* arc -> trees that have it */
     double *fill_s;           /* tree -> when all have the first slice */
     double scale_s, powers;   /* sum over trees of (fill_s / scale_s) ^ 8 */
     double left;              /* arcs that may still be weighed */
@@ -51,23 +53,26 @@ static void weigh_load(struct mover *m, int r)
     m->weight[r] = espi_exp(fmin(m->task->sharp * (m->load[r] - 1), ESPI_MOST_EXPONENT));
 }
 
-static void add_arc(struct mover *m, int arc, double times)
+static void add_arc(struct mover *m, int arc, int times)
 {
     const struct espi_view *v = m->v;
+    m->used[arc] += times;
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
         m->load[v->use_resource[k]] += times * v->use_s[k] / m->task->round_s;
         weigh_load(m, v->use_resource[k]);
     }
 }
 
-/* By how much the soft load grows with one arc more. */
+/* By how much the soft load grows with one arc more, and what it costs that other trees
+ * have that arc, too. */
 static double load_rise(const struct mover *m, int arc)
 {
     const struct espi_view *v = m->v;
     double rise = 0;
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
         rise += m->weight[v->use_resource[k]] * m->factor[k];
-    return rise / m->task->sharp * m->task->rounds * m->task->round_s;
+    double over = rise / m->task->sharp + ESPI_ROUND_TREES_REUSE * m->used[arc];
+    return over * m->task->rounds * m->task->round_s;
 }
 
 /* ---- one tree ---- */
@@ -209,6 +214,7 @@ static int mover_init(struct mover *m, struct espi_arena *a)
     m->load = ESPI_ARENA_ZNEW(a, double, n_resources);
     m->weight = ESPI_ARENA_ZNEW(a, double, n_resources);
     m->factor = ESPI_ARENA_NEW(a, double, n_uses);
+    m->used = ESPI_ARENA_ZNEW(a, int, m->v->g.m);
     m->fill_s = ESPI_ARENA_ZNEW(a, double, m->task->k);
     m->at_s = ESPI_ARENA_ZNEW(a, double, m->n);
     m->below_s = ESPI_ARENA_NEW(a, double, m->n);
@@ -219,9 +225,9 @@ static int mover_init(struct mover *m, struct espi_arena *a)
     m->size = ESPI_ARENA_ZNEW(a, int, m->n);
     m->before_s = ESPI_ARENA_NEW(a, double, m->n + 1);
     m->after = ESPI_ARENA_NEW(a, double, m->n + 1);
-    if (!m->load || !m->weight || !m->factor || !m->fill_s || !m->at_s || !m->below_s ||
-        !m->first || !m->next || !m->order || !m->place || !m->size || !m->before_s ||
-        !m->after)
+    if (!m->load || !m->weight || !m->factor || !m->used || !m->fill_s || !m->at_s ||
+        !m->below_s || !m->first || !m->next || !m->order || !m->place || !m->size ||
+        !m->before_s || !m->after)
         return -1;
     for (int use = 0; use < n_uses; use++)
         m->factor[use] =
