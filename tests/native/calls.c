@@ -1,0 +1,100 @@
+/* Makes calls of a collective and writes which messages each rank started, by what
+ * recorder.c noted: OUT.RANK has, for each size and root, a line that names them.
+ * usage: calls OUT OPERATION SIZE... */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder.h"
+
+#ifdef OPEN_MPI
+enum { RANK_SHIFT = 20 };
+#else
+enum { RANK_SHIFT = 32 };
+#endif
+
+static __typeof__(recorder_learn) *learn;
+static __typeof__(recorder_begin) *begin;
+static __typeof__(recorder_end) *end;
+
+/* To each other rank, one after the other, so that the recorder knows who is who. */
+static void meet_all(int rank, int n)
+{
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) {
+            char byte = 0;
+            if (a == b)
+                continue;
+            learn(rank == a ? b : -1);
+            if (rank == a)
+                MPI_Send(&byte, 1, MPI_CHAR, b, 0, MPI_COMM_WORLD);
+            if (rank == b)
+                MPI_Recv(&byte, 1, MPI_CHAR, a, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            learn(-1);
+        }
+}
+
+static void make_call(const char *op, int bytes, int root, char *in, char *out)
+{
+    MPI_Comm all = MPI_COMM_WORLD;
+    if (strcmp(op, "bcast") == 0)
+        MPI_Bcast(in, bytes, MPI_BYTE, root, all);
+    else if (strcmp(op, "allgather") == 0)
+        MPI_Allgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, all);
+    else if (strcmp(op, "gather") == 0)
+        MPI_Gather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, root, all);
+    else if (strcmp(op, "scatter") == 0)
+        MPI_Scatter(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, root, all);
+    else if (strcmp(op, "reduce") == 0)
+        MPI_Reduce(in, out, bytes, MPI_SIGNED_CHAR, MPI_BAND, root, all);
+    else if (strcmp(op, "allreduce") == 0)
+        MPI_Allreduce(in, out, bytes, MPI_SIGNED_CHAR, MPI_BAND, all);
+    else
+        MPI_Abort(all, 1);
+}
+
+static void record_calls(const char *op, int bytes, FILE *file, int n)
+{
+    char *in = calloc((size_t)bytes, 1), *out = calloc((size_t)bytes, (size_t)n);
+    for (int k = 0; k < 2; k++) {
+        int root = k ? n - 2 : 0;
+        fprintf(file, "size %d root %d\n", bytes, root);
+        MPI_Barrier(MPI_COMM_WORLD);
+        begin(RANK_SHIFT);
+        make_call(op, bytes, root, in, out);
+        end(file);
+    }
+    free(in);
+    free(out);
+}
+
+int main(int argc, char **argv)
+{
+    char path[4096];
+    int rank, n;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    *(void **)&learn = dlsym(RTLD_DEFAULT, "recorder_learn");
+    *(void **)&begin = dlsym(RTLD_DEFAULT, "recorder_begin");
+    *(void **)&end = dlsym(RTLD_DEFAULT, "recorder_end");
+    if (!learn || !begin || !end || argc < 4)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    snprintf(path, sizeof path, "%s.%d", argv[1], rank);
+    FILE *file = fopen(path, "w");
+    if (!file)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    meet_all(rank, n);
+    for (int i = 3; i < argc; i++)
+        record_calls(argv[2], atoi(argv[i]), file, n);
+    fclose(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+#ifndef OPEN_MPI
+    _exit(0); /* MPICH 4.0 does not always come back from its end over TCP */
+#endif
+    MPI_Finalize();
+    return 0;
+}
