@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <espalier/espalier.h>
@@ -17,6 +18,7 @@
 #include "native/simulate.h"
 #include "native/table.h"
 #include "native/trees.h"
+#include "platform/platform.h"
 #include "support/alloc_fail.h"
 #include "support/script_data.h"
 #include "support/seed.h"
@@ -220,6 +222,95 @@ static void test_protocols(void **state)
     esp_platform_free(p);
 }
 
+/* ---- the same as the simulator of plans ---- */
+
+/* Links between all hosts, of random rates, and cables that half of them share. */
+static struct esp_platform *random_mesh(struct espi_rng *rng, int n)
+{
+    struct esp_builder *b;
+    struct esp_platform *p;
+    char name[16];
+    int links = n * (n - 1), *shared = calloc((size_t)links, sizeof *shared), m = 0;
+    assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
+    esp_builder_set_model(b, ESP_MODEL_CAPACITY);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "h%d", i);
+        struct esp_node_spec spec = {
+            .name = name, .send_s = ESP_UNSET, .recv_s = ESP_UNSET};
+        assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
+    }
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++) {
+            double latency_s = espi_rng_range(rng, 0, 1e-2);
+            double bandwidth_Bps = espi_rng_log_range(rng, 1e5, 1e7);
+            if (i != k)
+                assert_int_equal(
+                    esp_builder_add_link(b, i, k, latency_s, bandwidth_Bps, NULL, NULL),
+                    ESP_OK);
+        }
+    for (int e = 0; e < links; e++)
+        if (espi_rng_below(rng, 2))
+            shared[m++] = e;
+    if (m > 0)
+        assert_int_equal(esp_builder_add_cable(b, "wan", 1e6, shared, m, NULL), ESP_OK);
+    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
+    esp_builder_free(b);
+    free(shared);
+    return p;
+}
+
+/* The broadcast along a tree of ranks, as a plan. */
+static double plan_time(const struct esp_platform *p, espi_children_fn children,
+                        double size_bytes, double slice_bytes)
+{
+    struct espi_rank_tree tree;
+    struct esp_plan *plan;
+    struct esp_sim_result *result;
+    int links[MOST_RANKS], n = p->n_hosts, m = 0;
+    assert_int_equal(espi_rank_tree_init(&tree, n, 1, children), 0);
+    for (int r = 0; r < n; r++) /* parents have lower numbers in these trees */
+        for (int k = tree.child_start[r]; k < tree.child_start[r + 1]; k++)
+            links[m++] = esp_platform_find_link(p, r, tree.child[k]);
+    assert_int_equal(esp_plan_create(ESP_OP_BCAST, 0, "", &plan, NULL), ESP_OK);
+    assert_int_equal(esp_plan_add_simple_tree(plan, p, 1, m, links, NULL), ESP_OK);
+    plan->size_bytes = size_bytes;
+    plan->slice_bytes = slice_bytes;
+    assert_int_equal(esp_simulate(p, plan, NULL, &result, NULL), ESP_OK);
+    double makespan_s = result->makespan_s;
+    esp_sim_result_free(result);
+    esp_plan_free(plan);
+    espi_rank_tree_done(&tree);
+    return makespan_s;
+}
+
+/* Where no sender waits for a receiver, segments go along a tree as slices of a plan do:
+ * two simulators that have nothing in common but the rates. */
+static void test_as_plans(void **state)
+{
+    static const struct {
+        const char *name;
+        espi_children_fn children;
+    } trees[] = {{"pipeline", espi_chain_children},
+                 {"binary_tree", espi_binary_children},
+                 {"binomial", espi_binomial_children}};
+    (void)state;
+    for (int i = 0; i < test_draws(60); i++) {
+        struct espi_rng rng;
+        espi_rng_seed(&rng, test_seed((uint64_t)(7000 + i)));
+        struct esp_platform *p = random_mesh(&rng, 2 + (int)espi_rng_below(&rng, 12));
+        int slices = 1 + (int)espi_rng_below(&rng, 30);
+        struct espi_native_run run = {.size_bytes = 10000.0 * slices,
+                                      .segment_bytes = 10000,
+                                      .protocol = {INFINITY, 0}};
+        double ours_s = plan_time(p, trees[i % 3].children, run.size_bytes, 10000);
+        double its_s = play_time(p, "openmpi", trees[i % 3].name, run);
+        if (fabs(ours_s - its_s) > 1e-6 * ours_s)
+            fail_msg("draw %d, %s, %d slices: %.9g s as a plan, %.9g s as a script", i,
+                     trees[i % 3].name, slices, ours_s, its_s);
+        esp_platform_free(p);
+    }
+}
+
 static esp_status simulate_chain(void *platform)
 {
     const struct esp_platform *p = platform;
@@ -364,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_data_end_where_they_belong),
         cmocka_unit_test(test_trees),
         cmocka_unit_test(test_protocols),
+        cmocka_unit_test(test_as_plans),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_choices),
         cmocka_unit_test(test_versions),
