@@ -158,7 +158,7 @@ static void send_halves(struct espi_script *s, const struct tree_place *at,
                         const struct stretch half[2])
 {
     int n = espi_child_count(at->tree, 0);
-    for (int64_t i = 0; i < half[0].n_segments; i++)
+    for (int64_t i = 0; i < half[0].n_segments && !s->out_of_memory; i++)
         for (int k = 0; k < n && k < 2; k++)
             if (i < half[k].n_segments)
                 espi_send(s, child_of(at, k), half[k].first + i * half[k].segment_bytes,

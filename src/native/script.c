@@ -1,10 +1,11 @@
 #include "native/script.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
+
+#define CALLS_MAX (1 << 25) /* limit: of a script, some GB when it is played */
 
 int espi_script_init(struct espi_script *s, int n_ranks, int64_t size_bytes)
 {
@@ -30,7 +31,7 @@ void espi_script_rank(struct espi_script *s, int rank)
 
 static int add_call(struct espi_script *s, struct espi_script_call call)
 {
-    if (s->out_of_memory || s->n >= INT_MAX ||
+    if (s->out_of_memory || s->n >= CALLS_MAX ||
         espi_grow((void **)&s->call, &s->room, s->n + 1, sizeof *s->call)) {
         s->out_of_memory = 1;
         return 0;
@@ -180,6 +181,10 @@ static esp_status join_ends(struct espi_script *s, const struct end *sends,
 
 esp_status espi_script_match(struct espi_script *s, struct esp_err *err)
 {
+    if (s->n >= CALLS_MAX)
+        return espi_err(err, ESP_EUNSUPPORTED,
+                        "that is more than %d calls of ranks, too many to be simulated",
+                        CALLS_MAX);
     espi_script_rank(s, s->n_ranks);
     struct end *sends = ESPI_NEW(struct end, s->n + 1);
     struct end *receives = ESPI_NEW(struct end, s->n + 1);

@@ -38,8 +38,8 @@ struct espi_script {
     int *start;         /* rank -> calls, as rows */
     struct espi_script_call *call;
     size_t n, room;
-    int rank; /* whose calls are being added */
-    int out_of_memory;
+    int rank;          /* whose calls are being added */
+    int out_of_memory; /* or too long: nothing more is added */
 };
 
 /* For ranks 0 to n_ranks - 1; -1 when out of memory. Free with espi_script_done. */
@@ -75,7 +75,8 @@ void espi_sendrecv_combine(struct espi_script *s, struct espi_script_block out,
 void espi_script_join(struct espi_script *s, struct espi_script *first,
                       struct espi_script *second);
 
-/* When all calls are there: finds which meet. ESP_EINPUT when a call meets none, or one
+/* When all calls are there: finds which meet. ESP_EUNSUPPORTED when there are too many to
+ * be simulated; ESP_EINPUT when a call meets none, or one
  * of another length: the script is wrong. */
 esp_status espi_script_match(struct espi_script *s, struct esp_err *err);
 

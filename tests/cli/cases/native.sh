@@ -37,4 +37,5 @@ espalier simulate p.json --native openmpi@x:bcast
 espalier simulate p.json --native openmpi:bcast --fault node:a@0
 espalier simulate p.json plan.json --native openmpi:bcast
 espalier simulate p.json
+espalier simulate p.json --native openmpi:bcast:split_binary_tree --size 1TB --slice 1
 espalier compare p.json --native openmpi,lam
