@@ -120,20 +120,6 @@ static int set_scene(struct cli_sim *r)
 
 /* ---- what an MPI library does ---- */
 
-/* What is for plans, or is not simulated there. */
-static int check_native_options(const struct cli_args *args)
-{
-    static const char *const others[] = {"reality", "sharing", "alpha", "fault", "trace"};
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (cli_has(args, others[i]))
-            return cli_error(CLI_BAD_USAGE, "--%s goes with plans, not with --native",
-                             others[i]);
-    if (args->n_words > 1)
-        return cli_error(CLI_BAD_USAGE, "a plan and --native do not go together");
-    return CLI_OK;
-}
-
 static int find_native_root(const struct cli_sim *r, int *root)
 {
     int node = 0;
@@ -152,7 +138,7 @@ static int set_native_scene(struct cli_sim *r, struct espi_native_run *run)
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct esp_request standard;
     const struct cli_args *args = r->args;
-    int code = check_native_options(args);
+    int code = cli_check_native_options(args);
 
     if (code == CLI_OK)
         code = cli_read_platform(args, args->words[0], NULL, &r->p);

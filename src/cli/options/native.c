@@ -92,6 +92,19 @@ int cli_library_choose(const struct cli_library *library, const struct cli_args 
 
 /* ---- one algorithm ---- */
 
+int cli_check_native_options(const struct cli_args *args)
+{
+    static const char *const others[] = {"reality", "sharing", "alpha", "fault", "trace"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (cli_has(args, others[i]))
+            return cli_error(CLI_BAD_USAGE, "--%s goes with plans, not with --native",
+                             others[i]);
+    if (args->n_words > 1)
+        return cli_error(CLI_BAD_USAGE, "a plan and --native do not go together");
+    return CLI_OK;
+}
+
 static int no_such_native(const struct cli_library *library, esp_op op, const char *name)
 {
     const char *names[64], *near;

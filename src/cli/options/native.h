@@ -32,6 +32,10 @@ int cli_library_choose(const struct cli_library *library, const struct cli_args 
                        const struct esp_platform *p, esp_op op,
                        struct espi_native_run *run, char *why, size_t why_size);
 
+/* Has `simulate` nothing that is for plans, or is not simulated there? CLI_OK, or a
+ * sentence on stderr and CLI_BAD_USAGE. */
+int cli_check_native_options(const struct cli_args *args);
+
 /* Reads LIBRARY[@VERSION]:OPERATION[:ALGORITHM]; without the last, the library chooses.
  * run has size_bytes and root already. CLI_OK, or a sentence on stderr and the exit code.
  */
