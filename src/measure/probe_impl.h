@@ -46,8 +46,8 @@ esp_status espi_probe_run(struct espi_probing *p, enum espi_trial_kind kind,
                           double seconds);
 /* Or leaves it. */
 void espi_probe_forget(struct espi_probing *p);
-/* Latencies and rates as the platform has them, where nothing is known yet; -1 when out
- * of memory. */
+/* Latencies and rates as the platform predicts them, where nothing is known yet; -1 when
+ * out of memory. */
 int espi_probe_expect(struct espi_probing *p, struct espi_platform_flows *x);
 /* How long its transfers should last: do some go from site to site? */
 double espi_probe_seconds(const struct espi_probing *p,

@@ -11,9 +11,11 @@
 
 struct rechecking {
     struct espi_probing *p;
-    struct espi_recheck now;         /* as of the last look */
-    struct esp_platform *planning;   /* rates that were too low put right */
-    struct espi_platform_flows x;    /* of that one */
+    struct espi_recheck now;       /* as of the last look */
+    struct esp_platform *planning; /* rates that were too low put right */
+    struct espi_platform_flows x;  /* of that one */
+    struct esp_platform *expected; /* all that is odd put right */
+    struct espi_platform_flows x_expected;
     unsigned char *sends, *receives; /* hosts of the round */
     unsigned char *tries, *held;     /* of resources */
     int *links;                      /* room for a route */
@@ -180,7 +182,7 @@ static esp_status run_round(struct rechecking *c, int always)
         espi_probe_forget(p);
         return ESP_OK;
     }
-    return espi_probe_expect(p, &c->x)
+    return espi_probe_expect(p, &c->x_expected)
                ? espi_err_nomem(p->err)
                : espi_probe_run(p, ESPI_TRIAL_FLOWS, espi_probe_seconds(p, &c->x));
 }
@@ -238,7 +240,8 @@ static esp_status look_at_all(struct rechecking *c)
 static void forget_plan(struct rechecking *c)
 {
     esp_platform_free(c->planning);
-    c->planning = NULL;
+    esp_platform_free(c->expected);
+    c->planning = c->expected = NULL;
 }
 
 /* Digests what there is; the arena is emptied, but for what c keeps outside of it. */
@@ -249,10 +252,16 @@ static esp_status look_again(struct rechecking *c, const struct esp_platform *fi
     espi_arena_done(&p->arena);
     esp_status status = espi_recheck_digest(&c->now, file, p->samples, &p->arena, p->err);
     if (!status)
-        status = espi_recheck_correct(&c->now, 1, &c->planning, &p->arena, p->err);
+        status = espi_recheck_correct(&c->now, ESPI_RECHECK_RAISED, &c->planning,
+                                      &p->arena, p->err);
+    if (!status)
+        status = espi_recheck_correct(&c->now, ESPI_RECHECK_ODD_ONES, &c->expected,
+                                      &p->arena, p->err);
     c->links = ESPI_ARENA_NEW(&p->arena, int, file->n_nodes);
-    if (!status && (!c->links ||
-                    espi_platform_flows_init(&c->x, c->planning, p->samples, &p->arena)))
+    if (!status &&
+        (!c->links ||
+         espi_platform_flows_init(&c->x, c->planning, p->samples, &p->arena) ||
+         espi_platform_flows_init(&c->x_expected, c->expected, p->samples, &p->arena)))
         status = espi_err_nomem(p->err);
     return status;
 }
@@ -283,7 +292,8 @@ static esp_status look_for_more(struct rechecking *c)
     struct espi_probing *p = c->p;
     struct esp_platform *right = NULL;
     struct espi_platform_flows x;
-    esp_status status = espi_recheck_correct(&c->now, 0, &right, &p->arena, p->err);
+    esp_status status =
+        espi_recheck_correct(&c->now, ESPI_RECHECK_OFF, &right, &p->arena, p->err);
     if (!status)
         status = espi_platform_flows_init(&x, right, p->samples, &p->arena)
                      ? espi_err_nomem(p->err)

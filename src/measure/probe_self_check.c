@@ -43,28 +43,41 @@ double espi_probe_seconds(const struct espi_probing *p,
     return ESPI_PROBE_NEAR_S;
 }
 
-static void expect_pair(struct espi_trial_pair *pair, struct espi_platform_flows *x,
-                        int *links)
+static double route_latency_s(struct espi_platform_flows *x, int from, int to, int *links)
 {
-    const struct esp_platform *p = x->p;
-    double Bps = INFINITY, latency_s = 0;
-    int n = espi_platform_route(x, x->node[pair->from], x->node[pair->to], links);
-    for (int k = 0; k < n; k++) {
-        latency_s += p->latency_s[links[k]];
-        Bps = fmin(Bps, p->bandwidth_Bps[links[k]]);
-    }
-    pair->latency_s = pair->latency_s < 0 ? latency_s : pair->latency_s;
-    pair->expect_Bps = pair->expect_Bps < 0 ? Bps : pair->expect_Bps;
+    double latency_s = 0;
+    int n = espi_platform_route(x, from, to, links);
+    for (int k = 0; k < n; k++)
+        latency_s += x->p->latency_s[links[k]];
+    return latency_s;
 }
 
+/* Not what each would get alone: with more under way than its share, transfers take turns
+ * on a cable, and each seems as fast as when it is its turn. */
 int espi_probe_expect(struct espi_probing *p, struct espi_platform_flows *x)
 {
+    struct espi_trial *t = &p->trial;
     struct espi_arena_mark mark = espi_arena_mark(&p->arena);
     int *links = ESPI_ARENA_NEW(&p->arena, int, x->p->n_nodes);
-    for (int i = 0; i < p->trial.n && links; i++)
-        expect_pair(&p->trial.pairs[i], x, links);
+    struct espi_trial_flow *flows =
+        ESPI_ARENA_NEW(&p->arena, struct espi_trial_flow, t->n + 1);
+    struct espi_round_forecast f;
+    if (!links || !flows)
+        return -1;
+    for (int i = 0; i < t->n; i++)
+        flows[i] = (struct espi_trial_flow){x->node[t->pairs[i].from],
+                                            x->node[t->pairs[i].to], 0};
+    if (espi_round_forecast(x, flows, t->n, &f, &p->arena))
+        return -1;
+    for (int i = 0; i < t->n; i++) {
+        struct espi_trial_pair *pair = &t->pairs[i];
+        if (pair->expect_Bps < 0)
+            pair->expect_Bps = f.rate[i];
+        if (pair->latency_s < 0)
+            pair->latency_s = route_latency_s(x, flows[i].from, flows[i].to, links);
+    }
     espi_arena_release(&p->arena, mark);
-    return links ? 0 : -1;
+    return 0;
 }
 
 static esp_status run_check(struct espi_probing *p, struct espi_platform_flows *x)

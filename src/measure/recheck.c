@@ -80,14 +80,22 @@ static int gather_held(struct espi_recheck *c, const struct espi_trial_rounds *r
     return n;
 }
 
+/* Further than transfers usually deviate. */
+static int is_far(double Bps, double was)
+{
+    return fabs(espi_log(Bps / was)) > ESPI_SPREAD;
+}
+
 /* A cable carries less than it could when others that its transfers use are slow, and
  * seems to carry more when what has piled up in a machine that stood still comes at once.
- * So it is slower than the file says if it is at its best, and faster if it is in the
- * middle; in between the file holds. n values, which get sorted. */
+ * So it is slower than the file says if it is at its best, and faster if it is at its
+ * worst; else the file holds. What it is then is the middle. n values, which get
+ * sorted. */
 static double judge_values(double *Bps, int n, double was)
 {
-    double best = espi_confirmed_top(Bps, n), middle = Bps[n / 2];
-    return best < was ? best : fmax(middle, was);
+    double best = espi_confirmed_top(Bps, n), worst = Bps[n - 1];
+    return is_far(fmin(best, was), was) || is_far(fmax(worst, was), was) ? Bps[n / 2]
+                                                                         : was;
 }
 
 static int note_best(struct espi_recheck *c, struct held_value *values, int n,
@@ -152,11 +160,10 @@ esp_status espi_recheck_digest(struct espi_recheck *c, const struct esp_platform
 
 /* ---- what is off ---- */
 
-/* Off by more than transfers usually deviate. */
 int espi_recheck_is_odd(const struct espi_recheck *c, int resource)
 {
     double seen = c->seen_Bps[resource], was = espi_recheck_was_Bps(c, resource);
-    return seen > 0 && fabs(espi_log(seen / was)) > ESPI_SPREAD;
+    return seen > 0 && is_far(seen, was);
 }
 
 int espi_recheck_is_off(const struct espi_recheck *c, int resource)
@@ -182,12 +189,13 @@ int espi_recheck_count_seen(const struct espi_recheck *c)
 
 /* ---- put right ---- */
 
-static double factor_of(const struct espi_recheck *c, int resource, int raise_only)
+static double factor_of(const struct espi_recheck *c, int resource,
+                        enum espi_recheck_which which)
 {
     double factor = c->seen_Bps[resource] / espi_recheck_was_Bps(c, resource);
-    int is_to_be = raise_only ? factor > 1 && espi_recheck_is_odd(c, resource)
-                              : espi_recheck_is_off(c, resource);
-    return is_to_be ? factor : 1;
+    int is_meant = which == ESPI_RECHECK_OFF ? espi_recheck_is_off(c, resource)
+                                             : espi_recheck_is_odd(c, resource);
+    return is_meant && (factor > 1 || which != ESPI_RECHECK_RAISED) ? factor : 1;
 }
 
 /* A link is as fast as the slowest of its cables, or slower by itself. */
@@ -203,9 +211,9 @@ static double link_factor(const struct espi_recheck *c, int link, const double *
            was;
 }
 
-esp_status espi_recheck_correct(const struct espi_recheck *c, int raise_only,
-                                struct esp_platform **out, struct espi_arena *arena,
-                                struct esp_err *err)
+esp_status espi_recheck_correct(const struct espi_recheck *c,
+                                enum espi_recheck_which which, struct esp_platform **out,
+                                struct espi_arena *arena, struct esp_err *err)
 {
     const struct esp_platform *p = c->p;
     double *cable = ESPI_ARENA_NEW(arena, double, (size_t)p->n_shared + 1);
@@ -213,11 +221,10 @@ esp_status espi_recheck_correct(const struct espi_recheck *c, int raise_only,
     if (!cable || !link)
         return espi_err_nomem(err);
     for (int i = 0; i < p->n_shared; i++)
-        cable[i] = factor_of(c, i, raise_only);
+        cable[i] = factor_of(c, i, which);
     for (int e = 0; e < p->n_links; e++)
-        link[e] = is_target(p, p->n_shared + e)
-                      ? factor_of(c, p->n_shared + e, raise_only)
-                      : link_factor(c, e, cable);
+        link[e] = is_target(p, p->n_shared + e) ? factor_of(c, p->n_shared + e, which)
+                                                : link_factor(c, e, cable);
     esp_status status = espi_platform_scaled(p, link, cable, out, err);
     if (!status)
         (*out)->certainty.measured = (struct esp_measurement){0};
@@ -254,7 +261,7 @@ esp_status espi_recheck_update(const struct espi_recheck *c,
                                struct esp_err *err)
 {
     struct esp_platform *p = NULL;
-    esp_status status = espi_recheck_correct(c, 0, &p, arena, err);
+    esp_status status = espi_recheck_correct(c, ESPI_RECHECK_OFF, &p, arena, err);
     if (!status)
         status = renew_ranges(c, samples, p, arena, err);
     if (!status && espi_self_check(p, samples, &p->certainty.measured, arena))

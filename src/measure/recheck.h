@@ -30,11 +30,14 @@ int espi_recheck_count_off(const struct espi_recheck *c);
 /* Those that are off, or not odd. */
 int espi_recheck_count_seen(const struct espi_recheck *c);
 
-/* The platform with the rates that are off put right, or only those that are too low,
- * without what it says of how it was measured. */
-esp_status espi_recheck_correct(const struct espi_recheck *c, int raise_only,
-                                struct esp_platform **out, struct espi_arena *arena,
-                                struct esp_err *err);
+/* Which rates are put right. */
+enum espi_recheck_which { ESPI_RECHECK_RAISED, ESPI_RECHECK_ODD_ONES, ESPI_RECHECK_OFF };
+
+/* The platform with the rates put right that are odd and too low, that are odd, or that
+ * are off, without what it says of how it was measured. */
+esp_status espi_recheck_correct(const struct espi_recheck *c,
+                                enum espi_recheck_which which, struct esp_platform **out,
+                                struct espi_arena *arena, struct esp_err *err);
 
 /* The same as it is to be written: with ranges of what has changed, and with how well it
  * predicts the check samples. */

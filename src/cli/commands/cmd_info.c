@@ -276,7 +276,7 @@ static int print_text(const struct esp_platform *p, const struct summary *s)
         return cli_error(CLI_FAILED, "out of memory");
     char text[300];
     if (cli_measurement_warning(text, sizeof text, p))
-        printf("\nWarning: when this was measured, %s\n", text);
+        printf("\nWarning: %s\n", text);
     return CLI_OK;
 }
 

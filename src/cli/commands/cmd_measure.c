@@ -232,14 +232,13 @@ static int judge_file(const struct cli_args *args, const char *path,
         return cli_fail(status, &err);
     struct cli_recheck c = {.file = path, .found = &found, .right = right};
     int code = CLI_OK;
-    if (cli_has(args, "update") && cli_recheck_explains(&c) &&
-        (espi_recheck_count_off(&found) || output)) {
+    if (cli_has(args, "update") && (espi_recheck_count_off(&found) || output)) {
         c.written = output ? output : path;
         code = cli_write(c.written, write_platform, right);
     }
     if (code == CLI_OK)
         code = cli_has(args, "json") ? cli_print_recheck_json(&c) : cli_print_recheck(&c);
-    if (code == CLI_OK && !cli_recheck_holds(&c) && !c.written)
+    if (code == CLI_OK && !(c.written ? cli_recheck_explains(&c) : cli_recheck_holds(&c)))
         code = CLI_NOT_SO;
     esp_platform_free(right);
     return code;
@@ -374,8 +373,8 @@ const struct command cli_command_measure = {
             {.name = "update",
              .kind = CLI_FILE,
              .help = "The same, and measure what is off anew, for 20 s; the file is "
-                     "written with what was found, or --output is. Where the file lacks "
-                     "something, it stays as it is, and the exit status is 4."},
+                     "written with what was found, or --output is. Exit status 4: the "
+                     "file lacks something, and should be measured anew."},
             {.name = "ranks",
              .help = "Every rank is a node, called rank0, rank1 and so on, also where "
                      "several run on one host."},

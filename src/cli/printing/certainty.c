@@ -69,7 +69,7 @@ const char *cli_measurement_warning(char *out, size_t size, const struct esp_pla
             m->disturbed, m->rounds);
     else if (m && espi_measurement_is_bad(m))
         snprintf(out, size,
-                 "these predictions are not good. Measure again with more time "
+                 "that is not good. Measure again with more time "
                  "(--budget), and see that nothing else runs meanwhile.");
     else
         return NULL;

@@ -16,8 +16,12 @@ enum { OFF_SHOWN = 20 }; /* looks: lines */
 int cli_recheck_explains(const struct cli_recheck *c)
 {
     const struct esp_measurement *m = esp_platform_measurement(c->right);
+    const struct esp_measurement *old = esp_platform_measurement(c->found->p);
 
-    return !m || !espi_measurement_is_bad(m);
+    return !m || m->rounds < ESPI_CHECK_SETS || espi_measurement_is_disturbed(m) ||
+           !espi_measurement_is_bad(m) ||
+           (old && old->transfers && m->off_median <= old->off_median + ESPI_SPREAD &&
+            m->off_95 <= old->off_95 + ESPI_SURPRISE);
 }
 
 int cli_recheck_holds(const struct cli_recheck *c)
@@ -79,9 +83,9 @@ static void print_next_step(const struct cli_recheck *c, const char *file)
                "slow that the file does not know of: measure it anew, 'espalier measure "
                "-o %s'.\n",
                file);
-    else if (c->written)
+    if (c->written)
         printf("Written to %s.\n", espi_quote(text, sizeof text, c->written));
-    else if (espi_recheck_count_off(c->found))
+    else if (espi_recheck_count_off(c->found) && cli_recheck_explains(c))
         printf("'espalier measure --update %s' measures these anew.\n", file);
 }
 

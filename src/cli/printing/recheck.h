@@ -11,7 +11,9 @@ struct cli_recheck {
     const char *written;              /* where it was written to, or NULL */
 };
 
-/* Do the rates that were found explain what random sets of transfers got? */
+/* Do the rates that were found explain what random sets of transfers got, or nearly as
+ * well as when the file was measured? If there were few sets, or the network was under
+ * load, nothing is held against them. */
 int cli_recheck_explains(const struct cli_recheck *c);
 /* Does the file describe the network as it is? */
 int cli_recheck_holds(const struct cli_recheck *c);
