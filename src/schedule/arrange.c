@@ -285,9 +285,9 @@ static int arrange(struct search *s, const struct esp_platform *p,
 
 /* Slot by slot, and along the edges. With one slice a round it is sent on in its own
  * round; with several, one round later a step, so that a round never waits for itself; so
- * too where data come back to who has sent them. What goes far comes first. */
-static int order_plainly(struct espi_arrangement *a, const struct esp_platform *p,
-                         const struct espi_round_options *o, struct espi_arena *arena)
+ * too where data come back to who has sent them. All of a tree lags as tree_lag says. */
+static int order_plainly(struct espi_arrangement *a, const int *tree_lag,
+                         struct espi_arena *arena)
 {
     const struct esp_plan *plan = a->legs.plan;
     int lags = a->round.slots > 1 || plan->op == ESP_OP_ALLREDUCE;
@@ -297,9 +297,7 @@ static int order_plainly(struct espi_arrangement *a, const struct esp_platform *
     struct espi_op *op = ESPI_ARENA_NEW(arena, struct espi_op, n);
     int *slot_tree = ESPI_ARENA_NEW(arena, int, a->round.slots);
     int *given = ESPI_ARENA_NEW(arena, int, plan->n_trees);
-    int *tree_lag = ESPI_ARENA_NEW(arena, int, plan->n_trees);
-    if (!op || !slot_tree || !given || !tree_lag ||
-        espi_far_first(p, &a->legs, &a->round, o, arena, tree_lag))
+    if (!op || !slot_tree || !given)
         return -1;
     a->order = (struct espi_order){.op = op};
     espi_round_lay(&a->round, plan->n_trees, a->round.slots, slot_tree, given);
@@ -315,6 +313,30 @@ static int order_plainly(struct espi_arrangement *a, const struct esp_platform *
     return 0;
 }
 
+/* What goes far first, where that is earlier than all side by side: where ways share more
+ * than the root's port, estimates of when to begin may be wrong. */
+static int order_streams(struct espi_arrangement *a, const struct esp_platform *p,
+                         const struct espi_round_options *o, struct espi_arena *arena)
+{
+    int n = a->legs.plan->n_trees, lag = 0;
+    int *tree_lag = ESPI_ARENA_ZNEW(arena, int, n);
+    struct espi_played far = {0, 0}, plain = {0, 0};
+    if (!tree_lag || order_plainly(a, tree_lag, arena) ||
+        espi_far_first(p, &a->legs, &a->round, o, arena, tree_lag))
+        return -1;
+    for (int t = 0; t < n; t++)
+        lag |= tree_lag[t];
+    if (!lag)
+        return 0;
+    struct espi_order side_by_side = a->order;
+    if (espi_fluid_time(p, a, o, 0, arena, &plain) || order_plainly(a, tree_lag, arena) ||
+        espi_fluid_time(p, a, o, 0, arena, &far))
+        return -1;
+    if (plain.finish_s < far.finish_s)
+        a->order = side_by_side;
+    return 0;
+}
+
 static int arrange_plainly(struct espi_arrangement *a, const struct esp_platform *p,
                            const struct esp_plan *plan,
                            const struct espi_round_options *o, struct espi_arena *arena)
@@ -326,7 +348,7 @@ static int arrange_plainly(struct espi_arrangement *a, const struct esp_platform
            (int64_t)sized.max_slots * a->legs.n > ESPI_ROUND_SENDS_LARGE)
         sized.max_slots /= 2;
     return espi_round_choose(p, plan, &sized, arena, &a->round) ||
-                   order_plainly(a, p, o, arena)
+                   order_streams(a, p, o, arena)
                ? -1
                : 0;
 }

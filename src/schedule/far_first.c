@@ -93,8 +93,8 @@ static double own_load_s(const struct front *f, int tree)
     return most_s;
 }
 
-/* What those under way take of the one thing that limits the tree most in the end. */
-static double limit_load_s(const struct front *f, int tree)
+/* The one thing that limits the tree most in the end; -1: nothing does. */
+static int limit_of(const struct front *f, int tree)
 {
     int limit = -1;
     for (int i = f->legs->tree_start[tree]; i < f->legs->tree_start[tree + 1]; i++) {
@@ -104,17 +104,36 @@ static double limit_load_s(const struct front *f, int tree)
             limit = limit < 0 || f->total_s[r] > f->total_s[limit] ? r : limit;
         }
     }
-    return limit < 0 ? 0 : f->load_s[limit];
+    return limit;
+}
+
+/* What a round of the tree takes of a resource. */
+static double use_s(const struct front *f, int tree, int resource)
+{
+    double sum_s = 0;
+    for (int i = f->legs->tree_start[tree]; i < f->legs->tree_start[tree + 1]; i++) {
+        int arc = f->legs->leg[i].arc;
+        for (int k = f->uses.start[arc]; k < f->uses.start[arc + 1]; k++)
+            if (f->uses.resource[k] == resource)
+                sum_s += f->round->count[tree] * f->uses.time_s[k];
+    }
+    return sum_s;
 }
 
 /* ---- who begins ---- */
 
-static int has_farther(const struct front *f, int i)
+/* Is one under way that goes farther? Then *taken_s gets what all of these take of what
+ * limits the way most. */
+static int has_farther(const struct front *f, int i, double *taken_s)
 {
+    int limit = limit_of(f, f->way[i].tree), found = 0;
+    *taken_s = 0;
     for (int k = 0; k < i; k++)
-        if (f->state[k] == UNDER_WAY && f->way[k].latency_s > f->way[i].latency_s)
-            return 1;
-    return 0;
+        if (f->state[k] == UNDER_WAY && f->way[k].latency_s > f->way[i].latency_s) {
+            *taken_s += limit < 0 ? 0 : use_s(f, f->way[k].tree, limit);
+            found = 1;
+        }
+    return found;
 }
 
 static double due_s(const struct front *f, int i)
@@ -126,9 +145,10 @@ static int may_begin(struct front *f, int i)
 {
     static const double ALIKE = 1 + 1e-9; /* rounding: of sums of loads */
     int tree = f->way[i].tree;
-    if (!has_farther(f, i))
+    double taken_s;
+    if (!has_farther(f, i, &taken_s))
         return 1;
-    if (limit_load_s(f, tree) * ALIKE >= f->round_s)
+    if (taken_s * ALIKE >= f->round_s)
         return 0;
     add_load(f, tree, 1);
     int fits = own_load_s(f, tree) <= f->round_s * ALIKE;

@@ -18,17 +18,20 @@ enum { TARGETS_MOST = 6, STARS = 60 };
 
 struct star {
     int n; /* targets */
-    double port_Bps, bytes, latency_s[TARGETS_MOST];
+    double port_Bps, bytes, latency_s[TARGETS_MOST], link_Bps[TARGETS_MOST];
 };
 
-/* What is sent takes about as long as it travels. */
-static struct star draw_star(struct espi_rng *r)
+/* What is sent takes about as long as it travels. Links are as fast as the port, or some
+ * of them slower. */
+static struct star draw_star(struct espi_rng *r, int slow)
 {
     struct star s = {.n = 2 + (int)espi_rng_below(r, TARGETS_MOST - 1),
                      .port_Bps = 1e8,
                      .bytes = espi_rng_log_range(r, 2e6, 5e7)};
     for (int i = 0; i < s.n; i++)
         s.latency_s[i] = espi_rng_log_range(r, 1e-3, 0.3);
+    for (int i = 0; i < s.n; i++)
+        s.link_Bps[i] = s.port_Bps * (slow ? espi_rng_log_range(r, 0.1, 1) : 1);
     return s;
 }
 
@@ -45,7 +48,8 @@ static struct esp_platform *build_star(const struct star *s)
         assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
         if (i)
             assert_int_equal(esp_builder_add_link(b, 0, i, s->latency_s[i - 1],
-                                                  s->port_Bps, &links[i - 1], NULL),
+                                                  s->link_Bps[i - 1], &links[i - 1],
+                                                  NULL),
                              ESP_OK);
     }
     assert_int_equal(esp_builder_add_cable(b, "port", s->port_Bps, links, s->n, NULL),
@@ -97,18 +101,24 @@ static double simulated_s(const struct esp_platform *p, const struct esp_request
     return makespan_s;
 }
 
+static struct esp_request scatter_of(const struct star *s)
+{
+    struct esp_request request;
+    esp_request_init(&request, 0);
+    request.op = ESP_OP_SCATTER;
+    request.size_bytes = s->bytes;
+    return request;
+}
+
 static void test_orders(void **state)
 {
     (void)state;
     struct espi_rng r;
     espi_rng_seed(&r, test_seed(21));
     for (int i = 0; i < STARS; i++) {
-        struct star s = draw_star(&r);
+        struct star s = draw_star(&r, 0);
         struct esp_platform *p = build_star(&s);
-        struct esp_request request;
-        esp_request_init(&request, 0);
-        request.op = ESP_OP_SCATTER;
-        request.size_bytes = s.bytes;
+        struct esp_request request = scatter_of(&s);
         double best_s = best_order_s(&s, 0, 0), low_s = bound_s(p, &request);
         double plan_s = simulated_s(p, &request);
         if (fabs(low_s - best_s) > 1e-6 * best_s)
@@ -121,8 +131,32 @@ static void test_orders(void **state)
     }
 }
 
+/* No order is later than all side by side: what limits them, and the longest way. */
+static void test_side_by_side(void **state)
+{
+    (void)state;
+    struct espi_rng r;
+    espi_rng_seed(&r, test_seed(22));
+    for (int i = 0; i < STARS; i++) {
+        struct star s = draw_star(&r, 1);
+        struct esp_platform *p = build_star(&s);
+        struct esp_request request = scatter_of(&s);
+        double sent_s = s.bytes / s.port_Bps, way_s = 0;
+        for (int k = 0; k < s.n; k++) {
+            sent_s = fmax(sent_s, s.bytes / s.n / s.link_Bps[k]);
+            way_s = fmax(way_s, s.latency_s[k]);
+        }
+        double plan_s = simulated_s(p, &request);
+        if (plan_s > (sent_s + way_s) * 1.03)
+            fail_msg("star %d: the plan takes %.9g s, side by side %.9g s", i, plan_s,
+                     sent_s + way_s);
+        esp_platform_free(p);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
+                                       cmocka_unit_test(test_side_by_side)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
