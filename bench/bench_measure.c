@@ -238,6 +238,7 @@ static struct finding judge_network(const struct bench_question *a,
 {
     struct finding f = {.seed = seed, .hosts = esp_platform_node_count(truth)};
     struct emulated_network net = emulate_network(truth, seed);
+    net.log = a->show ? stdout : NULL;
     struct esp_platform *seen = measure_network(&net, a->budget_s, &f);
     if (a->show) {
         list_cables("true", truth);
@@ -266,6 +267,7 @@ static void print_each(const char *kind, const struct finding *f)
         printf(" %.3f", f->bound[i]);
     printf(", flows %.3f %.3f, made up %d, %.1f s, cpu %.2f s\n", f->middle_flow,
            f->high_flow, f->made_up, f->took_s, f->cpu_s);
+    fflush(stdout);
 }
 
 static double value_of(const struct finding *f, int what)

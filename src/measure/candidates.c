@@ -5,6 +5,7 @@
  *
  * Complexity: O(candidates x (areas^2 + transfers)). */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure/explain_impl.h"
@@ -22,13 +23,50 @@ static double seen_most(struct espi_fitting *t, const struct espi_limit *l)
             if (!l->pairs[t->key[i]])
                 continue;
             sum += t->r->flows[i].Bps;
-            if (l->kind == ESPI_LIMIT_WINDOW)
-                t->values[n++] = t->r->flows[i].Bps;
+            if (espi_limit_is_single(l))
+                t->values[n++] =
+                    t->r->flows[i].Bps * (l->kind == ESPI_LIMIT_TURN ? t->turn_s[i] : 1);
         }
-        if (sum > 0 && l->kind != ESPI_LIMIT_WINDOW)
+        if (sum > 0 && !espi_limit_is_single(l))
             t->values[n++] = sum;
     }
     return n ? espi_confirmed_top(t->values, n) : -1;
+}
+
+static int ascending(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* What its transfers got together most often when some of them were slower than
+ * predicted; 0: never the same. A pair of sites too many makes the most that was seen too
+ * large, but not this. */
+static double seen_often(struct espi_fitting *t, const struct espi_limit *l)
+{
+    int n = 0, most = 1;
+    double often = 0;
+    for (int k = 0; k < t->r->n; k++) {
+        double sum = 0;
+        int slow = 0;
+        for (int i = t->r->start[k]; i < t->r->start[k + 1]; i++)
+            if (l->pairs[t->key[i]]) {
+                sum += t->r->flows[i].Bps;
+                slow |= espi_flow_is_slow(t, i);
+            }
+        if (slow)
+            t->values[n++] = sum;
+    }
+    qsort(t->values, (size_t)n, sizeof *t->values, ascending);
+    for (int from = 0, to = 0; to < n; to++) {
+        while (t->values[to] > t->values[from] * (1 + ESPI_SPREAD))
+            from++;
+        if (to - from + 1 >= most && to > from) {
+            most = to - from + 1;
+            often = t->values[(from + to) / 2];
+        }
+    }
+    return often;
 }
 
 static struct espi_limit *new_candidate(struct espi_fitting *t, enum espi_limit_kind kind,
@@ -144,6 +182,20 @@ static int add_site_limits(struct espi_fitting *t)
     return 0;
 }
 
+/* One window for all: so many bytes of a transfer are on their way at most, as TCP has
+ * it. */
+static int add_turn_limit(struct espi_fitting *t)
+{
+    int s = t->net->n_sites;
+    struct espi_limit *l = s > 1 ? new_candidate(t, ESPI_LIMIT_TURN, 0, 0) : NULL;
+    if (!l)
+        return s > 1 ? without_candidate(t) : 0;
+    for (int k = 0; k < s * s; k++)
+        if (k / s != k % s && t->net->site_latency_s[k] > 0)
+            include_sites(t, l, k / s, k % s);
+    return 0;
+}
+
 /* A limit of several pairs of sites, by which it is dearer than one that has a name. */
 static void price_set(const struct espi_fitting *t, struct espi_limit *l)
 {
@@ -167,7 +219,7 @@ static void forget_twin(struct espi_fitting *t)
     const struct espi_limit *l = &t->candidates[t->n_candidates - 1];
     for (int i = 0; i < t->n_candidates - 1; i++)
         if (same_pairs(t, &t->candidates[i], l) &&
-            t->candidates[i].kind != ESPI_LIMIT_WINDOW) {
+            !espi_limit_is_single(&t->candidates[i])) {
             t->n_candidates--;
             return;
         }
@@ -256,12 +308,25 @@ static int first_pair(const struct espi_fitting *t, const struct espi_limit *l)
     return at ? (int)(at - l->pairs) : 0;
 }
 
+/* Is there a reason to think of it but that transfers were slow: sites, and the wires
+ * that latencies tell of? Others come after those of fewer pairs. */
+static int has_prior(const struct espi_fitting *t, const struct espi_limit *l)
+{
+    const int *first = t->net->first_subsite;
+    if (l->kind == ESPI_LIMIT_SET)
+        return l->a >= 0;
+    if (l->kind > ESPI_LIMIT_BOTH)
+        return 1;
+    int site = t->net->subsite_site[l->a];
+    return first[site + 1] - first[site] == 1;
+}
+
 /* As many as there may be, and as memory allows. */
 static int candidate_room(const struct espi_fitting *t)
 {
     size_t n = (size_t)t->n_areas, s = (size_t)t->net->n_sites;
-    size_t wanted =
-        3 * n + n * n + 4 * s + (4 + 2 * ESPI_ROUTE_VARIANTS) * s * s + (size_t)t->r->n;
+    size_t wanted = 3 * n + n * n + 4 * s + (4 + 2 * ESPI_ROUTE_VARIANTS) * s * s +
+                    (size_t)t->r->n + 1;
     size_t most = CANDIDATE_BYTES / (n * n + sizeof(struct espi_limit));
     return (int)(wanted < most ? wanted : most);
 }
@@ -271,7 +336,7 @@ int espi_list_candidates(struct espi_fitting *t)
     t->room = candidate_room(t);
     t->candidates = ESPI_ARENA_NEW(t->arena, struct espi_limit, (size_t)t->room + 1);
     if (!t->candidates || note_seen_pairs(t) || add_area_limits(t) ||
-        add_site_limits(t) || add_route_limits(t))
+        add_site_limits(t) || add_turn_limit(t) || add_route_limits(t))
         return -1;
     for (int k = 0; k < t->r->n; k++)
         if (add_slow_set(t, k))
@@ -280,9 +345,11 @@ int espi_list_candidates(struct espi_fitting *t)
         struct espi_limit *l = &t->candidates[i];
         double Bps = seen_most(t, l);
         l->Bps = Bps;
+        l->often_Bps = espi_limit_is_single(l) ? 0 : seen_often(t, l);
         l->gain = INFINITY;
         l->first = first_pair(t, l);
-        l->level = l->kind == ESPI_LIMIT_MEDIUM ? 1 : count_pairs(t, l);
+        l->n_pairs = count_pairs(t, l);
+        l->level = has_prior(t, l) ? 1 : l->n_pairs;
     }
     return 0;
 }

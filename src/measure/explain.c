@@ -27,108 +27,6 @@
 #include "measure/explain.h"
 #include "measure/explain_impl.h"
 
-/* ---- prediction ---- */
-
-static double port_Bps(const struct espi_fitting *t, int flow, int out)
-{
-    const struct espi_trial_flow *f = &t->r->flows[flow];
-    return out ? t->net->out_Bps[f->from] : t->net->in_Bps[f->to];
-}
-
-/* Numbers the resources of a round: ports, then limits that its flows use, then a limit
- * of its own for each flow. Gives how many there are. */
-static int list_uses(struct espi_fitting *t, int round, const struct espi_limit *extra)
-{
-    int from = t->r->start[round], n = t->r->start[round + 1] - from, k = 0;
-    int first_limit = 2 * n, first_own = first_limit + t->n_chosen + 1;
-    for (int i = 0; i < first_own + n; i++)
-        t->open[i] = 0;
-    for (int c = 0; c <= t->n_chosen; c++) {
-        const struct espi_limit *l = c < t->n_chosen ? t->chosen[c] : extra;
-        t->left[first_limit + c] = l ? l->Bps : 0;
-    }
-    for (int i = 0; i < n; i++) {
-        t->use_start[i] = k;
-        t->uses[k++] = t->out_port[from + i];
-        t->uses[k++] = n + t->in_port[from + i];
-        t->left[t->out_port[from + i]] = port_Bps(t, from + i, 1);
-        t->left[n + t->in_port[from + i]] = port_Bps(t, from + i, 0);
-        t->left[first_own + i] = t->own[from + i];
-        t->uses[k++] = first_own + i;
-        for (int c = 0; c <= t->n_chosen; c++) {
-            const struct espi_limit *l = c < t->n_chosen ? t->chosen[c] : extra;
-            if (!l || l->aside || !l->pairs[t->key[from + i]])
-                continue;
-            if (l->kind == ESPI_LIMIT_WINDOW)
-                t->left[first_own + i] = fmin(t->left[first_own + i], l->Bps);
-            else
-                t->uses[k++] = first_limit + c;
-        }
-    }
-    t->use_start[n] = k;
-    for (int i = 0; i < k; i++)
-        t->open[t->uses[i]]++;
-    return first_own + n;
-}
-
-/* The rates of a round: the tightest resource is divided evenly among its flows, they
- * are settled, and so on. */
-static void predict_round(struct espi_fitting *t, int round,
-                          const struct espi_limit *extra, double *rate)
-{
-    int n = t->r->start[round + 1] - t->r->start[round];
-    int n_resources = list_uses(t, round, extra);
-    for (int i = 0; i < n; i++)
-        rate[i] = -1;
-    for (;;) {
-        int which = -1;
-        double share = INFINITY;
-        for (int x = 0; x < n_resources; x++)
-            if (t->open[x] > 0 && t->left[x] / t->open[x] < share) {
-                share = t->left[x] / t->open[x];
-                which = x;
-            }
-        if (which < 0)
-            return;
-        for (int i = 0; i < n; i++) {
-            int is_user = 0;
-            for (int k = t->use_start[i]; k < t->use_start[i + 1] && rate[i] < 0; k++)
-                is_user |= t->uses[k] == which;
-            if (!is_user)
-                continue;
-            rate[i] = share;
-            for (int k = t->use_start[i]; k < t->use_start[i + 1]; k++) {
-                t->left[t->uses[k]] = fmax(0, t->left[t->uses[k]] - share);
-                t->open[t->uses[k]]--;
-            }
-        }
-    }
-}
-
-static double round_loss(const struct espi_fitting *t, int round, const double *rate)
-{
-    double loss = 0;
-    int from = t->r->start[round];
-    for (int i = from; i < t->r->start[round + 1]; i++) {
-        double off = espi_log(t->r->flows[i].Bps / rate[i - from]) / ESPI_SPREAD;
-        loss += fmin(off * off / 2, ESPI_LOSS_MOST);
-    }
-    return loss;
-}
-
-static void predict_again(struct espi_fitting *t, int round)
-{
-    double *rate = &t->predicted[t->r->start[round]];
-    predict_round(t, round, NULL, rate);
-    t->loss[round] = round_loss(t, round, rate);
-}
-
-static void predict_all(struct espi_fitting *t)
-{
-    for (int k = 0; k < t->r->n; k++)
-        predict_again(t, k);
-}
-
 static int has_transfers(const struct espi_fitting *t, const struct espi_limit *l,
                          int round)
 {
@@ -143,7 +41,7 @@ static void predict_changed(struct espi_fitting *t, const struct espi_limit *l)
 {
     for (int k = 0; k < t->r->n; k++)
         if (has_transfers(t, l, k))
-            predict_again(t, k);
+            espi_fit_again(t, k);
 }
 
 /* ---- one limit ---- */
@@ -152,27 +50,45 @@ static void predict_changed(struct espi_fitting *t, const struct espi_limit *l)
 static int limit_matters(const struct espi_fitting *t, const struct espi_limit *l,
                          int round)
 {
-    double sum = 0, most = 0;
-    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++)
-        if (l->pairs[t->key[i]]) {
-            sum += t->predicted[i];
-            most = fmax(most, t->predicted[i]);
-        }
-    return (l->kind == ESPI_LIMIT_WINDOW ? most : sum) > l->Bps * (1 + 1e-9);
+    double sum = 0;
+    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++) {
+        if (!l->pairs[t->key[i]])
+            continue;
+        sum += t->predicted[i];
+        if (espi_limit_is_single(l) &&
+            t->predicted[i] > espi_limit_single_Bps(t, l, i) * (1 + 1e-9))
+            return 1;
+    }
+    return !espi_limit_is_single(l) && sum > l->Bps * (1 + 1e-9);
 }
 
 /* How much loss the limit takes away, less its price. */
-static void weigh_limit(struct espi_fitting *t, struct espi_limit *l)
+static double gain_of(struct espi_fitting *t, const struct espi_limit *l)
 {
-    l->gain = -l->price;
-    l->fresh = 1;
+    double gain = -l->price;
     for (int k = 0; k < t->r->n && l->Bps > 0; k++) {
         if (!limit_matters(t, l, k))
             continue;
-        predict_round(t, k, l, t->trial_rate);
-        l->gain +=
-            fmin(t->loss[k] - round_loss(t, k, t->trial_rate), ESPI_ROUND_PAYS_MOST);
+        espi_fit_round(t, k, l, t->trial_rate);
+        gain +=
+            fmin(t->loss[k] - espi_fit_loss(t, k, t->trial_rate), ESPI_ROUND_PAYS_MOST);
     }
+    return gain;
+}
+
+/* With the better one of its rates. */
+static void weigh_limit(struct espi_fitting *t, struct espi_limit *l)
+{
+    double first_Bps = l->Bps;
+    l->gain = gain_of(t, l);
+    l->fresh = 1;
+    if (!(l->often_Bps > 0))
+        return;
+    l->Bps = l->often_Bps;
+    double gain = gain_of(t, l);
+    l->often_Bps = gain > l->gain ? first_Bps : l->often_Bps;
+    l->Bps = gain > l->gain ? l->Bps : first_Bps;
+    l->gain = fmax(gain, l->gain);
 }
 
 /* By how much the loss would grow without it, less its price. */
@@ -183,8 +99,9 @@ static double loss_without(struct espi_fitting *t, struct espi_limit *l)
     for (int k = 0; k < t->r->n; k++) {
         if (!has_transfers(t, l, k))
             continue;
-        predict_round(t, k, NULL, t->trial_rate);
-        more += fmin(round_loss(t, k, t->trial_rate) - t->loss[k], ESPI_ROUND_PAYS_MOST);
+        espi_fit_round(t, k, NULL, t->trial_rate);
+        more +=
+            fmin(espi_fit_loss(t, k, t->trial_rate) - t->loss[k], ESPI_ROUND_PAYS_MOST);
     }
     l->aside = 0;
     return more;
@@ -210,6 +127,69 @@ static int is_chosen(const struct espi_fitting *t, const struct espi_limit *l)
     return 0;
 }
 
+static void weigh_again(struct espi_fitting *t, struct espi_limit *l)
+{
+    if (!l->fresh)
+        weigh_limit(t, l);
+    if (is_chosen(t, l))
+        l->gain = -INFINITY;
+}
+
+/* One of fewer pairs that explains nearly as much: what one round could have paid is no
+ * reason to say more than is needed. */
+static struct espi_limit *narrower(struct espi_fitting *t, struct espi_limit *best)
+{
+    double enough = fmax(best->gain - ESPI_ROUND_PAYS_MOST, 0);
+    struct espi_limit *found = best;
+    for (int i = 0; i < t->n_candidates; i++) {
+        struct espi_limit *l = &t->candidates[i];
+        if (l->gain > enough && l->n_pairs < found->n_pairs &&
+            l->kind != ESPI_LIMIT_SET) {
+            weigh_again(t, l);
+            found = l->gain > enough ? l : found;
+        }
+    }
+    return found;
+}
+
+/* How much loss the limits chosen take away together from rounds of the whole one, less
+ * its price. */
+static double gain_together(struct espi_fitting *t, const struct espi_limit *whole)
+{
+    double gain = -whole->price;
+    for (int k = 0; k < t->r->n; k++) {
+        if (!has_transfers(t, whole, k))
+            continue;
+        espi_fit_round(t, k, NULL, t->trial_rate);
+        gain +=
+            fmin(t->loss[k] - espi_fit_loss(t, k, t->trial_rate), ESPI_ROUND_PAYS_MOST);
+    }
+    return gain;
+}
+
+/* If a limit for each of its pairs explains as much as one that they share, these are
+ * meant: that rates are equal is no reason to share one. */
+static struct espi_limit *not_shared(struct espi_fitting *t, struct espi_limit *best)
+{
+    struct espi_limit *first = NULL;
+    int n = 0;
+    for (int i = 0; i < t->n_candidates && best->n_pairs > 1; i++) {
+        struct espi_limit *l = &t->candidates[i];
+        if (l->n_pairs != 1 || !(l->gain > 0) || !best->pairs[l->first] ||
+            espi_limit_is_single(l) || t->n_chosen == ESPI_LIMITS_MAX)
+            continue;
+        weigh_again(t, l);
+        if (!(l->gain > 0))
+            continue;
+        t->chosen[t->n_chosen++] = l;
+        n++;
+        first = !first || l->gain > first->gain ? l : first;
+    }
+    double gain = n ? gain_together(t, best) : 0;
+    t->n_chosen -= n;
+    return n && gain >= best->gain ? first : best;
+}
+
 /* The best candidate of up to that level that is worth its price, or NULL. */
 static struct espi_limit *best_candidate(struct espi_fitting *t, int level)
 {
@@ -222,10 +202,8 @@ static struct espi_limit *best_candidate(struct espi_fitting *t, int level)
         if (!best || !(best->gain > 0))
             return NULL;
         if (best->fresh)
-            return best;
-        weigh_limit(t, best);
-        if (is_chosen(t, best))
-            best->gain = -INFINITY;
+            return espi_limit_is_single(best) ? best : not_shared(t, narrower(t, best));
+        weigh_again(t, best);
     }
 }
 
@@ -268,7 +246,7 @@ static void drop_limits(struct espi_fitting *t)
 static int is_part(const struct espi_fitting *t, const struct espi_limit *part,
                    const struct espi_limit *whole)
 {
-    if (part->kind == ESPI_LIMIT_WINDOW || part == whole || !whole->pairs[part->first])
+    if (espi_limit_is_single(part) || part == whole)
         return 0;
     for (int k = 0; k < t->n_areas * t->n_areas; k++)
         if (part->pairs[k] && !whole->pairs[k])
@@ -291,8 +269,8 @@ static double weigh_merge(struct espi_fitting *t, struct espi_limit *whole)
     for (int k = 0; k < t->r->n && parts >= 2; k++) {
         if (!has_transfers(t, whole, k))
             continue;
-        predict_round(t, k, whole, t->trial_rate);
-        double less = t->loss[k] - round_loss(t, k, t->trial_rate);
+        espi_fit_round(t, k, whole, t->trial_rate);
+        double less = t->loss[k] - espi_fit_loss(t, k, t->trial_rate);
         tried |= less > ESPI_ROUND_PAYS_MOST / 4;
         won += fmin(less, ESPI_ROUND_PAYS_MOST);
     }
@@ -306,8 +284,8 @@ static void merge_limits(struct espi_fitting *t, int level)
 {
     for (int i = 0; i < t->n_candidates; i++) {
         struct espi_limit *l = &t->candidates[i];
-        if (l->level < 2 || l->level > level || !(l->Bps > 0) ||
-            l->kind == ESPI_LIMIT_WINDOW || is_chosen(t, l) || weigh_merge(t, l) <= 0)
+        if (l->level > level || !(l->Bps > 0) || espi_limit_is_single(l) ||
+            is_chosen(t, l) || weigh_merge(t, l) <= 0)
             continue;
         for (int c = t->n_chosen - 1; c >= 0; c--)
             if (is_part(t, t->chosen[c], l))
@@ -333,7 +311,7 @@ static void settle_rates(struct espi_fitting *t)
     for (int c = 0; c < t->n_chosen; c++) {
         struct espi_limit *l = t->chosen[c];
         int n = 0;
-        for (int k = 0; k < t->r->n && l->kind != ESPI_LIMIT_WINDOW; k++) {
+        for (int k = 0; k < t->r->n && !espi_limit_is_single(l); k++) {
             double sum = 0, predicted = 0;
             for (int i = t->r->start[k]; i < t->r->start[k + 1]; i++)
                 if (l->pairs[t->key[i]]) {
@@ -348,7 +326,7 @@ static void settle_rates(struct espi_fitting *t)
             l->Bps = t->values[n / 2];
         }
     }
-    predict_all(t);
+    espi_fit_all(t);
 }
 
 /* ---- doubts ---- */
@@ -376,7 +354,7 @@ static int port_held(struct espi_fitting *t, int round, int flow, int out)
     double kept = *port, sum = 0, predicted = 0, seen = 0;
     int from = t->r->start[round];
     *port = kept * 1e6; /* rounding: as good as none */
-    predict_round(t, round, NULL, t->trial_rate);
+    espi_fit_round(t, round, NULL, t->trial_rate);
     *port = kept;
     for (int i = from; i < t->r->start[round + 1]; i++) {
         const struct espi_trial_flow *g = &t->r->flows[i];
@@ -404,6 +382,12 @@ static void note_sure_ports(struct espi_fitting *t)
 
 /* ---- the whole ---- */
 
+static double site_turn_s(const struct espi_measured *net, int from, int to)
+{
+    double latency_s = net->site_latency_s[from * net->n_sites + to];
+    return from != to && latency_s > 0 ? 2 * latency_s : 0;
+}
+
 static int fitting_init(struct espi_fitting *t)
 {
     const struct espi_measured *net = t->net;
@@ -416,6 +400,7 @@ static int fitting_init(struct espi_fitting *t)
     t->out_port = ESPI_ARENA_NEW(t->arena, int, flows);
     t->in_port = ESPI_ARENA_NEW(t->arena, int, flows);
     t->own = ESPI_ARENA_NEW(t->arena, double, flows);
+    t->turn_s = ESPI_ARENA_NEW(t->arena, double, flows);
     t->predicted = ESPI_ARENA_NEW(t->arena, double, flows);
     t->values = ESPI_ARENA_NEW(t->arena, double, flows);
     t->loss = ESPI_ARENA_NEW(t->arena, double, (size_t)t->r->n + 1);
@@ -426,9 +411,9 @@ static int fitting_init(struct espi_fitting *t)
     t->uses = ESPI_ARENA_NEW(t->arena, int, most *(ESPI_LIMITS_MAX + 4));
     t->use_start = ESPI_ARENA_NEW(t->arena, int, most + 1);
     int *number = ESPI_ARENA_NEW(t->arena, int, 2 * (size_t)net->n_hosts);
-    if (!t->key || !t->out_port || !t->in_port || !t->own || !t->predicted ||
-        !t->values || !t->loss || !t->chosen || !t->trial_rate || !t->left || !t->open ||
-        !t->uses || !t->use_start || !number)
+    if (!t->key || !t->out_port || !t->in_port || !t->own || !t->turn_s ||
+        !t->predicted || !t->values || !t->loss || !t->chosen || !t->trial_rate ||
+        !t->left || !t->open || !t->uses || !t->use_start || !number)
         return -1;
     for (int k = 0; k < t->r->n; k++) {
         int outs = 0, ins = 0;
@@ -443,6 +428,7 @@ static int fitting_init(struct espi_fitting *t)
             t->in_port[i] = *in;
             t->key[i] = net->subsite[f->from] * t->n_areas + net->subsite[f->to];
             t->own[i] = espi_measured_flow_Bps(net, f->from, f->to);
+            t->turn_s[i] = site_turn_s(net, net->site[f->from], net->site[f->to]);
         }
     }
     return 0;
@@ -454,12 +440,15 @@ int espi_measured_explain(struct espi_measured *net, struct espi_arena *arena)
         .net = net, .arena = arena, .r = &net->rounds, .n_areas = net->n_subsites};
     if (fitting_init(&t))
         return -1;
-    predict_all(&t);
+    espi_fit_all(&t);
     if (espi_list_candidates(&t))
         return -1;
     for (int level = 1; level > 0; level = next_level(&t, level)) {
         choose_limits(&t, level);
         merge_limits(&t, level);
+        settle_rates(&t);
+        if (espi_fit_pairs(&t))
+            return -1;
         settle_rates(&t);
         drop_limits(&t);
         for (int i = 0; i < t.n_candidates; i++)

@@ -17,6 +17,7 @@ enum espi_limit_kind {
     ESPI_LIMIT_CABLE_BOTH, /* there and back */
     ESPI_LIMIT_AREA_CABLE, /* area `a` to `b` of one site */
     ESPI_LIMIT_WINDOW,     /* site `a` to `b`: each transfer by itself */
+    ESPI_LIMIT_TURN,       /* bytes a round trip: each transfer between sites by itself */
     ESPI_LIMIT_MEDIUM,     /* of site `a` */
     ESPI_LIMIT_SET         /* whatever else */
 };
@@ -25,12 +26,14 @@ struct espi_limit {
     enum espi_limit_kind kind;
     int a, b;
     unsigned char *pairs; /* area * n_areas + area: do their transfers use it? */
-    double Bps, price;
-    double gain; /* at most; less the price */
-    int fresh;   /* is the gain that of the limits there are now? */
-    int first;   /* pair of areas that is one of them, or 0 */
-    int level;   /* pairs of sites, or of areas of one site, that it is about */
-    int aside;   /* is it left out of predictions for now? */
+    double Bps, price;    /* TURN: bytes */
+    double often_Bps;     /* another rate that it may have; 0: none */
+    int n_pairs;          /* of sites, or of areas of one site */
+    double gain;          /* at most; less the price */
+    int fresh;            /* is the gain that of the limits there are now? */
+    int first;            /* pair of areas that is one of them, or 0 */
+    int level;            /* pairs of sites, or of areas of one site, that it is about */
+    int aside;            /* is it left out of predictions for now? */
 };
 
 struct espi_fitting {
@@ -40,6 +43,7 @@ struct espi_fitting {
     int n_areas;
     int *key;                /* flow -> its pair of areas */
     int *out_port, *in_port; /* flow -> its ports, numbered by round */
+    double *turn_s;          /* flow -> the round trip between its sites, or 0 */
     double *own, *predicted; /* flow -> its own limit, its rate as predicted */
     double *trial_rate;      /* room for a round */
     double *loss;            /* of rounds, as predicted */
@@ -60,7 +64,29 @@ static inline int espi_flow_is_slow(const struct espi_fitting *t, int flow)
     return espi_log(t->predicted[flow] / t->r->flows[flow].Bps) > ESPI_SURPRISE;
 }
 
+/* Has each of its transfers the rate for itself? */
+static inline int espi_limit_is_single(const struct espi_limit *l)
+{
+    return l->kind == ESPI_LIMIT_WINDOW || l->kind == ESPI_LIMIT_TURN;
+}
+
+/* What it allows one transfer. */
+static inline double espi_limit_single_Bps(const struct espi_fitting *t,
+                                           const struct espi_limit *l, int flow)
+{
+    return l->kind == ESPI_LIMIT_TURN ? l->Bps / t->turn_s[flow] : l->Bps;
+}
+
+/* The rates of a round with the limits chosen, and one more if it is not NULL; their
+ * loss; both kept as the prediction, of one round or of all. */
+void espi_fit_round(struct espi_fitting *t, int round, const struct espi_limit *extra,
+                    double *rate);
+double espi_fit_loss(const struct espi_fitting *t, int round, const double *rate);
+void espi_fit_again(struct espi_fitting *t, int round);
+void espi_fit_all(struct espi_fitting *t);
+
 /* Each gives -1 when out of memory. */
+int espi_fit_pairs(struct espi_fitting *t);
 int espi_list_candidates(struct espi_fitting *t);
 int espi_write_limits(const struct espi_fitting *t);
 

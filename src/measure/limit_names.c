@@ -1,4 +1,5 @@
 /* The limits that were found, with names, as parts of the measured network. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,6 +45,7 @@ static void name_limit(const struct espi_fitting *t, const struct espi_limit *l,
         snprintf(name, size, "%s:medium", net->site_name[site]);
         break;
     case ESPI_LIMIT_WINDOW:
+    case ESPI_LIMIT_TURN:
     case ESPI_LIMIT_SET:
         snprintf(name, size, "wan:core%d", ++*cores);
         break;
@@ -63,6 +65,17 @@ static int by_name(const void *x, const void *y)
     return (a > b) - (a < b); /* both of the list of candidates */
 }
 
+static void limit_single_flows(struct espi_measured *net, const struct espi_limit *l)
+{
+    int s = net->n_sites;
+    if (l->kind == ESPI_LIMIT_WINDOW)
+        net->flow_Bps[l->a * s + l->b] = l->Bps;
+    for (int k = 0; k < s * s && l->kind == ESPI_LIMIT_TURN; k++)
+        if (k / s != k % s && net->site_latency_s[k] > 0)
+            net->flow_Bps[k] =
+                fmin(net->flow_Bps[k], l->Bps / (2 * net->site_latency_s[k]));
+}
+
 int espi_write_limits(const struct espi_fitting *t)
 {
     struct espi_measured *net = t->net;
@@ -70,8 +83,8 @@ int espi_write_limits(const struct espi_fitting *t)
     qsort(t->chosen, (size_t)t->n_chosen, sizeof *t->chosen, by_name);
     for (int c = 0; c < t->n_chosen; c++) {
         const struct espi_limit *l = t->chosen[c];
-        if (l->kind == ESPI_LIMIT_WINDOW) {
-            net->flow_Bps[l->a * net->n_sites + l->b] = l->Bps;
+        if (espi_limit_is_single(l)) {
+            limit_single_flows(net, l);
             continue;
         }
         struct espi_shared *shared = espi_measured_add_shared(net, l->Bps);

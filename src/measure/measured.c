@@ -2,8 +2,7 @@
  * cables.c.
  *
  * A port is what a host sends or receives in a round, all transfers together, at the
- * best, for disturbances make it less. With others of its site if there are such rounds:
- * between sites it is not the port that limits. */
+ * best, for disturbances make it less. */
 #include "measure/measured.h"
 
 #include <math.h>
@@ -56,17 +55,16 @@ static int by_host(const void *x, const void *y)
     return (a->Bps < b->Bps) - (a->Bps > b->Bps);
 }
 
-/* What each host sent (or received) in each round, with others of its site or not. */
-static int gather_totals(const struct espi_measured *net, int sent, int inside,
-                         struct total *totals, double *sum)
+/* What each host sent (or received) in each round. */
+static int gather_totals(const struct espi_measured *net, int sent, struct total *totals,
+                         double *sum)
 {
     const struct espi_trial_rounds *r = &net->rounds;
     int n = 0;
     for (int k = 0; k < r->n; k++) {
         for (int i = r->start[k]; i < r->start[k + 1]; i++) {
             const struct espi_trial_flow *f = &r->flows[i];
-            if ((net->site[f->from] == net->site[f->to]) == inside)
-                sum[sent ? f->from : f->to] += f->Bps;
+            sum[sent ? f->from : f->to] += f->Bps;
         }
         for (int i = r->start[k]; i < r->start[k + 1]; i++) {
             int host = sent ? r->flows[i].from : r->flows[i].to;
@@ -106,15 +104,12 @@ static int find_ports(struct espi_measured *net, int sent, double *port,
     double *best = ESPI_ARENA_ZNEW(arena, double, net->n_hosts);
     if (!totals || !values || !sum || !best)
         return -1;
-    for (int inside = 1; inside >= 0; inside--) {
-        int n = gather_totals(net, sent, inside, totals, sum);
-        qsort(totals, (size_t)n, sizeof *totals, by_host);
-        for (int i = 0, end; i < n; i = end) {
-            for (end = i; end < n && totals[end].host == totals[i].host; end++)
-                values[end - i] = totals[end].Bps;
-            if (inside || port[totals[i].host] <= 0)
-                port[totals[i].host] = espi_top_value(values, end - i);
-        }
+    int n = gather_totals(net, sent, totals, sum);
+    qsort(totals, (size_t)n, sizeof *totals, by_host);
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i; end < n && totals[end].host == totals[i].host; end++)
+            values[end - i] = totals[end].Bps;
+        port[totals[i].host] = espi_top_value(values, end - i);
     }
     fill_gaps(net, port, best);
     return 0;
@@ -315,7 +310,10 @@ static esp_status digest_samples(struct espi_measured *net, struct espi_arena *a
                         "the hosts fall into more than %d sites: there are too few "
                         "samples, or they contradict each other",
                         SITES_MAX);
-    if (net->n_sites < 0 || espi_measured_name_sites(net, arena) ||
+    net->site_latency_s = net->n_sites < 0 ? NULL
+                                           : espi_site_latencies(&net->pairs, net->site,
+                                                                 net->n_sites, arena);
+    if (!net->site_latency_s || espi_measured_name_sites(net, arena) ||
         measure_hosts(net, arena) || find_flow_limits(net, arena) ||
         fill_flow_gaps(net, arena))
         return espi_err_nomem(err);

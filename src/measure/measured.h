@@ -43,9 +43,10 @@ struct espi_measured {
     struct espi_site_pairs pairs;
     struct espi_trial_rounds rounds;
     int n_hosts, n_sites, n_subsites;
-    int *site, *subsite; /* of hosts; subsites are parts of sites */
-    int *subsite_site;   /* of subsites */
-    int *first_subsite;  /* of sites, whose subsites follow each other; n_sites + 1 */
+    int *site, *subsite;    /* of hosts; subsites are parts of sites */
+    int *subsite_site;      /* of subsites */
+    int *first_subsite;     /* of sites, whose subsites follow each other; n_sites + 1 */
+    double *site_latency_s; /* site * n_sites + site: the middle one; -1: none met */
     double *out_Bps, *in_Bps; /* of hosts, all transfers together */
     /* has the port been the reason why its host's transfers were no faster? */
     unsigned char *out_sure, *in_sure;

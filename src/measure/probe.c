@@ -40,6 +40,7 @@ void espi_probe_begin_stage(struct espi_probing *p, const char *stage, double to
     p->stage = stage;
     p->stage_from = p->stage_to;
     p->stage_to = to;
+    espi_probe_tell(p, 0);
 }
 
 /* Stages rarely need all of their time. */

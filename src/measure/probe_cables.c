@@ -139,8 +139,9 @@ static void add_check(struct espi_probing *p, struct reps *r, int kind)
     }
 }
 
-/* Runs the trial, and marks the pairs of sites whose transfers came out otherwise than
- * the network known so far predicts. Gives how many there are, or -1. */
+/* Runs the trial, again if it is a surprise, and marks the pairs of sites whose transfers
+ * came out otherwise than the network known so far predicts. Gives how many there are, or
+ * -1. */
 static int run_and_compare(struct espi_probing *p, unsigned char *pairs,
                            esp_status *status)
 {
@@ -169,6 +170,10 @@ static int run_and_compare(struct espi_probing *p, unsigned char *pairs,
         surprises += !pairs[key];
         pairs[key] = 1;
     }
+    for (int i = 0; i < n && surprises && !*status; i++) /* limits come again */
+        espi_probe_add(p, flows[i].from, flows[i].to);
+    if (surprises && !*status)
+        *status = run_far(p);
     return surprises;
 }
 
@@ -243,6 +248,10 @@ esp_status espi_probe_cables(struct espi_probing *p)
         status = run_wires(p, &r, 1);
     if (!status)
         status = espi_probe_look(p);
+    if (!status)
+        status = espi_probe_fill_ways(p);
+    if (!status)
+        status = espi_probe_unsure_ports(p, 1);
     if (!status)
         status = list_reps(p, &r);
     if (!status)

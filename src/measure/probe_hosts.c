@@ -87,7 +87,8 @@ static int list_fan(struct espi_probing *p, int host, int out, int everyone,
     if (!fan->flows || !fan->Bps)
         return -1;
     for (int h = 0; h < p->n; h++)
-        if (h != host && (everyone || p->net.site[h] == p->net.site[host]))
+        if (h != host && !(p->busy[h] & (out ? 2 : 1)) &&
+            (everyone || p->net.site[h] == p->net.site[host]))
             fan->flows[fan->n++] =
                 (struct espi_trial_flow){out ? host : h, out ? h : host, 0};
     *port = kept * 1e6; /* rounding: as good as none */
@@ -99,7 +100,7 @@ static int list_fan(struct espi_probing *p, int host, int out, int everyone,
 }
 
 /* Adds those of the fan that get most, until the port would be filled so many times. 0:
- * others of the trial are in its way. */
+ * none. */
 static int add_fan(struct espi_probing *p, const struct fan *fan, double enough_Bps)
 {
     int first = p->trial.n;
@@ -118,17 +119,21 @@ static int add_fan(struct espi_probing *p, const struct fan *fan, double enough_
     return p->trial.n > first;
 }
 
-static int is_free(const struct espi_probing *p, const struct fan *fan)
+/* May the host's fan run beside the others of the trial? Within a site one at a time, for
+ * what its hosts share is not known yet. */
+static int is_free(const struct espi_probing *p, int host, int out, int everyone)
 {
-    for (int i = 0; i < fan->n; i++)
-        if (p->busy[fan->flows[i].from] || p->busy[fan->flows[i].to])
+    if (everyone)
+        return !(p->busy[host] & (out ? 1 : 2));
+    for (int h = 0; h < p->n; h++)
+        if (p->busy[h] && p->net.site[h] == p->net.site[host])
             return 0;
     return 1;
 }
 
 /* Fans of all hosts whose port was never the reason why transfers were no faster, as far
- * as there is anybody to fill it; those of different sites at once. Gives how many ran,
- * -1 when out of memory. */
+ * as there is anybody to fill it; at once those that have no host in common. Gives how
+ * many ran, -1 when out of memory. */
 static int run_fans(struct espi_probing *p, int out, int everyone, esp_status *status)
 {
     const unsigned char *sure = out ? p->net.out_sure : p->net.in_sure;
@@ -143,14 +148,14 @@ static int run_fans(struct espi_probing *p, int out, int everyone, esp_status *s
             struct espi_arena_mark mark = espi_arena_mark(&p->arena);
             double port = out ? p->net.out_Bps[h] : p->net.in_Bps[h];
             struct fan fan;
-            if (done[h])
+            if (done[h] || !is_free(p, h, out, everyone))
                 continue;
             if (list_fan(p, h, out, everyone, &fan))
                 return -1;
-            if (fan.sum < port * (1 + 3 * ESPI_SPREAD))
-                done[h] = 1; /* nobody could tell */
-            else if (is_free(p, &fan))
+            if (fan.sum >= port * (1 + 3 * ESPI_SPREAD))
                 done[h] = (unsigned char)add_fan(p, &fan, 3 * port);
+            else if (p->trial.n == 0)
+                done[h] = 1; /* nobody could tell */
             espi_arena_release(&p->arena, mark);
         }
         any = p->trial.n;

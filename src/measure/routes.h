@@ -8,8 +8,7 @@ enum { ESPI_ROUTE_SITES = 64 }; /* limit: routes of more sites are not looked fo
 
 struct espi_site_routes {
     int n;
-    int *next; /* from * n + to: the site that the shortest way leads to first */
-    unsigned char *wire; /* have the two a wire of their own? */
+    int *via; /* from * n + to: a third site on the route; -1: they have a wire */
 };
 
 /* Variant 0 takes latencies as they are, others each a little longer or shorter. -1 when

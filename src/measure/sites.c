@@ -293,3 +293,47 @@ int espi_sites_find(const struct espi_site_pairs *pairs, int n_hosts, int *site,
             (struct edge){pairs->at[i].low, pairs->at[i].high, pairs->at[i].distance_s};
     return find_groups(edges, pairs->n, n_hosts, site, arena);
 }
+
+/* ---- from site to site ---- */
+
+struct site_latency {
+    int key; /* the lower site * sites + the other */
+    double latency_s;
+};
+
+static int by_sites(const void *x, const void *y)
+{
+    const struct site_latency *a = x, *b = y;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->latency_s > b->latency_s) - (a->latency_s < b->latency_s);
+}
+
+double *espi_site_latencies(const struct espi_site_pairs *pairs, const int *site,
+                            int n_sites, struct espi_arena *arena)
+{
+    size_t cells = (size_t)n_sites * (size_t)n_sites;
+    struct site_latency *seen =
+        ESPI_ARENA_NEW(arena, struct site_latency, (size_t)pairs->n + 1);
+    double *latency_s = ESPI_ARENA_NEW(arena, double, cells + 1);
+    int n = 0;
+    if (!seen || !latency_s)
+        return NULL;
+    for (size_t k = 0; k < cells; k++)
+        latency_s[k] = -1;
+    for (int i = 0; i < pairs->n; i++) {
+        int a = site[pairs->at[i].low], b = site[pairs->at[i].high];
+        if (pairs->at[i].latency_s >= 0)
+            seen[n++] = (struct site_latency){(a < b ? a : b) * n_sites + (a < b ? b : a),
+                                              pairs->at[i].latency_s};
+    }
+    qsort(seen, (size_t)n, sizeof *seen, by_sites);
+    for (int i = 0, end; i < n; i = end) {
+        int a = seen[i].key / n_sites, b = seen[i].key % n_sites;
+        for (end = i; end < n && seen[end].key == seen[i].key;)
+            end++;
+        latency_s[a * n_sites + b] = latency_s[b * n_sites + a] =
+            seen[i + (end - i) / 2].latency_s;
+    }
+    return latency_s;
+}

@@ -31,4 +31,9 @@ const struct espi_pair *espi_pairs_find(const struct espi_site_pairs *pairs, int
 int espi_sites_find(const struct espi_site_pairs *pairs, int n_hosts, int *site,
                     struct espi_arena *arena);
 
+/* The middle latency between the hosts of two sites that have met, from * n_sites + to;
+ * -1 where none has. NULL when out of memory. */
+double *espi_site_latencies(const struct espi_site_pairs *pairs, const int *site,
+                            int n_sites, struct espi_arena *arena);
+
 #endif

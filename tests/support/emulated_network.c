@@ -175,10 +175,27 @@ static double emulated_now_s(void *context)
     return ((struct emulated_network *)context)->now_s;
 }
 
+static void log_stage(void *context, const char *stage, double part, double left_s)
+{
+    struct emulated_network *net = context;
+    (void)left_s;
+    if (!net->log || (net->stage == stage && part < 1))
+        return;
+    if (net->stage)
+        fprintf(net->log, "    %s: %.1f s, %d rounds\n", net->stage,
+                net->now_s - net->stage_from_s, net->rounds - net->stage_first);
+    net->stage = stage;
+    net->stage_from_s = net->now_s;
+    net->stage_first = net->rounds;
+}
+
 struct espi_probe_driver emulated_prober(struct emulated_network *net, double budget_s)
 {
-    return (struct espi_probe_driver){
-        .context = net, .run = run_trial, .now_s = emulated_now_s, .budget_s = budget_s};
+    return (struct espi_probe_driver){.context = net,
+                                      .run = run_trial,
+                                      .now_s = emulated_now_s,
+                                      .progress = log_stage,
+                                      .budget_s = budget_s};
 }
 
 esp_status emulated_hosts(const struct emulated_network *net,

@@ -5,6 +5,8 @@
 #ifndef TESTS_SUPPORT_EMULATED_NETWORK_H
 #define TESTS_SUPPORT_EMULATED_NETWORK_H
 
+#include <stdio.h>
+
 #include <espalier/platform.h>
 
 #include "base/rng.h"
@@ -20,6 +22,10 @@ struct emulated_network {
     struct espi_rng rng;
     double now_s;
     int rounds, flows_most; /* what the probe did */
+    FILE *log;              /* if not NULL: what the stages of the probe took */
+    const char *stage;
+    double stage_from_s;
+    int stage_first;
 };
 
 /* With all that disturbs, as judgements are made. */

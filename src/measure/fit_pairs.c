@@ -1,0 +1,91 @@
+/* Which pairs of sites use a limit.
+ *
+ * Latencies do not tell all of routes. So where transfers from site to site came out
+ * otherwise than predicted, limits are tried with and without them. What no single round
+ * could pay for is changed.
+ */
+#include <math.h>
+
+#include "measure/explain_impl.h"
+
+static int is_surprise(const struct espi_fitting *t, int flow)
+{
+    double off = espi_log(t->r->flows[flow].Bps / t->predicted[flow]);
+    return off > ESPI_SURPRISE || off < -ESPI_SURPRISE;
+}
+
+static void toggle_pair(const struct espi_fitting *t, struct espi_limit *l, int from,
+                        int to)
+{
+    const int *first = t->net->first_subsite;
+    unsigned char uses = !l->pairs[first[from] * t->n_areas + first[to]];
+    for (int a = first[from]; a < first[from + 1]; a++)
+        for (int b = first[to]; b < first[to + 1]; b++)
+            l->pairs[a * t->n_areas + b] = uses;
+    if (uses)
+        l->first = first[from] * t->n_areas + first[to];
+}
+
+static int has_pair(const struct espi_fitting *t, int round, int from, int to)
+{
+    const int *site = t->net->site;
+    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++)
+        if (site[t->r->flows[i].from] == from && site[t->r->flows[i].to] == to)
+            return 1;
+    return 0;
+}
+
+/* How much less loss there would be. */
+static double weigh_toggle(struct espi_fitting *t, struct espi_limit *l, int from, int to)
+{
+    double less = 0;
+    toggle_pair(t, l, from, to);
+    for (int k = 0; k < t->r->n; k++) {
+        if (!has_pair(t, k, from, to))
+            continue;
+        espi_fit_round(t, k, NULL, t->trial_rate);
+        less +=
+            fmin(t->loss[k] - espi_fit_loss(t, k, t->trial_rate), ESPI_ROUND_PAYS_MOST);
+    }
+    toggle_pair(t, l, from, to);
+    return less;
+}
+
+static void settle_pair(struct espi_fitting *t, int from, int to)
+{
+    struct espi_limit *best = NULL;
+    double most = ESPI_ROUND_PAYS_MOST;
+    for (int c = 0; c < t->n_chosen; c++) {
+        struct espi_limit *l = t->chosen[c];
+        double less = espi_limit_is_single(l) ? 0 : weigh_toggle(t, l, from, to);
+        if (less > most) {
+            most = less;
+            best = l;
+        }
+    }
+    if (!best)
+        return;
+    toggle_pair(t, best, from, to);
+    best->kind = ESPI_LIMIT_SET;
+    for (int k = 0; k < t->r->n; k++)
+        if (has_pair(t, k, from, to))
+            espi_fit_again(t, k);
+}
+
+int espi_fit_pairs(struct espi_fitting *t)
+{
+    const struct espi_measured *net = t->net;
+    size_t cells = (size_t)net->n_sites * (size_t)net->n_sites;
+    unsigned char *odd = ESPI_ARENA_ZNEW(t->arena, unsigned char, cells);
+    if (!odd)
+        return -1;
+    for (int i = 0; i < t->r->start[t->r->n]; i++) {
+        const struct espi_trial_flow *f = &t->r->flows[i];
+        if (net->site[f->from] != net->site[f->to] && is_surprise(t, i))
+            odd[net->site[f->from] * net->n_sites + net->site[f->to]] = 1;
+    }
+    for (int k = 0; k < (int)cells; k++)
+        if (odd[k])
+            settle_pair(t, k / net->n_sites, k % net->n_sites);
+    return 0;
+}
