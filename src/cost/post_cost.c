@@ -296,7 +296,8 @@ static void send_post(struct timing *t, int node, double at_s)
     for (int k = 0; k < t->n_uses; k++)
         t->load[t->use_res[k]] += t->use_s[k];
     double recv_s = espi_recv_overhead_s(t->p, to, bytes);
-    t->there_s[post] = fmax(take_cables_s(t, at_s) + time.lag_s - recv_s, at_s);
+    double free_s = take_cables_s(t, at_s);
+    t->there_s[post] = fmax(free_s + time.lag_s - recv_s, at_s);
     t->cpu_s[node] = at_s + espi_send_overhead_s(t->p, node, bytes);
     t->hold_s[node] = at_s + time.hold_s;
     t->at[node]++;

@@ -121,8 +121,10 @@ static int local_number(struct espi_platform_flows *x, struct listing *l, int re
 static void list_link(struct espi_platform_flows *x, struct listing *l, int link)
 {
     const struct esp_platform *p = x->p;
-    if (isfinite(x->capacity[p->n_shared + link]))
-        l->out->item[l->n_items++] = local_number(x, l, p->n_shared + link);
+    if (isfinite(x->capacity[p->n_shared + link])) {
+        int number = local_number(x, l, p->n_shared + link);
+        l->out->item[l->n_items++] = number;
+    }
     for (int k = 0; k < esp_platform_link_cable_count(p, link); k++) {
         int number = local_number(x, l, esp_platform_link_cable(p, link, k)), known = 0;
         for (int i = l->out->start[l->out->n_flows]; i < l->n_items; i++)

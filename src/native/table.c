@@ -112,10 +112,12 @@ static esp_status read_versions(struct espi_json *j, struct espi_native_table *t
     int n = 0;
     esp_status st = espi_json_open_array(j);
     while (!st && espi_json_item(j)) {
-        st = n < 2 ? read_word(j, word, sizeof word)
-                   : espi_json_fail(j, "expected the first and the last version");
-        if (!st && espi_native_version_parse(word, ends[n++], NULL))
+        if (n == 2)
+            return espi_json_fail(j, "expected the first and the last version");
+        st = read_word(j, word, sizeof word);
+        if (!st && espi_native_version_parse(word, ends[n], NULL))
             st = espi_json_fail(j, "this is no version such as \"4.1.4\"");
+        n++;
     }
     if (j->status)
         return j->status;

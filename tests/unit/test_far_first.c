@@ -25,9 +25,8 @@ struct star {
  * of them slower. */
 static struct star draw_star(struct espi_rng *r, int slow)
 {
-    struct star s = {.n = 2 + (int)espi_rng_below(r, TARGETS_MOST - 1),
-                     .port_Bps = 1e8,
-                     .bytes = espi_rng_log_range(r, 2e6, 5e7)};
+    struct star s = {.n = 2 + (int)espi_rng_below(r, TARGETS_MOST - 1), .port_Bps = 1e8};
+    s.bytes = espi_rng_log_range(r, 2e6, 5e7);
     for (int i = 0; i < s.n; i++)
         s.latency_s[i] = espi_rng_log_range(r, 1e-3, 0.3);
     for (int i = 0; i < s.n; i++)

@@ -156,7 +156,7 @@ int cli_parse_native(const char *text, const struct cli_args *args,
         code = cli_error(CLI_BAD_USAGE,
                          "--native: '%s' is not LIBRARY:OPERATION[:ALGORITHM]",
                          espi_quote(shown, sizeof shown, text));
-    if (code == CLI_OK)
+    if (code == CLI_OK && library.table)
         code = choose_algorithm(
             &library, op, rest[op_length] ? rest + op_length + 1 : NULL, args, p, run);
     cli_library_done(&library);
