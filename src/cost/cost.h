@@ -114,6 +114,12 @@ esp_status espi_plan_rank(const struct esp_platform *p, const struct esp_plan *p
 int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan,
                        double slices, double most_sends);
 
+/* Is what espi_plan_finish() finds of so many slices what the plan will claim? Of what
+ * shares the network (capacity) only a part of a long message is played, which tells the
+ * rest to some hundredths. */
+int espi_plan_is_exact(const struct esp_platform *p, const struct esp_plan *plan,
+                       double slices, double most_sends);
+
 /* ---- the same on a view, for the inner loops of algorithms ---- */
 
 /* Adds the loads of one slice over the arc (sign +1) or takes them away (-1). */

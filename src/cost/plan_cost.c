@@ -10,6 +10,7 @@
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "plan/turn.h"
+#include "schedule/tuning.h"
 #include "schedule/arrange.h"
 
 struct evaluation {
@@ -261,18 +262,26 @@ static struct patience patience_for(espi_timing timing, double most_sends)
                                    ESPI_WEIGH_EDGES};
 }
 
+/* Of the whole message. */
+static double sends_of(const struct esp_platform *p, const struct esp_plan *plan,
+                       double slices)
+{
+    double edges = 0;
+    for (int t = 0; t < plan->n_trees; t++)
+        edges += plan->trees[t].weight * plan->trees[t].n_edges;
+    /* a message in parts has a slice of each */
+    return edges * fmax(slices, espi_plan_parts(plan, p->n_hosts));
+}
+
 static int is_played(const struct esp_platform *p, const struct esp_plan *plan,
                      double slices, const struct patience *most)
 {
-    double edges = 0, all_edges = 0;
-    for (int t = 0; t < plan->n_trees; t++) {
-        edges += plan->trees[t].weight * plan->trees[t].n_edges;
+    double all_edges = 0;
+    for (int t = 0; t < plan->n_trees; t++)
         all_edges += plan->trees[t].n_edges;
-    }
-    /* a message in parts has a slice of each */
-    double cut = fmax(slices, espi_plan_parts(plan, p->n_hosts));
     /* of what shares the network a part is played, and tells the rest */
-    int is_cheap = p->model == ESP_MODEL_CAPACITY || cut * edges <= most->sends;
+    int is_cheap =
+        p->model == ESP_MODEL_CAPACITY || sends_of(p, plan, slices) <= most->sends;
     return !espi_plan_has_steps(plan) && is_cheap &&
            (plan->schedule || all_edges <= most->edges);
 }
@@ -282,6 +291,15 @@ int espi_plan_is_short(const struct esp_platform *p, const struct esp_plan *plan
 {
     struct patience most = patience_for(ESPI_TIME_WEIGH, most_sends);
     return p->model != ESP_MODEL_HNOW && is_played(p, plan, slices, &most);
+}
+
+int espi_plan_is_exact(const struct esp_platform *p, const struct esp_plan *plan,
+                       double slices, double most_sends)
+{
+    struct patience most = patience_for(ESPI_TIME_WEIGH, most_sends);
+    return espi_plan_is_short(p, plan, slices, most_sends) &&
+           (p->model != ESP_MODEL_CAPACITY ||
+            sends_of(p, plan, slices) <= fmin(most.sends, ESPI_FLUID_WEIGH));
 }
 
 static int time_pace(const struct esp_platform *p, const struct esp_plan *plan,

@@ -18,7 +18,8 @@ struct sizes {
     double messages_s[ESPI_SLICE_SIZES_MAX];
     unsigned char played[ESPI_SLICE_SIZES_MAX]; /* to its end, if it is timed */
     int n_played;
-    unsigned char is_short[ESPI_SLICE_SIZES_MAX]; /* its timing is what it will claim */
+    unsigned char is_short[ESPI_SLICE_SIZES_MAX]; /* it is timed by playing it */
+    unsigned char is_exact[ESPI_SLICE_SIZES_MAX]; /* its timing is what it will claim */
     unsigned char is_left[ESPI_SLICE_SIZES_MAX];  /* not timed, unless it is climbed to */
     int named;                                    /* the one that find_named() says */
     double named_least_s; /* it is not through before by that, however it is timed */
@@ -143,6 +144,7 @@ static esp_status find_least(const struct espi_judge *j, const struct esp_plan *
         double count = espi_slices(j->size_bytes, s->bytes[i]).count;
         int others = is_for_others(j, plan);
         s->is_short[i] = espi_plan_is_short(j->p, plan, count, j->most_sends);
+        s->is_exact[i] = espi_plan_is_exact(j->p, plan, count, j->most_sends);
         int played = ordered && s->is_short[i];
         double factor =
             ordered && !played && !others && j->guess_factor > 0 ? j->guess_factor : 1;
@@ -255,7 +257,7 @@ static esp_status hold_to_claims(const struct espi_judge *j, const struct esp_pl
 {
     esp_status st = ESP_OK;
     int named = s->named;
-    if (found >= 0 && !s->is_short[found]) {
+    if (found >= 0 && !s->is_exact[found]) {
         best->judged_s = INFINITY;
         st = take_claim(j, plan, s, found, limit_s, best, err);
     }

@@ -13,7 +13,9 @@
 #include <espalier/espalier.h>
 
 #include "algo/algo.h"
+#include "cost/cost.h"
 #include "plan/ops.h"
+#include "plan/schedule.h"
 #include "platform/platform.h"
 #include "runtime/choice.h"
 #include "runtime/rank_platform.h"
@@ -422,6 +424,54 @@ static void memory_may_run_out_anywhere(void **state)
     esp_platform_free(p);
 }
 
+/* ---- weighing ---- */
+
+/* What is said to be exact is what the plan will claim; on shared networks a part of a
+ * long message tells the rest, which may be off. */
+static void exact_weighing_is_the_claim(void **state)
+{
+    (void)state;
+    int n_exact = 0;
+    for (int i = 0; i < test_draws(24); i++) {
+        struct esp_measured_options o;
+        struct esp_platform *p = NULL;
+        struct esp_request request;
+        struct esp_plan *plan = NULL;
+        struct espi_arena arena;
+        esp_measured_options_defaults(&o);
+        o.kind = (esp_measured_kind)(i % ESP_MEASURED_KIND_COUNT);
+        o.hosts = 5 + i % 7;
+        o.seed = test_seed((uint64_t)i + 1);
+        assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
+        esp_request_init(&request, 0);
+        request.algo = "mtp";
+        request.size_bytes = 64e6;
+        assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+        espi_schedule_free(plan->schedule);
+        plan->schedule = NULL;
+        espi_arena_init(&arena);
+        for (double slices = 32; slices <= 8192; slices *= 4) {
+            double weighed_s = 0, claim_s = 0, bytes = plan->size_bytes / slices;
+            if (!espi_plan_is_exact(p, plan, slices, 0))
+                continue;
+            n_exact++;
+            assert_int_equal(espi_plan_finish(p, plan, plan->size_bytes, bytes, 0, &arena,
+                                              &weighed_s, NULL),
+                             ESP_OK);
+            assert_int_equal(
+                espi_plan_claim(p, plan, plan->size_bytes, bytes, &arena, &claim_s, NULL),
+                ESP_OK);
+            if (!(fabs(weighed_s / claim_s - 1) < 1e-9))
+                fail_msg("%d hosts, %g slices: weighed %.12g s, claims %.12g s", o.hosts,
+                         slices, weighed_s, claim_s);
+        }
+        espi_arena_done(&arena);
+        esp_plan_free(plan);
+        esp_platform_free(p);
+    }
+    assert_true(n_exact > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +483,7 @@ int main(void)
         cmocka_unit_test(what_is_planned_is_what_runs),
         cmocka_unit_test(other_sizes_are_weighed),
         cmocka_unit_test(the_next_best_are_kept),
+        cmocka_unit_test(exact_weighing_is_the_claim),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
