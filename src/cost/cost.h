@@ -28,7 +28,8 @@
  * cables (tests/unit/test_finishes.c). In the capacity model there is no order: transfers
  * share what they meet on, up to 65,536 of them (8,192 where plans are weighed) are
  * played so, the others follow at their pace, and the simulator that shares so finds the
- * same (schedule/replay_fluid.h). Of longer messages along many trees so many are
+ * same (schedule/replay_fluid.h); where trees take long to fill, larger slices tell the
+ * makespan, to a hundredth. Of longer messages along many trees so many are
  * played, and the others follow at their pace: within a hundredth; but not where links
  * are shared, where the finish is the closed form's.
  *

@@ -18,16 +18,18 @@
 #include "base/events.h"
 #include "base/heap.h"
 #include "base/portable_math.h"
+#include "graph/csr.h"
 #include "graph/fair_rates.h"
 #include "graph/parallel_arcs.h"
-#include "plan/ops.h"
 
 struct leg_state {
     int64_t n;       /* slices that it carries in all */
     int64_t sent;    /* started */
     int64_t arrived; /* there */
-    int count;       /* of a round */
-    int first_op;    /* its sends in the order: places[first_op + slice] */
+    int64_t round;   /* of the next one: which it is, and its place in that */
+    int at;
+    int count;    /* of a round */
+    int first_op; /* its sends in the order: places[first_op + slice] */
     int connection;
 };
 
@@ -58,8 +60,13 @@ struct fluid {
     int64_t *lead;           /* tree -> how far its first leg from the host is; scratch */
     struct espi_heap ends;   /* connections by the time at which the slice has left */
     struct espi_events under_way;
-    int *awake, n_awake; /* nodes that may have something to send */
-    unsigned char *is_awake;
+    struct espi_rows next; /* leg -> the legs that wait for it */
+    /* Who may have something to send: connections, and nodes that have several trees to
+     * begin, for what these begin depends on how far each is. */
+    struct awake {
+        int *who, n;
+        unsigned char *is_on;
+    } connections, nodes;
     struct espi_fair_rates rates; /* by arc */
     int *of_arc;                  /* arc -> connection */
     int *begun, n_begun;          /* connections whose slice has no rate yet */
@@ -80,15 +87,20 @@ static int has_data(const struct fluid *f, int leg)
 static int64_t turn_of(const struct fluid *f, int leg)
 {
     const struct leg_state *s = &f->leg[leg];
-    return s->sent / s->count + f->tree_lag[f->legs->leg[leg].tree];
+    return s->round + f->tree_lag[f->legs->leg[leg].tree];
 }
 
 /* Which slot that is, of all rounds. */
 static int64_t slot_of(const struct fluid *f, int leg)
 {
     const struct leg_state *s = &f->leg[leg];
-    return turn_of(f, leg) * f->m->a->round.slots +
-           f->places[s->first_op + s->sent % s->count].slot;
+    return turn_of(f, leg) * f->m->a->round.slots + f->places[s->first_op + s->at].slot;
+}
+
+/* Is what it begins limited by what else it begins? */
+static int is_limited(const struct fluid *f, int host)
+{
+    return f->legs->plan->n_trees > 1 && f->is_first[host];
 }
 
 /* How far the host may be with what it has from the start. */
@@ -96,8 +108,6 @@ static int64_t limit_of(struct fluid *f, int host)
 {
     int n_trees = f->legs->plan->n_trees;
     int64_t ahead = (int64_t)ESPI_SLICES_AHEAD * n_trees, least = INT64_MAX - ahead;
-    if (n_trees == 1 || !f->is_first[host])
-        return INT64_MAX;
     for (int t = 0; t < n_trees; t++)
         f->lead[t] = -1;
     for (int c = f->of_host.node_start[host]; c < f->of_host.node_start[host + 1]; c++)
@@ -119,19 +129,18 @@ static int64_t limit_of(struct fluid *f, int host)
 static int next_leg(const struct fluid *f, const struct connection *c, int64_t limit)
 {
     int best = -1, best_place = 0;
-    int64_t best_batch = 0;
+    int64_t best_turn = 0;
     for (int i = c->first; i < c->last; i++) {
         int leg = f->of_host.id[i];
         const struct leg_state *x = &f->leg[leg];
         if (x->sent == x->n || !has_data(f, leg) ||
             (f->legs->leg[leg].source < 0 && slot_of(f, leg) > limit))
             continue;
-        int64_t batch = turn_of(f, leg);
-        int place = f->places[x->first_op + x->sent % x->count].at;
-        if (best < 0 || batch < best_batch ||
-            (batch == best_batch && place < best_place)) {
+        int64_t turn = turn_of(f, leg);
+        int place = f->places[x->first_op + x->at].at;
+        if (best < 0 || turn < best_turn || (turn == best_turn && place < best_place)) {
             best = leg;
-            best_batch = batch;
+            best_turn = turn;
             best_place = place;
         }
     }
@@ -165,18 +174,32 @@ static void set_rates(struct fluid *f)
 
 /* ---- what happens ---- */
 
-static void wake_host(struct fluid *f, int host)
+static void wake(struct awake *a, int who)
 {
-    if (!f->is_awake[host])
-        f->awake[f->n_awake++] = host;
-    f->is_awake[host] = 1;
+    if (!a->is_on[who])
+        a->who[a->n++] = who;
+    a->is_on[who] = 1;
+}
+
+static void wake_connection(struct fluid *f, int c)
+{
+    int from = f->connection[c].from;
+    if (is_limited(f, from))
+        wake(&f->nodes, from);
+    else
+        wake(&f->connections, c);
 }
 
 static void start_slice(struct fluid *f, int c, int leg)
 {
     struct connection *x = &f->connection[c];
     int arc = f->legs->leg[leg].arc;
-    f->leg[leg].sent++;
+    struct leg_state *s = &f->leg[leg];
+    s->sent++;
+    if (++s->at == s->count) {
+        s->at = 0;
+        s->round++;
+    }
     x->leg = leg;
     x->left = 1;
     x->rate = 0;
@@ -190,14 +213,31 @@ static void start_slice(struct fluid *f, int c, int leg)
     }
 }
 
+static void start_connection(struct fluid *f, int c, int64_t limit)
+{
+    int leg = f->connection[c].leg < 0 ? next_leg(f, &f->connection[c], limit) : -1;
+    if (leg >= 0)
+        start_slice(f, c, leg);
+}
+
 static void start_host(struct fluid *f, int host)
 {
     int64_t limit = limit_of(f, host);
-    for (int c = f->of_host.node_start[host]; c < f->of_host.node_start[host + 1]; c++) {
-        int leg = f->connection[c].leg < 0 ? next_leg(f, &f->connection[c], limit) : -1;
-        if (leg >= 0)
-            start_slice(f, c, leg);
+    for (int c = f->of_host.node_start[host]; c < f->of_host.node_start[host + 1]; c++)
+        start_connection(f, c, limit);
+}
+
+static void start_awake(struct fluid *f)
+{
+    for (int i = 0; i < f->nodes.n; i++) {
+        f->nodes.is_on[f->nodes.who[i]] = 0;
+        start_host(f, f->nodes.who[i]);
     }
+    for (int i = 0; i < f->connections.n; i++) {
+        f->connections.is_on[f->connections.who[i]] = 0;
+        start_connection(f, f->connections.who[i], INT64_MAX);
+    }
+    f->nodes.n = f->connections.n = 0;
 }
 
 static void end_slice(struct fluid *f, int c)
@@ -208,7 +248,7 @@ static void end_slice(struct fluid *f, int c)
     espi_heap_remove(&f->ends, c);
     x->leg = -1;
     espi_fair_rates_set(&f->rates, f->legs->leg[leg].arc, 0);
-    wake_host(f, x->from);
+    wake_connection(f, c);
     if (espi_events_push(&f->under_way, (struct espi_event){at_s, 0, leg, leg}))
         f->out_of_memory = 1;
 }
@@ -218,7 +258,12 @@ static void land_slice(struct fluid *f)
     struct espi_event e = espi_events_pop(&f->under_way);
     f->leg[e.id].arrived++;
     f->last_s = espi_max(f->last_s, e.at_s);
-    wake_host(f, f->legs->leg[e.id].to);
+    int to = f->legs->leg[e.id].to;
+    if (is_limited(f, to))
+        wake(&f->nodes, to);
+    else
+        for (int i = f->next.start[e.id]; i < f->next.start[e.id + 1]; i++)
+            wake_connection(f, f->leg[f->next.item[i]].connection);
 }
 
 /* Slices leave together that do so but for rounding. */
@@ -242,16 +287,12 @@ static int has_due(const struct fluid *f)
 /* All that happens at this moment. */
 static void pass_moment(struct fluid *f)
 {
-    while (has_due(f) || f->n_awake > 0) {
+    while (has_due(f) || f->nodes.n > 0 || f->connections.n > 0) {
         while (f->ends.size > 0 && is_due(f, espi_heap_top(&f->ends)))
             end_slice(f, espi_heap_top(&f->ends));
         while (f->under_way.size > 0 && f->under_way.item[0].at_s <= f->now_s)
             land_slice(f);
-        for (int i = 0; i < f->n_awake; i++) {
-            f->is_awake[f->awake[i]] = 0;
-            start_host(f, f->awake[i]);
-        }
-        f->n_awake = 0;
+        start_awake(f);
     }
     set_rates(f);
 }
@@ -340,8 +381,10 @@ static int connections_set(struct fluid *f, int n_nodes, struct espi_arena *a)
                                                .first = f->of_host.start[c],
                                                .last = f->of_host.start[c + 1],
                                                .leg = -1};
-        for (int i = f->connection[c].first; i < f->connection[c].last; i++)
+        for (int i = f->connection[c].first; i < f->connection[c].last; i++) {
             f->of_arc[f->legs->leg[f->of_host.id[i]].arc] = c;
+            f->leg[f->of_host.id[i]].connection = c;
+        }
     }
     return 0;
 }
@@ -396,6 +439,13 @@ static int rates_set(struct fluid *f, struct espi_arena *a)
     return 0;
 }
 
+static int awake_set(struct awake *a, int n, struct espi_arena *arena)
+{
+    a->who = ESPI_ARENA_NEW(arena, int, n);
+    a->is_on = ESPI_ARENA_ZNEW(arena, unsigned char, n);
+    return a->who && a->is_on ? 0 : -1;
+}
+
 int espi_replay_fluid(const struct espi_fluid_message *m, struct espi_arena *arena,
                       double *finish_s)
 {
@@ -405,14 +455,14 @@ int espi_replay_fluid(const struct espi_fluid_message *m, struct espi_arena *are
         n_nodes = f.legs->leg[i].from >= n_nodes ? f.legs->leg[i].from + 1 : n_nodes;
         n_nodes = f.legs->leg[i].to >= n_nodes ? f.legs->leg[i].to + 1 : n_nodes;
     }
-    f.awake = ESPI_ARENA_NEW(arena, int, n_nodes);
-    f.is_awake = ESPI_ARENA_ZNEW(arena, unsigned char, n_nodes);
     f.lead = ESPI_ARENA_NEW(arena, int64_t, f.legs->plan->n_trees);
-    if (!f.awake || !f.is_awake || !f.lead || legs_set(&f, arena) ||
-        connections_set(&f, n_nodes, arena) || rates_set(&f, arena))
+    if (!f.lead || legs_set(&f, arena) || connections_set(&f, n_nodes, arena) ||
+        rates_set(&f, arena) || espi_legs_next(&f.next, f.legs, arena) ||
+        awake_set(&f.nodes, n_nodes, arena) ||
+        awake_set(&f.connections, f.of_host.n, arena))
         return -1;
-    for (int v = 0; v < n_nodes; v++)
-        wake_host(&f, v);
+    for (int c = 0; c < f.of_host.n; c++)
+        wake_connection(&f, c);
     for (double at_s = 0; isfinite(at_s) && !f.out_of_memory; at_s = next_s(&f)) {
         f.now_s = at_s;
         pass_moment(&f);
@@ -420,116 +470,4 @@ int espi_replay_fluid(const struct espi_fluid_message *m, struct espi_arena *are
     espi_free(f.under_way.item);
     *finish_s = f.last_s;
     return f.out_of_memory ? -1 : 0;
-}
-
-/* ---- the time of a message ---- */
-
-static double *latencies(const struct esp_platform *p, const struct espi_legs *legs,
-                         struct espi_arena *arena)
-{
-    double *latency_s = ESPI_ARENA_ZNEW(arena, double, legs->n_arcs);
-    for (int arc = 0; arc < legs->n_arcs && latency_s; arc++)
-        for (int h = 0; h < legs->leg[legs->arc_leg[arc]].n_hops; h++)
-            latency_s[arc] += p->latency_s[espi_leg_hops(legs, legs->arc_leg[arc])[h]];
-    return latency_s;
-}
-
-/* How the pace is found of a message, which may be too long to be played to its end. */
-struct pacing {
-    int64_t rounds; /* of the first message that is played */
-    double settled; /* by so little the pace may differ from that of half as many */
-};
-
-/* Of plans with many sends a round some rounds are played all the same. */
-static int64_t rounds_of(const struct espi_arrangement *a, int64_t sends)
-{
-    int64_t rounds = sends / a->order.n;
-    return rounds < ESPI_FLUID_ROUNDS ? ESPI_FLUID_ROUNDS : rounds;
-}
-
-/* The makespans of two messages tell what a slice more takes. They are doubled until the
- * second takes longer than the first by more than filling the trees does and the pace has
- * settled, or they are as long as the message. */
-static int follow_pace(struct espi_fluid_message *m, const struct pacing *w,
-                       struct espi_arena *arena, struct espi_played *out)
-{
-    int64_t all = m->n_slices, first = w->rounds * m->a->round.slots;
-    double first_s, second_s, old_s;
-    int fills;
-    out->pace_s = 0;
-    m->n_slices = first;
-    if (espi_replay_fluid(m, arena, &first_s))
-        return -1;
-    do {
-        m->n_slices = 4 * first <= all ? 2 * first : all;
-        if (espi_replay_fluid(m, arena, &second_s))
-            return -1;
-        old_s = out->pace_s;
-        out->pace_s = (second_s - first_s) / (double)(m->n_slices - first);
-        fills = 2 * (second_s - first_s) < first_s;
-        first = m->n_slices;
-        first_s = second_s;
-    } while (first < all &&
-             (fills || fabs(out->pace_s - old_s) > w->settled * out->pace_s));
-    out->finish_s = second_s + (double)(all - first) * out->pace_s;
-    return 0;
-}
-
-static int message_init(struct espi_fluid_message *m, struct espi_arc_uses *uses,
-                        const struct esp_platform *p, double slice_bytes,
-                        struct espi_arena *arena)
-{
-    m->uses = uses;
-    m->latency_s = latencies(p, &m->a->legs, arena);
-    return !m->latency_s || espi_arc_uses_init(uses, &m->a->legs, p, slice_bytes, arena)
-               ? -1
-               : 0;
-}
-
-int espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement *a,
-                    const struct espi_round_options *o, int claim,
-                    struct espi_arena *arena, struct espi_played *out)
-{
-    struct espi_arc_uses uses;
-    struct espi_fluid_message m = {.a = a, .n_slices = o->n_slices};
-    int slots = a->round.slots;
-    double slice_bytes = o->slice_bytes;
-    if (slots < 1 || a->order.n < 1)
-        return 0;
-    if (espi_plan_parts(a->legs.plan, p->n_hosts) > 1 && m.n_slices % slots) {
-        m.n_slices += slots - m.n_slices % slots; /* whole rounds: equal parts */
-        slice_bytes *= (double)o->n_slices / (double)m.n_slices;
-    }
-    if (message_init(&m, &uses, p, slice_bytes, arena))
-        return -1;
-    int64_t rounds = rounds_of(a, claim ? ESPI_FLUID_CLAIM : ESPI_FLUID_WEIGH);
-    struct pacing w = {claim ? rounds / 4 : rounds / 2,
-                       claim ? ESPI_PACE_SETTLED : INFINITY};
-    if (m.n_slices > rounds * slots)
-        return follow_pace(&m, &w, arena, out);
-    return espi_replay_fluid(&m, arena, &out->finish_s);
-}
-
-int espi_fluid_pace(const struct esp_platform *p, const struct espi_arrangement *a,
-                    const struct espi_round_options *o, struct espi_arena *arena,
-                    double *pace_s)
-{
-    struct espi_arc_uses uses;
-    struct espi_played played = {0, 0};
-    struct espi_fluid_message m = {.a = a};
-    struct pacing w = {0, ESPI_PACE_SETTLED};
-    int slots = a->round.slots;
-    if (slots < 1 || a->order.n < 1)
-        return 0;
-    int64_t rounds = (o->n_slices + slots - 1) / slots;
-    int64_t most = rounds_of(a, ESPI_FLUID_CLAIM);
-    rounds = rounds < 2 ? 2 : rounds > most ? most : rounds;
-    w.rounds = rounds_of(a, ESPI_FLUID_WEIGH) / 4;
-    w.rounds = w.rounds < rounds / 2 ? w.rounds : rounds / 2;
-    m.n_slices = rounds * slots;
-    if (message_init(&m, &uses, p, o->slice_bytes, arena) ||
-        follow_pace(&m, &w, arena, &played))
-        return -1;
-    *pace_s = played.pace_s;
-    return 0;
 }

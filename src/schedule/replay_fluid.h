@@ -18,7 +18,7 @@ int espi_replay_fluid(const struct espi_fluid_message *m, struct espi_arena *are
 
 /* The makespan of a message and, where it has too many transfers to be played to its end,
  * the pace of a slice that the rest of it is taken to follow at; for a claim more are
- * played, until that has settled. -1 when out of memory. */
+ * played, until that has settled, or there are too many. -1 when out of memory. */
 int espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement *a,
                     const struct espi_round_options *o, int claim,
                     struct espi_arena *arena, struct espi_played *out);

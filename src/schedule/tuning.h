@@ -314,6 +314,15 @@ enum { ESPI_SLICES_AHEAD = 4 };
  * chosen on: not measured */
 enum { ESPI_FLUID_CLAIM = 1 << 16, ESPI_FLUID_WEIGH = 1 << 13 };
 
+/* For claims up to so many times as many are played while the pace has not settled.
+ * unit: 1
+ * trades: larger, planning takes longer, up to some tenths of a second for each; smaller,
+ * claims that are up to a hundredth too early
+ * shown by: bench_finish
+ * chosen on: three measured networks of 51 to 64 hosts with 2 to 27 trees of 8,000 to
+ * 63,000 slices: with 1 claims are up to 1.1 hundredths too early, with 2 up to 0.4 */
+enum { ESPI_FLUID_PATIENCE = 2 };
+
 /* Of plans with more sends a round than that these many rounds are played.
  * unit: rounds
  * trades: as ESPI_FLUID_CLAIM
