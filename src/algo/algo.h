@@ -36,6 +36,9 @@ struct espi_task {
     /* what may go into an optimum that is one of many candidates, as the option of
      * espi_packing_solve(); 0: no limit */
     double work_limit;
+    /* a plan is there that is through by then: others are of no use that will hardly be;
+     * 0 or infinity: none is */
+    double limit_s;
 };
 
 #define ESPI_MODEL_BIT(model) (1u << (model))

@@ -32,6 +32,11 @@ struct espi_algo_memo {
         struct espi_arena arena;
     } few;
     int equal_trees; /* so many of one weight were best for other slices; 0: not known */
+    /* When plans of the synthesizer end with two numbers of chunks, the last ones that it
+     * was asked for; 0: not known. */
+    struct {
+        double chunks[2], finish_s[2];
+    } synthesis;
     /* What the optimal steady state sends over each arc of a view. */
     struct {
         double slice_bytes; /* of the view */

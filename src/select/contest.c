@@ -180,23 +180,8 @@ static esp_status hold_plan(struct espi_contest *c, struct esp_plan *plan,
 static int is_held(const struct espi_contest *c, const struct esp_plan *plan)
 {
     return c->holds && c->n_held < ESPI_CONTEST_HELD && c->judge.closer_looks &&
-           !espi_plan_has_steps(plan) && espi_needs_order(c->task.p, plan);
-}
-
-/* Judges all that were put aside. */
-static esp_status judge_held(struct espi_contest *c, struct esp_err *err)
-{
-    esp_status st = ESP_OK;
-    int n = c->n_held;
-    for (int i = 0; i < n; i++) {
-        struct esp_plan *plan = c->held[i].plan;
-        if (st)
-            esp_plan_free(plan);
-        else
-            st = espi_contest_offer(c, plan, err);
-    }
-    c->n_held = 0;
-    return st;
+           !espi_plan_has_steps(plan) &&
+           (c->task.p->model == ESP_MODEL_CAPACITY || espi_needs_order(c->task.p, plan));
 }
 
 /* Bytes take no less of resources than at the rate of the bound: of slices of any size
@@ -221,6 +206,22 @@ static int is_decided(const struct espi_contest *c)
            c->verdict.judged_s <= c->least_s * (1 + ESPI_CONTEST_ENOUGH);
 }
 
+/* Judges all that were put aside, as long as that may change who wins. */
+static esp_status judge_held(struct espi_contest *c, struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    int n = c->n_held;
+    for (int i = 0; i < n; i++) {
+        struct esp_plan *plan = c->held[i].plan;
+        if (st || is_decided(c))
+            esp_plan_free(plan);
+        else
+            st = espi_contest_offer(c, plan, err);
+    }
+    c->n_held = 0;
+    return st;
+}
+
 esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *algo,
                               const double *options, double slice_bytes,
                               struct esp_err *err)
@@ -237,6 +238,7 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     request.slice_bytes = slice_bytes;
     own.request = &request;
     own.memo = &c->memo;
+    own.limit_s = limit_s(c);
     memcpy(own.option, options, sizeof own.option);
     struct espi_arena_mark mark = espi_arena_mark(own.arena);
     esp_status st = espi_plan_make_by(algo, &own, &plan, err);
@@ -254,12 +256,19 @@ esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
     const struct espi_algo *const *algos = espi_algos(&count);
     const struct esp_request *r = c->task.request;
     esp_status st = ESP_OK;
+    int many = 0;
     c->holds = 1;
     for (int i = 0; i < count && !st; i++) {
         double options[ESPI_ALGO_OPTIONS_MAX] = {0};
         espi_algo_standard(algos[i], options);
-        if (espi_algo_serves(algos[i], r->op, r->targets != NULL) &&
-            !(algos[i]->flags & without))
+        if (!espi_algo_serves(algos[i], r->op, r->targets != NULL) ||
+            algos[i]->flags & without)
+            continue;
+        /* many trees take longer to make than single ones to judge, which may be enough
+         */
+        if (algos[i]->flags & ESPI_ALGO_MANY_TREES && !many++)
+            st = judge_held(c, err);
+        if (!st)
             st = espi_contest_enter(c, algos[i], options, slice_bytes, err);
     }
     c->holds = 0;

@@ -59,7 +59,7 @@ struct espi_contest {
     /* The next best, in order: as many as are wanted beside the best. */
     struct espi_placed other[ESPI_CONTEST_OTHERS];
     int n_others, others_wanted;
-    /* Those for which an order of sends is to be looked for, while others are made. */
+    /* Those that take long to judge, while others are made. */
     struct espi_held held[ESPI_CONTEST_HELD];
     int n_held, holds;
     /* Is the time over? Asked before each run of an algorithm; NULL: never. */
@@ -93,9 +93,10 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
                               struct esp_err *err);
 
 /* Runs all algorithms that serve the operation and have none of these flags, with
- * standard options. To find a plan's order of sends takes longer than all else: plans
- * that need one are judged when all others were, those first that look best by the closed
- * form, so that most are known to be late before they are timed. */
+ * standard options. To find a plan's order of sends, or how its transfers share the
+ * network, takes longer than all else: plans that need it are judged when all others
+ * were, those first that look best by the closed form, so that most are known to be late
+ * before they are timed. */
 esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
                                   double slice_bytes, struct esp_err *err);
 

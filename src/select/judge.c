@@ -7,7 +7,9 @@
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
+#include "schedule/tuning.h"
 #include "select/slices.h"
+#include "select/tuning.h"
 
 /* The slices of one plan that are still in question. */
 struct sizes {
@@ -23,7 +25,24 @@ struct sizes {
     unsigned char is_left[ESPI_SLICE_SIZES_MAX];  /* not timed, unless it is climbed to */
     int named;                                    /* the one that find_named() says */
     double named_least_s; /* it is not through before by that, however it is timed */
+    double load_s[ESPI_SLICE_SIZES_MAX];  /* of the busiest resource, a slice */
+    double rank_s[ESPI_SLICE_SIZES_MAX];  /* by one order of sends, or the closed form */
+    double timed_s[ESPI_SLICE_SIZES_MAX]; /* 0: not yet */
+    int fine; /* all that are finer lie on the line of this one; 0: none do */
 };
+
+static double slices_of(const struct espi_judge *j, const struct sizes *s, int i)
+{
+    return espi_slices(j->size_bytes, s->bytes[i]).count;
+}
+
+/* It is hardly through before. */
+static void expect_at_least(const struct espi_judge *j, struct sizes *s, int i,
+                            double finish_s)
+{
+    s->least_s[i] =
+        fmax(s->least_s[i], espi_with_messages_s(j->p, finish_s, s->messages_s[i]));
+}
 
 /* For who cannot try all of the list. */
 static int list_few_sizes(const struct espi_judge *j, const struct esp_plan *plan,
@@ -93,6 +112,13 @@ static esp_status leave_hopeless(const struct espi_judge *j, const struct esp_pl
     return ESP_OK;
 }
 
+/* Do transfers share the network, as far as we tell how long the plan takes? */
+static int is_fluid(const struct espi_judge *j, const struct esp_plan *plan)
+{
+    return j->closer_looks && j->p->model == ESP_MODEL_CAPACITY &&
+           !is_for_others(j, plan) && !espi_plan_has_steps(plan);
+}
+
 /* Is there an order of sends to look for, of several trees or towards a root? The closed
  * form may be too late then. */
 static int is_ordered(const struct esp_plan *plan)
@@ -135,8 +161,7 @@ static esp_status find_least(const struct espi_judge *j, const struct esp_plan *
     esp_status st = ESP_OK;
     s->named = find_named(j, plan, s);
     int ordered = j->closer_looks && is_ordered(plan);
-    int shares = j->closer_looks && j->p->model == ESP_MODEL_CAPACITY &&
-                 plan->n_trees == 1 && !espi_plan_has_steps(plan);
+    int shares = is_fluid(j, plan) && plan->n_trees == 1;
     for (int i = 0; i < s->n && !st; i++) {
         st = espi_plan_cost(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &cost, err);
         if (st)
@@ -148,9 +173,10 @@ static esp_status find_least(const struct espi_judge *j, const struct esp_plan *
         int played = ordered && s->is_short[i];
         double factor =
             ordered && !played && !others && j->guess_factor > 0 ? j->guess_factor : 1;
+        s->load_s[i] = cost.load_s;
         s->n_played += played;
         s->played[i] = played;
-        s->closed_s[i] = cost.makespan_s * factor;
+        s->rank_s[i] = s->closed_s[i] = cost.makespan_s * factor;
         if (i == s->named)
             s->named_least_s =
                 espi_with_messages_s(j->p, count * cost.load_s, s->messages_s[i]);
@@ -182,11 +208,11 @@ static esp_status keep_best(const struct espi_judge *j, const struct esp_plan *p
         rank_s[i] = INFINITY;
         if (!(s->least_s[i] < limit_s))
             continue;
-        if (plan->n_trees > 1)
+        if (plan->n_trees > 1 && !is_fluid(j, plan))
             st = espi_plan_rank(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
-                                j->arena, &rank_s[i], err);
-        rank_s[i] =
-            espi_with_messages_s(j->p, fmin(rank_s[i], s->closed_s[i]), s->messages_s[i]);
+                                j->arena, &s->rank_s[i], err);
+        rank_s[i] = espi_with_messages_s(j->p, fmin(s->rank_s[i], s->closed_s[i]),
+                                         s->messages_s[i]);
     }
     for (int i = 0; i < s->n && !st; i++) {
         int better = 0;
@@ -224,13 +250,102 @@ static esp_status time_finish(const struct espi_judge *j, const struct esp_plan 
                               struct esp_err *err)
 {
     int guessed = j->guess_factor > 0 && plan->n_trees > 1 && !s->played[i];
-    *out_s = s->closed_s[i];
+    *out_s = s->timed_s[i] > 0 ? s->timed_s[i] : s->closed_s[i];
+    if (s->timed_s[i] > 0)
+        return ESP_OK;
     if (is_for_others(j, plan))
         *out_s = ask_others(j, plan, s->bytes[i]);
     else if (j->closer_looks && !guessed && !espi_plan_has_steps(plan))
         return espi_plan_finish(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
                                 j->arena, out_s, err);
     return ESP_OK;
+}
+
+/* ---- finer slices than are played ---- */
+
+static double sends_of_slice(const struct esp_plan *plan)
+{
+    double sends = 0;
+    for (int t = 0; t < plan->n_trees; t++)
+        sends += plan->trees[t].weight * plan->trees[t].n_edges;
+    return sends;
+}
+
+/* The finest slices with which the message has no more sends; the sizes stand in order.
+ * -1: none. */
+static int finest_within(const struct espi_judge *j, const struct esp_plan *plan,
+                         const struct sizes *s, double most_sends)
+{
+    double sends = sends_of_slice(plan);
+    int i = s->n - 1;
+    while (i >= 0 && slices_of(j, s, i) * sends > most_sends)
+        i--;
+    return i;
+}
+
+/* To its end, if it has no more than ESPI_FLUID_CLAIM sends. */
+static esp_status play_size(const struct espi_judge *j, const struct esp_plan *plan,
+                            struct sizes *s, int i, struct esp_err *err)
+{
+    s->is_exact[i] = 1;
+    return espi_plan_claim(j->p, plan, j->size_bytes, s->bytes[i], j->arena,
+                           &s->timed_s[i], err);
+}
+
+/* Two sizes that were played, and all that are finer. */
+static void follow_line(const struct espi_judge *j, struct sizes *s, int coarse, int fine)
+{
+    double slope =
+        (s->timed_s[coarse] - s->timed_s[fine]) / (s->bytes[coarse] - s->bytes[fine]);
+    s->fine = fine;
+    for (int i = 0; i < s->n; i++) {
+        double on_line_s = s->timed_s[fine] + slope * (s->bytes[i] - s->bytes[fine]);
+        if (i > fine)
+            s->timed_s[i] = fmax(on_line_s, slices_of(j, s, i) * s->load_s[i]);
+        /* coarser ones have too few slices to lie on it, but are near */
+        expect_at_least(j, s, i,
+                        s->timed_s[i] > 0 ? s->timed_s[i]
+                                          : on_line_s * (1 - ESPI_RANKS_OFF));
+    }
+}
+
+/* Where transfers share the network, the makespan of messages of many slices is a line
+ * over their size: finer ones fill the trees sooner, and all else stays. So two sizes
+ * that are played to their end tell of all that are finer, and in less time than each of
+ * these takes, whose pace shows only when the trees are long full. */
+static esp_status draw_line(const struct espi_judge *j, const struct esp_plan *plan,
+                            struct sizes *s, struct esp_err *err)
+{
+    int most = finest_within(j, plan, s, ESPI_FLUID_CLAIM);
+    int fine = finest_within(j, plan, s, ESPI_LINE_SENDS);
+    while (fine < most &&
+           (fine < 1 || slices_of(j, s, fine - 1) < ESPI_LINE_SLICES * plan->n_trees))
+        fine++;
+    int coarse = fine - 1;
+    if (!is_fluid(j, plan) || coarse < 0 || fine == s->n - 1 ||
+        slices_of(j, s, coarse) < ESPI_LINE_SLICES * plan->n_trees)
+        return ESP_OK;
+    esp_status st = play_size(j, plan, s, coarse, err);
+    if (!st)
+        st = play_size(j, plan, s, fine, err);
+    if (!st)
+        follow_line(j, s, coarse, fine);
+    return st;
+}
+
+/* From further on, for what may win. */
+static esp_status draw_further(const struct espi_judge *j, const struct esp_plan *plan,
+                               struct sizes *s, struct esp_err *err)
+{
+    int fine = finest_within(j, plan, s, ESPI_FLUID_CLAIM), coarse = s->fine;
+    esp_status st = ESP_OK;
+    if (fine > coarse)
+        st = play_size(j, plan, s, fine, err);
+    for (int i = 0; i < s->n && !st; i++)
+        s->least_s[i] = 0;
+    if (!st)
+        follow_line(j, s, fine > coarse ? coarse : coarse - 1, fine);
+    return st;
 }
 
 /* Takes these slices if the plan will claim to be through by them before limit_s. */
@@ -275,6 +390,17 @@ struct leader {
     double limit_s;
 };
 
+/* Where sizes are ranked, what others may gain on one that was timed is about what they
+ * gain by their ranks. */
+static void expect_others(const struct espi_judge *j, struct sizes *s, int timed,
+                          double finish_s)
+{
+    for (int i = 0; i < s->n; i++) {
+        double gain_s = fmax(s->rank_s[timed] - s->rank_s[i], 0);
+        expect_at_least(j, s, i, finish_s * (1 - ESPI_RANKS_OFF) - gain_s);
+    }
+}
+
 /* Times these slices once, if they may be better. */
 static esp_status try_slices(const struct espi_judge *j, const struct esp_plan *plan,
                              struct sizes *s, int i, struct leader *best,
@@ -288,6 +414,8 @@ static esp_status try_slices(const struct espi_judge *j, const struct esp_plan *
     double judged_s = espi_with_messages_s(j->p, finish_s, s->messages_s[i]);
     if (!st && judged_s < best->limit_s)
         *best = (struct leader){{s->bytes[i], judged_s, finish_s}, i, judged_s};
+    if (!st && plan->n_trees > 1 && !s->fine && !is_for_others(j, plan))
+        expect_others(j, s, i, finish_s);
     return st;
 }
 
@@ -309,6 +437,32 @@ static esp_status find_best(const struct espi_judge *j, const struct esp_plan *p
     return st;
 }
 
+/* Is it about as early, by the line, as what is there already? Lines of several trees are
+ * some hundredths off, if drawn from slices that are large. */
+static int is_near(const struct espi_judge *j, const struct esp_plan *plan,
+                   const struct sizes *s, double limit_s)
+{
+    double least_s = INFINITY;
+    for (int i = s->fine; i < s->n; i++)
+        least_s =
+            fmin(least_s, espi_with_messages_s(j->p, s->timed_s[i], s->messages_s[i]));
+    return plan->n_trees > 1 && least_s * (1 - ESPI_RANKS_OFF) < limit_s;
+}
+
+/* The same by a line that is drawn from further. */
+static esp_status find_further(const struct espi_judge *j, const struct esp_plan *plan,
+                               struct sizes *s, struct leader *best, struct esp_err *err)
+{
+    esp_status st = draw_further(j, plan, s, err);
+    return st ? st : find_best(j, plan, s, best, err);
+}
+
+static int is_worth_it(const struct sizes *s, double limit_s)
+{
+    int i = most_promising(s);
+    return i >= 0 && s->least_s[i] < limit_s;
+}
+
 /* What counts is what the plan will claim; timing that takes its time, so few slices are.
  */
 esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan *plan,
@@ -324,10 +478,17 @@ esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan
     if (!st)
         leave_guesses(judge, &s);
     int costly = plan->n_trees > 1 || is_for_others(judge, plan);
-    if (!st && judge->closer_looks && costly && s.n > judge->closer_looks)
+    if (!st && is_worth_it(&s, limit_s))
+        st = draw_line(judge, plan, &s, err);
+    if (!st && judge->closer_looks && costly && !s.fine && s.n > judge->closer_looks)
         st = keep_best(judge, plan, limit_s, &s, err);
     if (!st)
         st = find_best(judge, plan, &s, &best, err);
+    if (!st && s.fine &&
+        (best.at > s.fine || (best.at < 0 && is_near(judge, plan, &s, limit_s)))) {
+        best = (struct leader){{.judged_s = INFINITY}, -1, limit_s};
+        st = find_further(judge, plan, &s, &best, err);
+    }
     if (!st && claims_count(judge, plan))
         st = hold_to_claims(judge, plan, &s, best.at, limit_s, &best.verdict, err);
     if (!st)

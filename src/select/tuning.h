@@ -27,6 +27,30 @@
  * chosen on: the platforms of the sweep */
 enum { ESPI_CLOSER_LOOKS = 3 };
 
+/* Messages of up to so many transfers that share the network are played to their end; the
+ * makespans of finer slices lie on a line with these.
+ * unit: transfers
+ * trades: larger, planning takes longer; smaller, the line is off
+ * shown by: bench_finish
+ * chosen on: six measured networks of 20 hosts: of one tree 62 and 124 slices tell the
+ * makespan of 4,000 mostly to four digits, and up to a hundredth; of several 500 and
+ * 1,000 to 3 hundredths, 60 and 120 to 9 */
+enum { ESPI_LINE_SENDS = 1 << 13 };
+
+/* Of how many slices a tree the coarser of the two has to be.
+ * unit: slices
+ * trades: as ESPI_LINE_SENDS
+ * shown by: bench_finish
+ * chosen on: as ESPI_LINE_SENDS */
+enum { ESPI_LINE_SLICES = 15 };
+
+/* By so much the gain of one size of slices on another may be more than their ranks say.
+ * unit: part of the makespan
+ * trades: larger, more sizes are timed; smaller, the best are missed
+ * shown by: bench_finish
+ * chosen on: as ESPI_LINE_SENDS */
+#define ESPI_RANKS_OFF 0.05
+
 /* Up to so many hosts trees are packed to the optimum, and few trees are looked for.
  * unit: hosts
  * trades: larger, planning takes longer; smaller, plans get worse
@@ -93,8 +117,9 @@ enum { ESPI_CONTEST_ROUNDS = 2 };
  * unit: part of the makespan
  * trades: larger, makespans, by up to as much; smaller, time for nothing
  * shown by: bench_finish
- * chosen on: not measured alone */
-#define ESPI_CONTEST_ENOUGH 1e-3
+ * chosen on: measured networks of 64 hosts: with 1e-3, single trees over a chain of
+ * sites, 1.1e-3 over what the slowest cable takes, are held against many trees for 2 s */
+#define ESPI_CONTEST_ENOUGH 1.5e-3
 
 /* Up to so many hosts plans that rest on linear programs are weighed against what `auto`
  * stands for, of all operations but broadcasts.

@@ -204,6 +204,43 @@ static esp_status draw_once(struct synthesizer *z, struct cut *x, int i, double 
     return st;
 }
 
+static double known_limit_s(const struct synthesizer *z)
+{
+    return z->task->limit_s > 0 ? z->task->limit_s : INFINITY;
+}
+
+/* Would other draws hardly be better than what is known? */
+static int is_hopeless(const struct synthesizer *z, double finish_s)
+{
+    return finish_s * (1 - ESPI_SYNTHESIS_LUCK) > known_limit_s(z);
+}
+
+/* With more chunks a broadcast is through earlier by what it takes to fill its trees,
+ * which goes down as one over their number: two numbers tell what all the chunks in the
+ * world would gain. */
+static int is_hopeless_for_more(const struct synthesizer *z, int chunks)
+{
+    const struct espi_algo_memo *m = z->task->memo;
+    if (!m || z->parts > 1 || !(m->synthesis.finish_s[0] > 0) ||
+        !(m->synthesis.chunks[0] < m->synthesis.chunks[1]) ||
+        !(m->synthesis.chunks[1] < chunks))
+        return 0;
+    const double *n = m->synthesis.chunks, *at_s = m->synthesis.finish_s;
+    double slope = (at_s[0] - at_s[1]) / (1 / n[0] - 1 / n[1]);
+    return is_hopeless(z, at_s[1] - fmax(slope, 0) / n[1]);
+}
+
+static void note_found(const struct synthesizer *z, const struct cut *x)
+{
+    struct espi_algo_memo *m = z->task->memo;
+    if (!m || z->parts > 1)
+        return;
+    m->synthesis.chunks[0] = m->synthesis.chunks[1];
+    m->synthesis.finish_s[0] = m->synthesis.finish_s[1];
+    m->synthesis.chunks[1] = x->chunks;
+    m->synthesis.finish_s[1] = x->found.n_sends > 0 ? x->found.finish_s : 0;
+}
+
 /* The best of some draws that end before the limit. */
 static esp_status draw_all(struct synthesizer *z, struct cut *x, double limit_s,
                            struct esp_err *err)
@@ -214,6 +251,8 @@ static esp_status draw_all(struct synthesizer *z, struct cut *x, double limit_s,
         st = draw_once(z, x, i, limit_s, err);
         if (x->found.n_sends > 0)
             limit_s = x->found.finish_s;
+        if (is_hopeless(z, x->found.n_sends > 0 ? limit_s : 0))
+            break;
     }
     return st;
 }
@@ -275,9 +314,13 @@ static esp_status run_parts(const struct espi_task *task, int parts,
     if (is_too_many(&z, chunks > 0 ? chunks : 1))
         return espi_err(err, ESP_EUNSUPPORTED,
                         "%d hosts with %d chunks each are too many", z.n, chunks);
+    if (is_hopeless_for_more(&z, chunks))
+        return espi_err(err, ESP_EUNSUPPORTED, "a plan is there that is earlier");
     esp_status st = chunks > 0 ? cut_init(&x, &z, chunks, err) : try_cuts(&z, &x, err);
     if (!st && chunks > 0)
         st = draw_all(&z, &x, INFINITY, err);
+    if (!st)
+        note_found(&z, &x);
     return st ? st : write_plan(&z, &x, plan, err);
 }
 
