@@ -105,10 +105,10 @@ static int list_ways(struct espi_probing *p, struct ways *ways)
     int *start;
     struct near_pair *room = ESPI_ARENA_NEW(&p->arena, struct near_pair, cells);
     unsigned char *has = ESPI_ARENA_ZNEW(&p->arena, unsigned char, cells);
-    *ways =
-        (struct ways){.at = ESPI_ARENA_NEW(&p->arena, struct way, cells + 2 * s),
-                      .flows = ESPI_ARENA_NEW(&p->arena, struct espi_trial_flow, p->room),
-                      .Bps = ESPI_ARENA_NEW(&p->arena, double, p->room)};
+    *ways = (struct ways){.n = 0};
+    ways->at = ESPI_ARENA_NEW(&p->arena, struct way, cells + 2 * (size_t)s);
+    ways->flows = ESPI_ARENA_NEW(&p->arena, struct espi_trial_flow, p->room);
+    ways->Bps = ESPI_ARENA_NEW(&p->arena, double, p->room);
     ways->members = espi_probe_members(p, &start);
     ways->start = start;
     if (!room || !has || !ways->at || !ways->flows || !ways->Bps || !ways->members ||
