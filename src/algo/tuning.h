@@ -21,6 +21,15 @@
  * by up to 7% */
 #define ESPI_ROUND_TREES_REUSE 1e-3
 
+/* Trees that share more connections are taken when they are earlier by this part, by a
+ * closed form that does not see what sharing costs.
+ * unit: part of the makespan
+ * trades: larger, trees that go long ways round; smaller, slices wait for connections
+ * shown by: bench_finish
+ * chosen on: not measured by itself; what sharing cost at most where
+ * ESPI_ROUND_TREES_REUSE was chosen */
+#define ESPI_ROUND_TREES_SHARED 0.07
+
 /* So many times each tree is grown anew among the others.
  * unit: times
  * trades: more, better trees; fewer, less time

@@ -71,7 +71,7 @@ static double load_rise(const struct mover *m, int arc)
     double rise = 0;
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
         rise += m->weight[v->use_resource[k]] * m->factor[k];
-    double over = rise / m->task->sharp + ESPI_ROUND_TREES_REUSE * m->used[arc];
+    double over = rise / m->task->sharp + m->task->reuse * m->used[arc];
     return over * m->task->rounds * m->task->round_s;
 }
 

@@ -15,7 +15,8 @@ struct espi_move_task {
     int root, k;
     double round_s, rounds; /* a slice along each tree at best; of the message */
     double sharp;           /* of the soft maximum of loads (round_trees.c) */
-    double *work;           /* gets the arcs weighed and hosts looked at on top */
+    double reuse; /* price of an arc for each tree that has it, of the makespan */
+    double *work; /* gets the arcs weighed and hosts looked at on top */
 };
 
 /* Moves hosts of the trees (tree -> host -> arc) as long as that helps, and tells when

@@ -290,8 +290,9 @@ static void grow_again(struct grower *g, int **tree, double *fill_s,
  * the mean one is late by half of a round. */
 static const double LAST_ROUND = 0.5;
 
-/* Moves single hosts, and tells what has become of the trees. */
-static int move_hosts(struct grower *g, struct espi_arena *arena,
+/* Moves single hosts at a price of arcs that other trees have, and tells what has become
+ * of the trees. */
+static int move_hosts(struct grower *g, double reuse, struct espi_arena *arena,
                       struct espi_round_trees *out)
 {
     const struct espi_view *v = g->v;
@@ -301,6 +302,7 @@ static int move_hosts(struct grower *g, struct espi_arena *arena,
                                   .round_s = g->round_s,
                                   .rounds = g->rounds,
                                   .sharp = g->sharp,
+                                  .reuse = reuse,
                                   .work = &g->work};
     if (espi_move_hosts(&task, out->parent_arc, arena, &out->fill_s))
         return -1;
@@ -314,6 +316,23 @@ static int move_hosts(struct grower *g, struct espi_arena *arena,
         }
     out->period_s = busiest_part(g) * g->round_s;
     out->makespan_s = out->period_s * (g->rounds + LAST_ROUND) + out->fill_s;
+    return 0;
+}
+
+/* Trees that share few connections are worth having, but not any delay: hosts are moved
+ * with that in mind and without, and who shares more has to be clearly earlier. */
+static int move_hosts_both_ways(struct grower *g, int **spare, struct espi_arena *arena,
+                                struct espi_round_trees *out)
+{
+    struct espi_round_trees plain = *out;
+    plain.parent_arc = spare;
+    for (int t = 0; t < g->k; t++)
+        memcpy(spare[t], out->parent_arc[t], (size_t)g->n * sizeof *spare[t]);
+    if (move_hosts(g, ESPI_ROUND_TREES_REUSE, arena, out) ||
+        move_hosts(g, 0, arena, &plain))
+        return -1;
+    if (plain.makespan_s < out->makespan_s * (1 - ESPI_ROUND_TREES_SHARED))
+        *out = plain;
     return 0;
 }
 
@@ -343,7 +362,7 @@ int espi_round_trees(const struct espi_view *v, int root, int k, double n_slices
     keep_best(&g, tree, fill_s, out);
     for (int pass = 0; pass < ESPI_ROUND_TREES_PASSES; pass++)
         grow_again(&g, tree, fill_s, out);
-    int failed = move_hosts(&g, arena, out);
+    int failed = move_hosts_both_ways(&g, tree, arena, out);
     out->work = g.work;
     return failed;
 }
