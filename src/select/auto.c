@@ -5,9 +5,8 @@
  * message costs beside its bytes counted, and lets refine make the tree better that the
  * best slices ask for. Large slices pay latencies less often, small ones fill deep trees
  * sooner, and the best tree is another for each: so the algorithms run for the usual
- * slice, those of single trees for the whole message, and all again for the best slice
- * found so far, until that no longer changes. A slice size that the request gives is
- * kept.
+ * slice, for the whole message, and again for the best slice found so far, until that no
+ * longer changes. A slice size that the request gives is kept.
  *
  * Reference: none. Model: any.
  * Guarantee: up to 200 hosts, the predicted finish, what messages cost counted, is no
@@ -77,8 +76,7 @@ static esp_status hold_contest(struct espi_contest *c, double work, struct esp_e
     /* what was found for these slices mostly does for others */
     c->task.work_limit /= ESPI_CONTEST_LATER;
     if (!st && !(c->judge.only_bytes > 0))
-        st = espi_contest_enter_all(c, ESPI_NOT_WEIGHED | ESPI_ALGO_MANY_TREES,
-                                    c->judge.size_bytes, err);
+        st = espi_contest_enter_all(c, ESPI_NOT_WEIGHED, c->judge.size_bytes, err);
     if (!st)
         st = espi_contest_enter_uses(c, ESPI_USE_IMPROVE, work, usual_bytes, err);
     if (!st)

@@ -112,11 +112,14 @@ static esp_status leave_hopeless(const struct espi_judge *j, const struct esp_pl
     return ESP_OK;
 }
 
-/* Do transfers share the network, as far as we tell how long the plan takes? */
+/* Do transfers share the network, as far as we tell how long the plan takes, and all
+ * trees begin at once? Those of a scatter begin when what goes farther has left, and how
+ * many slices that are is another question for each size of slices. */
 static int is_fluid(const struct espi_judge *j, const struct esp_plan *plan)
 {
     return j->closer_looks && j->p->model == ESP_MODEL_CAPACITY &&
-           !is_for_others(j, plan) && !espi_plan_has_steps(plan);
+           !espi_op_has_paths(plan->op) && !is_for_others(j, plan) &&
+           !espi_plan_has_steps(plan);
 }
 
 /* Is there an order of sends to look for, of several trees or towards a root? The closed

@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "algo/many_trees/move_hosts.h"
+#include "platform/platform.h"
 #include "algo/tuning.h"
 #include "base/heap.h"
 #include "base/portable_math.h"
@@ -319,12 +320,16 @@ static int move_hosts(struct grower *g, double reuse, struct espi_arena *arena,
     return 0;
 }
 
-/* Trees that share few connections are worth having, but not any delay: hosts are moved
- * with that in mind and without, and who shares more has to be clearly earlier. */
+/* Where transfers share the network, trees that share few connections are worth having,
+ * but not any delay: hosts are moved with that in mind and without, and who shares more
+ * has to be clearly earlier. Elsewhere transfers go one after the other, over whichever
+ * connection. */
 static int move_hosts_both_ways(struct grower *g, int **spare, struct espi_arena *arena,
                                 struct espi_round_trees *out)
 {
     struct espi_round_trees plain = *out;
+    if (g->v->p->model != ESP_MODEL_CAPACITY)
+        return move_hosts(g, 0, arena, out);
     plain.parent_arc = spare;
     for (int t = 0; t < g->k; t++)
         memcpy(spare[t], out->parent_arc[t], (size_t)g->n * sizeof *spare[t]);
