@@ -96,6 +96,9 @@ esp_status espi_measurement_check(const struct esp_measurement *m, struct esp_er
         return espi_err(err, ESP_EINPUT,
                         "off_median and off_95 must be finite, not negative, and the "
                         "first not above the second");
+    if (m->transfers == 0 && m->off_95 > 0)
+        return espi_err(err, ESP_EINPUT,
+                        "off_95 says how far transfers were off, and transfers is 0");
     return ESP_OK;
 }
 
