@@ -324,12 +324,14 @@ static struct esp_platform *plain_network(int i)
     return p;
 }
 
-/* A file that is true is said to be, in ten seconds, and most of it was tried. */
+/* A file that is true is said to be, in ten seconds, and most of it was tried. Noise
+ * makes a rate look off now and then: of 480 networks with some 35 rates each 21 rates
+ * were, and 15 networks looked bad. */
 static void test_true_files_hold(void **state)
 {
     (void)state;
-    int off = 0, bad = 0, seen = 0, all = 0;
-    for (int i = 0; i < 12; i++) {
+    int off = 0, bad = 0, seen = 0, all = 0, networks = test_draws(48);
+    for (int i = 0; i < networks; i++) {
         struct esp_platform *truth = plain_network(i);
         struct emulated_network net = emulate_network(truth, test_seed((uint64_t)i));
         struct rechecked c;
@@ -342,9 +344,7 @@ static void test_true_files_hold(void **state)
         recheck_done(&c);
         esp_platform_free(truth);
     }
-    /* Noise makes a rate look off now and then: of some 420 rates and 12 networks, at
-     * most 3 of each with 20 seeds, 2 or fewer with 18 of them. */
-    if (off > 6 || bad > 5 || seen < all * 2 / 3)
+    if (off > networks / 6 || bad > networks / 6 || seen < all * 2 / 3)
         fail_msg("%d off, %d bad, %d of %d seen", off, bad, seen, all);
 }
 
