@@ -20,6 +20,8 @@ struct way {
     int done;
 };
 
+enum { TURNS_MAX = 24 }; /* limit: transfers double with each */
+
 struct ways {
     struct way *at;
     int n;
@@ -122,19 +124,22 @@ static int list_ways(struct espi_probing *p, struct ways *ways)
 
 /* ---- filling one ---- */
 
-/* One transfer more from each host of a site to one of the other, number `turn`; as far
- * as they are free of the others of the trial. */
+/* Adds transfers between two sites, in each turn as many as in all turns before and one
+ * more, each between other hosts, as far as these are free of the others of the trial.
+ * Few transfers fill what they share as well as many do, and many on a thin link lose
+ * packets and get rates by chance. */
 static void add_turn(struct espi_probing *p, struct ways *ways, int key, int turn)
 {
     int s = p->net.n_sites, a = key / s, b = key % s;
     int senders = ways->start[a + 1] - ways->start[a];
     int receivers = ways->start[b + 1] - ways->start[b];
-    int more = senders > receivers ? senders : receivers;
-    if (turn >= (senders < receivers ? senders : receivers))
-        return;
-    for (int i = 0; i < more && p->trial.n + ways->n_flows < 4 * p->at_once; i++) {
-        int from = ways->members[ways->start[a] + i % senders];
-        int to = ways->members[ways->start[b] + (i + turn) % receivers];
+    int round = senders > receivers ? senders : receivers; /* all hosts have one */
+    int first = (1 << turn) - 1, end = 2 * first + 1;
+    if (end > senders * receivers)
+        end = senders * receivers;
+    for (int k = first; k < end && p->trial.n + ways->n_flows < 4 * p->at_once; k++) {
+        int from = ways->members[ways->start[a] + k % round % senders];
+        int to = ways->members[ways->start[b] + (k % round + k / round) % receivers];
         if (!(p->busy[from] & 1) && !(p->busy[to] & 2))
             ways->flows[ways->n_flows++] = (struct espi_trial_flow){from, to, 0};
     }
@@ -170,7 +175,8 @@ static double list_filling(struct espi_probing *p, struct ways *ways, const stru
             sum = predict_way(p, ways);
         }
         turn++;
-    } while (sum > before * (1 + ESPI_SPREAD) && sum < 2 * w->seen_Bps);
+    } while (sum > before * (1 + ESPI_SPREAD) && sum < 2 * w->seen_Bps &&
+             turn < TURNS_MAX);
     return sum;
 }
 

@@ -48,14 +48,15 @@ static int tag_of(const struct task *t, int what)
 
 /* ---- sending ---- */
 
-static void plan_flow(struct out_flow *f, const struct task *t)
+static void plan_flow(struct out_flow *f, const struct task *t, double seconds)
 {
     double expect = t->expect_Bps > 0 ? t->expect_Bps : ESPI_UNKNOWN_Bps;
     double latency_s = t->latency_s > 0 ? t->latency_s : 0;
     double chunk = fmax(ESPI_CHUNK_MIN, fmin(ESPI_CHUNK_MAX, expect * ESPI_CHUNK_S));
     /* two and a half round trips, and what waits in queues: where transfers run in both
-     * directions, acknowledgements wait behind data */
-    double bytes = (5 * latency_s + ESPI_QUEUE_S) * expect;
+     * directions, acknowledgements wait behind data. That a quarter of the time is under
+     * way at the end makes the trial longer by as much at most. */
+    double bytes = (5 * latency_s + seconds / 4) * expect;
     if (t->expect_Bps <= 0 && latency_s > ESPI_NEAR_S)
         bytes = ESPI_WINDOW_FAR;
     f->task = t;
@@ -148,28 +149,29 @@ static int pull(struct trial *t, struct in_flow *f)
     return any;
 }
 
-static int compare_flows(const void *x, const void *y)
+/* The part of the weight of a stretch that lies before t, which runs from 0 to 1 over it:
+ * the weights are a parabola, those of the line of least squares through what has arrived
+ * so far. */
+static double weight_before(double t)
 {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
+    t = fmin(1, fmax(0, t));
+    return t * t * (3 - 2 * t);
 }
 
-/* The middle one of the rates between arrivals that lie half of them apart: a receiver
- * that had to wait for its processor finds many chunks at once, and no two such moments
- * shall decide. */
-static double middle_rate(const struct arrival *at, size_t n)
+/* What arrived between two times, weighed. That is linear in what arrives, so the rates
+ * of transfers add up to that of the link which they share, however unfairly it serves
+ * them from moment to moment; and a receiver that had to wait for its processor and finds
+ * many chunks at once moves little weight. */
+static double weighed_rate(const struct in_flow *f, double from_s, double to_s)
 {
-    size_t apart = n / 2, slopes = n - apart;
-    double *rates = espi_array(slopes, sizeof *rates);
-    if (!rates)
-        give_up("out of memory");
-    for (size_t i = 0; i < slopes; i++)
-        rates[i] = (at[i + apart].bytes - at[i].bytes) /
-                   fmax(1e-7, at[i + apart].at_s - at[i].at_s);
-    qsort(rates, slopes, sizeof *rates, compare_flows);
-    double middle = rates[slopes / 2];
-    espi_free(rates);
-    return middle;
+    double length_s = fmax(1e-7, to_s - from_s), rate = 0;
+    for (size_t i = 1; i < f->n; i++) {
+        const struct arrival *a = &f->arrivals[i - 1], *b = &f->arrivals[i];
+        double part = weight_before((b->at_s - from_s) / length_s) -
+                      weight_before((a->at_s - from_s) / length_s);
+        rate += part * (b->bytes - a->bytes) / fmax(1e-9, b->at_s - a->at_s);
+    }
+    return rate;
 }
 
 /* Without the beginning, when not all are under way and links that were idle let more
@@ -178,14 +180,13 @@ static double middle_rate(const struct arrival *at, size_t n)
  * their first chunk came, or those that share a link would seem to get more of it. */
 static double steady_rate(const struct in_flow *f, const struct trial *t)
 {
-    size_t first = 0, end = f->n;
     double start_s = t->start_s + fmax(0, f->task->latency_s);
-    while (first < f->n && f->arrivals[first].at_s < start_s + 0.5 * t->seconds)
-        first++;
-    while (end > first && f->arrivals[end - 1].at_s > start_s + t->seconds)
-        end--;
-    return end - first >= 6 ? middle_rate(&f->arrivals[first], end - first)
-                            : middle_rate(f->arrivals, f->n);
+    double from_s = start_s + 0.5 * t->seconds, to_s = start_s + t->seconds;
+    int within = 0;
+    for (size_t i = 0; i < f->n; i++)
+        within += f->arrivals[i].at_s >= from_s && f->arrivals[i].at_s <= to_s;
+    return within >= 6 ? weighed_rate(f, from_s, to_s)
+                       : weighed_rate(f, f->arrivals[0].at_s, f->arrivals[f->n - 1].at_s);
 }
 
 /* A receiver that slept through most of it finds nearly all at once: what came since the
@@ -224,7 +225,7 @@ static void set_up(struct trial *t, const struct command *c, int rank)
         give_up("out of memory");
     for (int i = 0; i < c->n; i++)
         if (c->tasks[i].from_rank == rank)
-            plan_flow(&t->out[t->n_out++], &c->tasks[i]);
+            plan_flow(&t->out[t->n_out++], &c->tasks[i], c->seconds);
         else
             t->in[t->n_in++] = (struct in_flow){.task = &c->tasks[i], .expected = -1};
 }

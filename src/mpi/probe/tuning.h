@@ -33,14 +33,6 @@ enum { ESPI_CHUNKS_MIN = 8 };
  * chosen on: the preset testbed, 64 ranks on two processors */
 #define ESPI_CHUNK_S 2e-3
 
-/* So much is under way beside what the latency asks for.
- * unit: s
- * trades: larger, queues of the network fill and drain long; smaller, a busy receiver
- * stops the sender
- * shown by: bench/grid, espalier measure
- * chosen on: not measured */
-#define ESPI_QUEUE_S 50e-3
-
 /* The rate of a transfer of which nothing is known yet.
  * unit: B/s
  * trades: larger, slow links drain long; smaller, fast ones are not filled
