@@ -24,7 +24,7 @@ void espi_allreduce_doubling(struct espi_script *s, const struct espi_native_tas
 {
     for (int r = 0; r < t->n_ranks; r++) {
         struct espi_halving h;
-        espi_halving_init(&h, t, 1, 0, r);
+        espi_halving_init(&h, t, &(struct espi_halving_way){.is_odd = 1}, r);
         espi_script_rank(s, r);
         espi_fold_whole(s, &h, r);
         for (int k = 0; k < h.steps && h.number >= 0; k++) {
@@ -36,7 +36,7 @@ void espi_allreduce_doubling(struct espi_script *s, const struct espi_native_tas
     }
 }
 
-static void spread_windows(struct espi_script *s, const struct espi_halving *h)
+static void spread_windows(struct espi_script *s, struct espi_halving *h, int rank)
 {
     for (int k = h->steps - 1; k >= 0 && h->number >= 0; k--) {
         int other = espi_halving_rank(h, h->number ^ 1 << k);
@@ -44,6 +44,7 @@ static void spread_windows(struct espi_script *s, const struct espi_halving *h)
             s, (struct espi_script_block){other, h->keep[k].first, h->keep[k].bytes},
             (struct espi_script_block){other, h->give[k].first, h->give[k].bytes});
     }
+    unfold_whole(s, h, rank);
 }
 
 /* One after the other; here by the algorithms that Open MPI takes for either where it
@@ -90,15 +91,8 @@ void espi_allreduce_rabenseifner(struct espi_script *s, const struct espi_native
         reduce_to_first_and_back(s, t);
         return;
     }
-    for (int r = 0; r < t->n_ranks; r++) {
-        struct espi_halving h;
-        espi_halving_init(&h, t, 0, 0, r);
-        espi_script_rank(s, r);
-        espi_fold_halves(s, &h, r);
-        espi_halve(s, &h);
-        spread_windows(s, &h);
-        unfold_whole(s, &h, r);
-    }
+    espi_halve_and_end(s, t, (struct espi_halving_way){.folds_halves = 1},
+                       spread_windows);
 }
 
 /* MPICH looks whether there is a byte for each before. */
@@ -109,15 +103,8 @@ void espi_allreduce_scatter_allgather(struct espi_script *s,
         espi_allreduce_doubling(s, t);
         return;
     }
-    for (int r = 0; r < t->n_ranks; r++) {
-        struct espi_halving h;
-        espi_halving_init(&h, t, 1, 1, r);
-        espi_script_rank(s, r);
-        espi_fold_whole(s, &h, r);
-        espi_halve(s, &h);
-        spread_windows(s, &h);
-        unfold_whole(s, &h, r);
-    }
+    espi_halve_and_end(s, t, (struct espi_halving_way){.is_odd = 1, .by_blocks = 1},
+                       spread_windows);
 }
 
 /* ---- rings ---- */

@@ -11,22 +11,29 @@ struct espi_window {
     int64_t first, bytes;
 };
 
+/* How a library goes about it. */
+struct espi_halving_way {
+    int is_odd;    /* of two ranks of which one stands aside, the odd one stays */
+    int by_blocks; /* halves blocks, one for each of the power of two, of which the first
+                    * are larger by a byte; else bytes, the left half being the shorter */
+    int folds_halves; /* who stands aside combines one half before, and its partner the
+                       * other; else the partner has it all to combine */
+};
+
 struct espi_halving {
     const struct espi_native_task *t;
+    struct espi_halving_way way;
     int power, aside; /* a power of two of ranks, and how many are too many */
-    int is_odd;       /* of two ranks of which one stands aside, the odd one stays */
     int steps;        /* log2 of power */
     int number;       /* the rank among those that stay; -1: it stands aside */
     struct espi_window keep[ESPI_HALVINGS_MAX], give[ESPI_HALVINGS_MAX]; /* by step */
 };
 
-/* by_blocks: MPICH halves blocks, one for each of power, of which the first are larger by
- * a byte; else halves are of bytes, the left one being the shorter. */
 void espi_halving_init(struct espi_halving *h, const struct espi_native_task *t,
-                       int is_odd, int by_blocks, int rank);
+                       const struct espi_halving_way *way, int rank);
 
 /* The same for a rank that takes over the part of the first one. */
-void espi_halving_become_first(struct espi_halving *h, int by_blocks);
+void espi_halving_become_first(struct espi_halving *h);
 
 /* The rank that is of that number. */
 int espi_halving_rank(const struct espi_halving *h, int number);
@@ -46,12 +53,13 @@ static inline int espi_power_below(int n)
     return power;
 }
 
-/* Ranks that stand aside give what they have to their partners: all of it, or first half
- * against half, each half combined by one of the two. */
+/* Ranks that stand aside give all that they have to their partners. */
 void espi_fold_whole(struct espi_script *s, const struct espi_halving *h, int rank);
-void espi_fold_halves(struct espi_script *s, const struct espi_halving *h, int rank);
 
-/* The calls by which each has its piece. */
-void espi_halve(struct espi_script *s, const struct espi_halving *h);
+/* The calls of all ranks by which each has its piece, and after them those of an end. */
+typedef void (*espi_halving_end_fn)(struct espi_script *s, struct espi_halving *h,
+                                    int rank);
+void espi_halve_and_end(struct espi_script *s, const struct espi_native_task *t,
+                        struct espi_halving_way way, espi_halving_end_fn end);
 
 #endif

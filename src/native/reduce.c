@@ -128,14 +128,13 @@ void espi_reduce_linear(struct espi_script *s, const struct espi_native_task *t)
 /* ---- halving, then a gather ---- */
 
 /* The first one hands its part to the root, if that stands aside. */
-static int replace_first(struct espi_script *s, struct espi_halving *h, int rank,
-                         int by_blocks)
+static int replace_first(struct espi_script *s, struct espi_halving *h, int rank)
 {
     int root = h->t->root, first = espi_halving_rank(h, 0);
-    if (!espi_halving_is_paired(h, root) || root % 2 == h->is_odd)
+    if (!espi_halving_is_paired(h, root) || root % 2 == h->way.is_odd)
         return 0;
     if (rank == root) {
-        espi_halving_become_first(h, by_blocks);
+        espi_halving_become_first(h);
         espi_recv(s, first, h->keep[h->steps - 1].first, h->keep[h->steps - 1].bytes);
     } else if (h->number == 0) {
         espi_send(s, root, h->keep[h->steps - 1].first, h->keep[h->steps - 1].bytes);
@@ -146,10 +145,9 @@ static int replace_first(struct espi_script *s, struct espi_halving *h, int rank
 
 /* Windows become whole again, step by step back; who is not on the root's side sends its
  * window there and is through. */
-static void gather_windows(struct espi_script *s, struct espi_halving *h, int rank,
-                           int by_blocks)
+static void gather_windows(struct espi_script *s, struct espi_halving *h, int rank)
 {
-    int root = h->t->root, is_replaced = replace_first(s, h, rank, by_blocks);
+    int root = h->t->root, is_replaced = replace_first(s, h, rank);
     int goal = is_replaced                       ? 0
                : espi_halving_is_paired(h, root) ? root / 2
                                                  : root - h->aside;
@@ -170,14 +168,8 @@ void espi_reduce_rabenseifner(struct espi_script *s, const struct espi_native_ta
         espi_reduce_linear(s, t);
         return;
     }
-    for (int r = 0; r < t->n_ranks; r++) {
-        struct espi_halving h;
-        espi_halving_init(&h, t, 0, 0, r);
-        espi_script_rank(s, r);
-        espi_fold_halves(s, &h, r);
-        espi_halve(s, &h);
-        gather_windows(s, &h, r, 0);
-    }
+    espi_halve_and_end(s, t, (struct espi_halving_way){.folds_halves = 1},
+                       gather_windows);
 }
 
 /* ---- MPICH ---- */
@@ -202,12 +194,5 @@ void espi_reduce_scatter_gather(struct espi_script *s, const struct espi_native_
         espi_reduce_one_by_one(s, t);
         return;
     }
-    for (int r = 0; r < t->n_ranks; r++) {
-        struct espi_halving h;
-        espi_halving_init(&h, t, 0, 1, r);
-        espi_script_rank(s, r);
-        espi_fold_whole(s, &h, r);
-        espi_halve(s, &h);
-        gather_windows(s, &h, r, 1);
-    }
+    espi_halve_and_end(s, t, (struct espi_halving_way){.by_blocks = 1}, gather_windows);
 }
