@@ -19,24 +19,12 @@
 #include "platform/generators.h"
 #include "support/alloc_fail.h"
 #include "support/emulated_network.h"
+#include "support/measured_network.h"
 #include "support/seed.h"
 
 enum { SET_FLOWS = 24, SETS = 20 };
 
 /* ---- networks ---- */
-
-static struct esp_platform *draw_network(int kind, int hosts, int areas, uint64_t seed)
-{
-    struct esp_measured_options o;
-    struct esp_platform *p = NULL;
-    esp_measured_options_defaults(&o);
-    o.kind = kind;
-    o.hosts = hosts;
-    o.areas = areas;
-    o.seed = test_seed(seed);
-    assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
-    return p;
-}
 
 static struct esp_platform *preset_network(const char *preset)
 {
@@ -46,39 +34,6 @@ static struct esp_platform *preset_network(const char *preset)
     assert_int_equal(esp_measured_options_preset(&o, preset, NULL), ESP_OK);
     assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
     return p;
-}
-
-/* ---- measuring ---- */
-
-struct measured {
-    struct espi_samples samples;
-    struct espi_measured net;
-    struct espi_arena arena;
-    struct esp_platform *seen;
-};
-
-static void measure(struct measured *m, struct emulated_network *truth, double budget_s)
-{
-    struct espi_probe_driver prober = emulated_prober(truth, budget_s);
-    struct esp_err err = {0};
-    memset(m, 0, sizeof *m);
-    espi_arena_init(&m->arena);
-    assert_int_equal(emulated_hosts(truth, &m->samples), ESP_OK);
-    esp_status status = espi_probe(&prober, &m->samples, &err);
-    if (!status)
-        status = espi_measured_init(&m->net, &m->samples, &m->arena, &err);
-    if (!status)
-        status = espi_measured_platform(&m->net, "x", 128, &m->seen, &m->arena, &err);
-    if (status)
-        fail_msg("%s", err.text);
-}
-
-static void forget(struct measured *m)
-{
-    esp_platform_free(m->seen);
-    espi_measured_done(&m->net);
-    espi_arena_done(&m->arena);
-    espi_samples_done(&m->samples);
 }
 
 /* ---- held to the truth ---- */
@@ -159,14 +114,14 @@ static void test_presets(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct esp_platform *truth = preset_network(cases[i].preset);
         struct emulated_network net = emulate_network(truth, test_seed(1));
-        struct measured m;
-        measure(&m, &net, 50);
+        struct measured_network m;
+        measure_network(&m, &net, 50);
         int found = (int)m.net.n_shared;
         double bound = worst_bound(truth, m.seen), flow = off_by(truth, m.seen, 0.05, 1);
         if (found != cases[i].cables || bound > 0.05 || flow > 0.1)
             fail_msg("%s: %d cables, bounds off by %g, transfers by %g", cases[i].preset,
                      found, bound, flow);
-        forget(&m);
+        forget_network(&m);
         esp_platform_free(truth);
     }
 }
@@ -180,11 +135,11 @@ static void measure_kind(int kind, int areas, int networks, int wrong_most)
         int hosts = 8 + i * 7 % 25;
         struct esp_platform *truth = draw_network(kind, hosts, areas, (uint64_t)i);
         struct emulated_network net = emulate_network(truth, test_seed((uint64_t)i));
-        struct measured m;
-        measure(&m, &net, 50);
+        struct measured_network m;
+        measure_network(&m, &net, 50);
         wrong += worst_bound(truth, m.seen) > 0.05 ||
                  off_by(truth, m.seen, 0.5, (uint64_t)i) > 0.05;
-        forget(&m);
+        forget_network(&m);
         esp_platform_free(truth);
     }
     if (wrong > wrong_most)
@@ -223,11 +178,11 @@ static void test_stalls(void **state)
             draw_network((int)(seed % 2) ? ESP_MEASURED_FLAT : ESP_MEASURED_FULL, 12,
                          seed % 2 ? 0 : 3, 100 + seed);
         struct emulated_network net = emulate_network(truth, test_seed(seed));
-        struct measured m;
+        struct measured_network m;
         net.stalls = 0.2;
-        measure(&m, &net, 120);
+        measure_network(&m, &net, 120);
         wrong += worst_bound(truth, m.seen) > 0.1;
-        forget(&m);
+        forget_network(&m);
         esp_platform_free(truth);
     }
     assert_true(wrong <= 2);
@@ -240,11 +195,11 @@ static void test_ports_are_not_distance(void **state)
     for (uint64_t seed = 1; seed <= (uint64_t)test_draws(20); seed++) {
         struct esp_platform *truth = draw_network(ESP_MEASURED_FLAT, 24, 0, 200 + seed);
         struct emulated_network net = emulate_network(truth, test_seed(seed));
-        struct measured m;
-        measure(&m, &net, 50);
+        struct measured_network m;
+        measure_network(&m, &net, 50);
         assert_int_equal(m.net.n_sites, 1);
         assert_int_equal(m.net.n_shared, 0);
-        forget(&m);
+        forget_network(&m);
         esp_platform_free(truth);
     }
 }
@@ -255,9 +210,9 @@ static void test_routes(void **state)
     (void)state;
     struct esp_platform *truth = preset_network("chain");
     struct emulated_network net = emulate_network(truth, test_seed(3));
-    struct measured m;
+    struct measured_network m;
     struct espi_site_routes routes;
-    measure(&m, &net, 50);
+    measure_network(&m, &net, 50);
     assert_int_equal(m.net.n_sites, 3);
     assert_int_equal(espi_site_routes_find(&routes, &m.net, 0, &m.arena), 0);
     assert_true(espi_site_routes_adjacent(&routes, 0, 1));
@@ -266,7 +221,7 @@ static void test_routes(void **state)
     assert_true(espi_site_routes_cross(&routes, 0, 2, 0, 1));
     assert_true(espi_site_routes_cross(&routes, 0, 2, 1, 2));
     assert_false(espi_site_routes_cross(&routes, 2, 0, 0, 1));
-    forget(&m);
+    forget_network(&m);
     esp_platform_free(truth);
 }
 
@@ -277,10 +232,10 @@ static void test_budget(void **state)
     for (uint64_t seed = 1; seed <= (uint64_t)test_draws(10); seed++) {
         struct esp_platform *truth = draw_network(ESP_MEASURED_FULL, 64, 4, 300 + seed);
         struct emulated_network net = emulate_network(truth, test_seed(seed));
-        struct measured m;
-        measure(&m, &net, 3);
+        struct measured_network m;
+        measure_network(&m, &net, 3);
         assert_true(net.now_s < 8);
-        forget(&m);
+        forget_network(&m);
         esp_platform_free(truth);
     }
 }
@@ -292,8 +247,8 @@ static void test_direct_platform(void **state)
     (void)state;
     struct esp_platform *truth = preset_network("three-sites");
     struct emulated_network net = emulate_network(truth, test_seed(7));
-    struct measured m;
-    measure(&m, &net, 50);
+    struct measured_network m;
+    measure_network(&m, &net, 50);
     assert_int_equal(esp_platform_node_count(m.seen), 24);
     assert_int_equal(esp_platform_link_count(m.seen), 24 * 23);
     assert_int_equal(esp_platform_cable_count(m.seen), 2 * 24 + 6);
@@ -307,7 +262,7 @@ static void test_direct_platform(void **state)
             strcmp(esp_platform_node_site(m.seen, i), esp_platform_node_site(m.seen, j)),
             strcmp(esp_platform_node_site(truth, i), esp_platform_node_site(truth, j)));
     }
-    forget(&m);
+    forget_network(&m);
     esp_platform_free(truth);
 }
 
@@ -317,15 +272,15 @@ static void test_switched_platform(void **state)
     (void)state;
     struct esp_platform *truth = preset_network("three-sites"), *p = NULL;
     struct emulated_network net = emulate_network(truth, test_seed(8));
-    struct measured m;
-    measure(&m, &net, 50);
+    struct measured_network m;
+    measure_network(&m, &net, 50);
     assert_int_equal(espi_measured_platform(&m.net, "x", 10, &p, &m.arena, NULL), ESP_OK);
     assert_int_equal(esp_platform_host_count(p), 24);
     assert_int_equal(esp_platform_node_count(p), 24 + m.net.n_subsites + 3);
     assert_int_equal(esp_platform_check_root(p, 0, NULL), ESP_OK);
     assert_int_equal(esp_platform_cable_count(p), 6);
     esp_platform_free(p);
-    forget(&m);
+    forget_network(&m);
     esp_platform_free(truth);
 }
 
@@ -336,11 +291,11 @@ static void test_samples_round_trip(void **state)
     (void)state;
     struct esp_platform *truth = draw_network(ESP_MEASURED_FULL, 12, 2, 11);
     struct emulated_network net = emulate_network(truth, test_seed(11));
-    struct measured m;
+    struct measured_network m;
     struct espi_samples again = {.n = 0};
     char *text = NULL;
     size_t length = 0;
-    measure(&m, &net, 60);
+    measure_network(&m, &net, 60);
     FILE *out = open_memstream(&text, &length);
     assert_int_equal(espi_samples_write_stream(&m.samples, out, NULL), ESP_OK);
     fclose(out);
@@ -353,7 +308,7 @@ static void test_samples_round_trip(void **state)
     }
     free(text);
     espi_samples_done(&again);
-    forget(&m);
+    forget_network(&m);
     esp_platform_free(truth);
 }
 

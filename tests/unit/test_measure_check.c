@@ -22,66 +22,16 @@
 #include "platform/platform.h"
 #include "support/alloc_fail.h"
 #include "support/emulated_network.h"
+#include "support/measured_network.h"
 #include "support/seed.h"
 
 /* ---- networks ---- */
-
-static struct esp_platform *draw_network(int kind, int hosts, int areas, uint64_t seed)
-{
-    struct esp_measured_options o;
-    struct esp_platform *p = NULL;
-    esp_measured_options_defaults(&o);
-    o.kind = kind;
-    o.hosts = hosts;
-    o.areas = areas;
-    o.seed = test_seed(seed);
-    assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
-    return p;
-}
 
 /* Of several kinds, one after the other. */
 static struct esp_platform *some_network(int i)
 {
     static const int kinds[] = {ESP_MEASURED_FLAT, ESP_MEASURED_FULL, ESP_MEASURED_CHAIN};
     return draw_network(kinds[i % 3], 8 + i * 7 % 17, i % 3 ? 3 : 0, 500 + (uint64_t)i);
-}
-
-static struct esp_platform *digest(const struct espi_samples *samples)
-{
-    struct espi_measured net = {0};
-    struct espi_arena arena;
-    struct esp_platform *p = NULL;
-    struct esp_err err = {0};
-    espi_arena_init(&arena);
-    esp_status status = espi_measured_init(&net, samples, &arena, &err);
-    if (!status)
-        status = espi_measured_platform(&net, "x", 128, &p, &arena, &err);
-    if (status)
-        fail_msg("%s", err.text);
-    espi_measured_done(&net);
-    espi_arena_done(&arena);
-    return p;
-}
-
-static struct esp_platform *measure_and_keep(struct emulated_network *truth,
-                                             double budget_s,
-                                             struct espi_samples *samples)
-{
-    struct espi_probe_driver prober = emulated_prober(truth, budget_s);
-    struct esp_err err = {0};
-    assert_int_equal(emulated_hosts(truth, samples), ESP_OK);
-    if (espi_probe(&prober, samples, &err))
-        fail_msg("%s", err.text);
-    return digest(samples);
-}
-
-static struct esp_platform *measure_network(struct emulated_network *truth,
-                                            double budget_s)
-{
-    struct espi_samples samples = {.n = 0};
-    struct esp_platform *p = measure_and_keep(truth, budget_s, &samples);
-    espi_samples_done(&samples);
-    return p;
 }
 
 /* ---- ranges ---- */
@@ -130,7 +80,9 @@ static void test_ranges_hold(void **state)
     for (int i = 0; i < 12; i++) {
         struct esp_platform *truth = some_network(i);
         struct emulated_network net = emulate_network(truth, test_seed((uint64_t)i));
-        struct esp_platform *p = measure_network(&net, 50);
+        struct measured_network m;
+        measure_network(&m, &net, 50);
+        const struct esp_platform *p = m.seen;
         for (int c = 0; c < p->n_shared; c++) {
             struct esp_rate_range range = esp_platform_cable_range(p, c);
             int there = esp_platform_find_cable(truth, esp_platform_cable_name(p, c));
@@ -146,7 +98,7 @@ static void test_ranges_hold(void **state)
             expected += range.confidence;
             within += range.low_Bps <= Bps * 1.01 && range.high_Bps >= Bps * 0.99;
         }
-        esp_platform_free(p);
+        forget_network(&m);
         esp_platform_free(truth);
     }
     assert_true(known > 250 && within > expected);
@@ -191,17 +143,16 @@ static void test_self_check(void **state)
     for (int i = 0; i < 24; i++) {
         struct esp_platform *truth = some_network(i), *wrong = make_wrong(truth);
         struct emulated_network net = emulate_network(truth, test_seed((uint64_t)i));
-        struct espi_samples samples = {.n = 0};
-        struct esp_platform *p = measure_and_keep(&net, 50, &samples);
-        struct esp_measurement right = check_platform(truth, &samples);
-        struct esp_measurement off = check_platform(wrong, &samples);
+        struct measured_network m;
+        measure_network(&m, &net, 50);
+        struct esp_measurement right = check_platform(truth, &m.samples);
+        struct esp_measurement off = check_platform(wrong, &m.samples);
         assert_true(right.transfers > 0 && right.transfers == off.transfers);
         assert_true(right.disturbed < right.rounds);
         assert_true(right.off_95 >= right.off_median && right.off_median > 0);
         slandered += espi_measurement_is_bad(&right);
         unnoticed += !espi_measurement_is_bad(&off);
-        espi_samples_done(&samples);
-        esp_platform_free(p);
+        forget_network(&m);
         esp_platform_free(wrong);
         esp_platform_free(truth);
     }
@@ -216,24 +167,22 @@ static void test_checks_are_not_fitted(void **state)
     (void)state;
     struct esp_platform *truth = some_network(1);
     struct emulated_network net = emulate_network(truth, test_seed(1));
-    struct espi_samples samples = {.n = 0};
-    struct esp_platform *p = measure_and_keep(&net, 50, &samples);
-    size_t kept = 0, checks = 0;
-    for (size_t i = 0; i < samples.n; i++)
-        if (samples.at[i].kind != ESPI_SAMPLE_CHECK)
-            samples.at[kept++] = samples.at[i];
-        else
-            checks++;
-    assert_true(checks > 20);
-    samples.n = kept;
-    struct esp_platform *q = digest(&samples);
+    struct measured_network all, fitted = {.samples = {.n = 0}};
+    measure_network(&all, &net, 50);
+    assert_int_equal(emulated_hosts(&net, &fitted.samples), ESP_OK);
+    for (size_t i = 0; i < all.samples.n; i++)
+        if (all.samples.at[i].kind != ESPI_SAMPLE_CHECK)
+            assert_int_equal(espi_samples_add(&fitted.samples, &all.samples.at[i], NULL),
+                             ESP_OK);
+    assert_true(all.samples.n - fitted.samples.n > 20);
+    digest_network(&fitted);
+    const struct esp_platform *p = all.seen, *q = fitted.seen;
     assert_null(esp_platform_measurement(q));
     assert_int_equal(q->n_shared, p->n_shared);
     for (int c = 0; c < p->n_shared; c++)
         assert_true(p->shared_Bps[c] == q->shared_Bps[c]);
-    espi_samples_done(&samples);
-    esp_platform_free(p);
-    esp_platform_free(q);
+    forget_network(&all);
+    forget_network(&fitted);
     esp_platform_free(truth);
 }
 
@@ -246,11 +195,12 @@ static void test_load_is_seen(void **state)
         struct esp_platform *truth = some_network(i);
         struct emulated_network net = emulate_network(truth, test_seed((uint64_t)i));
         net.stalls = i % 2 ? 0.4 : 0.03;
-        struct esp_platform *p = measure_network(&net, 50);
-        const struct esp_measurement *m = esp_platform_measurement(p);
+        struct measured_network found;
+        measure_network(&found, &net, 50);
+        const struct esp_measurement *m = esp_platform_measurement(found.seen);
         assert_non_null(m);
         warned[i % 2] += espi_measurement_is_disturbed(m) || espi_measurement_is_bad(m);
-        esp_platform_free(p);
+        forget_network(&found);
         esp_platform_free(truth);
     }
     if (warned[0] > 3 || warned[1] < 7)

@@ -166,11 +166,10 @@ static void test_trees(void **state)
 
 /* ---- time ---- */
 
-/* Hosts in a row, each with links both ways to all others of 1 MB/s and 10 ms. */
-static struct esp_platform *full_mesh(int n)
+/* Hosts of a network without ports, to be linked. */
+static struct esp_builder *begin_hosts(int n)
 {
     struct esp_builder *b;
-    struct esp_platform *p;
     char name[16];
     assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
     esp_builder_set_model(b, ESP_MODEL_CAPACITY);
@@ -180,14 +179,27 @@ static struct esp_platform *full_mesh(int n)
             .name = name, .send_s = ESP_UNSET, .recv_s = ESP_UNSET};
         assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
     }
+    return b;
+}
+
+static struct esp_platform *end_links(struct esp_builder *b)
+{
+    struct esp_platform *p;
+    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
+    esp_builder_free(b);
+    return p;
+}
+
+/* Hosts in a row, each with links both ways to all others of 1 MB/s and 10 ms. */
+static struct esp_platform *full_mesh(int n)
+{
+    struct esp_builder *b = begin_hosts(n);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++)
             if (i != k)
                 assert_int_equal(esp_builder_add_link(b, i, k, 0.01, 1e6, NULL, NULL),
                                  ESP_OK);
-    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
-    esp_builder_free(b);
-    return p;
+    return end_links(b);
 }
 
 static double play_time(const struct esp_platform *p, const char *library,
@@ -227,18 +239,8 @@ static void test_protocols(void **state)
 /* Links between all hosts, of random rates, and cables that half of them share. */
 static struct esp_platform *random_mesh(struct espi_rng *rng, int n)
 {
-    struct esp_builder *b;
-    struct esp_platform *p;
-    char name[16];
+    struct esp_builder *b = begin_hosts(n);
     int links = n * (n - 1), *shared = calloc((size_t)links, sizeof *shared), m = 0;
-    assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
-    esp_builder_set_model(b, ESP_MODEL_CAPACITY);
-    for (int i = 0; i < n; i++) {
-        snprintf(name, sizeof name, "h%d", i);
-        struct esp_node_spec spec = {
-            .name = name, .send_s = ESP_UNSET, .recv_s = ESP_UNSET};
-        assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
-    }
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++) {
             double latency_s = espi_rng_range(rng, 0, 1e-2);
@@ -253,10 +255,8 @@ static struct esp_platform *random_mesh(struct espi_rng *rng, int n)
             shared[m++] = e;
     if (m > 0)
         assert_int_equal(esp_builder_add_cable(b, "wan", 1e6, shared, m, NULL), ESP_OK);
-    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
-    esp_builder_free(b);
     free(shared);
-    return p;
+    return end_links(b);
 }
 
 /* The broadcast along a tree of ranks, as a plan. */
