@@ -118,21 +118,28 @@ static int without_candidate(const struct espi_fitting *t)
     return t->n_candidates == t->room ? 0 : -1;
 }
 
+/* Has the site of this area others? */
+static int is_split(const struct espi_fitting *t, int area)
+{
+    int site = t->net->subsite_site[area];
+    return t->net->first_subsite[site + 1] - t->net->first_subsite[site] > 1;
+}
+
 static int add_area_limits(struct espi_fitting *t)
 {
-    int n = t->n_areas;
-    for (int a = 0; a < n && n > 1; a++)
+    int n = t->n_areas, areas = t->net->n_subsites;
+    for (int a = 0; a < areas && areas > 1; a++)
         for (int kind = ESPI_LIMIT_OUT; kind <= ESPI_LIMIT_BOTH; kind++) {
             struct espi_limit *l = new_candidate(t, (enum espi_limit_kind)kind, a, a);
             if (!l)
                 return without_candidate(t);
-            for (int b = 0; b < n; b++) {
+            for (int b = 0; b < (is_split(t, a) ? n : areas); b++) {
                 l->pairs[a * n + b] |= b != a && kind != ESPI_LIMIT_IN;
                 l->pairs[b * n + a] |= b != a && kind != ESPI_LIMIT_OUT;
             }
         }
-    for (int a = 0; a < n; a++)
-        for (int b = 0; b < n; b++)
+    for (int a = 0; a < areas; a++)
+        for (int b = 0; b < areas; b++)
             if (a != b && t->net->subsite_site[a] == t->net->subsite_site[b] &&
                 t->seen_areas[a * n + b]) {
                 struct espi_limit *l = new_candidate(t, ESPI_LIMIT_AREA_CABLE, a, b);
@@ -294,6 +301,8 @@ static int count_pairs(const struct espi_fitting *t, const struct espi_limit *l)
     int n = 0;
     for (int k = 0; k < t->n_areas * t->n_areas; k++) {
         int a = k / t->n_areas, b = k % t->n_areas;
+        if (a == net->n_subsites || b == net->n_subsites)
+            continue;
         int site_a = net->subsite_site[a], site_b = net->subsite_site[b];
         n += l->pairs[k] && (site_a == site_b || (a == net->first_subsite[site_a] &&
                                                   b == net->first_subsite[site_b]));
@@ -312,13 +321,9 @@ static int first_pair(const struct espi_fitting *t, const struct espi_limit *l)
  * that latencies tell of? Others come after those of fewer pairs. */
 static int has_prior(const struct espi_fitting *t, const struct espi_limit *l)
 {
-    const int *first = t->net->first_subsite;
     if (l->kind == ESPI_LIMIT_SET)
         return l->a >= 0;
-    if (l->kind > ESPI_LIMIT_BOTH)
-        return 1;
-    int site = t->net->subsite_site[l->a];
-    return first[site + 1] - first[site] == 1;
+    return l->kind > ESPI_LIMIT_BOTH || !is_split(t, l->a);
 }
 
 /* As many as there may be, and as memory allows. */

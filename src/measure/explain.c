@@ -27,6 +27,8 @@
 #include "measure/explain.h"
 #include "measure/explain_impl.h"
 
+enum { AREA_FITS_MAX = 6 }; /* limit: hosts may go to and fro */
+
 static int has_transfers(const struct espi_fitting *t, const struct espi_limit *l,
                          int round)
 {
@@ -331,7 +333,29 @@ static void settle_rates(struct espi_fitting *t)
 
 /* ---- doubts ---- */
 
-/* Rounds that the network does not explain are to be run again. */
+/* The round that a limit rests on, where few rounds bear it out and none of them came
+ * again; or -1. */
+static int find_lone_support(struct espi_fitting *t, struct espi_limit *l)
+{
+    int rounds = 0, which = -1;
+    double most = 0;
+    l->aside = 1;
+    for (int k = 0; k < t->r->n && rounds < ESPI_ROUNDS_ENOUGH; k++) {
+        if (!has_transfers(t, l, k))
+            continue;
+        espi_fit_round(t, k, NULL, t->trial_rate);
+        double pays = espi_fit_loss(t, k, t->trial_rate) - t->loss[k];
+        if (pays > ESPI_ROUND_PAYS_MOST / 4)
+            rounds += t->r->kept[k] > 1 ? ESPI_ROUNDS_ENOUGH : 1;
+        which = pays > most ? k : which;
+        most = fmax(most, pays);
+    }
+    l->aside = 0;
+    return rounds < ESPI_ROUNDS_ENOUGH ? which : -1;
+}
+
+/* Rounds that the network does not explain are to be run again, and those that a limit
+ * rests on: two that were disturbed look like one. */
 static void mark_doubts(struct espi_fitting *t)
 {
     struct espi_trial_rounds *r = &t->net->rounds;
@@ -341,6 +365,11 @@ static void mark_doubts(struct espi_fitting *t)
                 espi_trial_rounds_doubt(r, k);
                 break;
             }
+    for (int c = 0; c < t->n_chosen; c++) {
+        int round = find_lone_support(t, t->chosen[c]);
+        if (round >= 0)
+            espi_trial_rounds_doubt(r, round);
+    }
 }
 
 /* ---- ports ---- */
@@ -434,26 +463,41 @@ static int fitting_init(struct espi_fitting *t)
     return 0;
 }
 
+static int fit_limits(struct espi_fitting *t)
+{
+    if (fitting_init(t))
+        return -1;
+    espi_fit_all(t);
+    if (espi_list_candidates(t))
+        return -1;
+    for (int level = 1; level > 0; level = next_level(t, level)) {
+        choose_limits(t, level);
+        merge_limits(t, level);
+        settle_rates(t);
+        if (espi_fit_pairs(t))
+            return -1;
+        settle_rates(t);
+        drop_limits(t);
+        for (int i = 0; i < t->n_candidates; i++)
+            t->candidates[i].gain = INFINITY;
+        forget_gains(t);
+    }
+    return 0;
+}
+
 int espi_measured_explain(struct espi_measured *net, struct espi_arena *arena)
 {
-    struct espi_fitting t = {
-        .net = net, .arena = arena, .r = &net->rounds, .n_areas = net->n_subsites};
-    if (fitting_init(&t))
-        return -1;
-    espi_fit_all(&t);
-    if (espi_list_candidates(&t))
-        return -1;
-    for (int level = 1; level > 0; level = next_level(&t, level)) {
-        choose_limits(&t, level);
-        merge_limits(&t, level);
-        settle_rates(&t);
-        if (espi_fit_pairs(&t))
+    struct espi_fitting t;
+    for (int times = 0, moved = 1; moved; times++) {
+        t = (struct espi_fitting){.net = net,
+                                  .arena = arena,
+                                  .r = &net->rounds,
+                                  .n_areas = net->n_subsites + 1};
+        if (fit_limits(&t))
             return -1;
-        settle_rates(&t);
-        drop_limits(&t);
-        for (int i = 0; i < t.n_candidates; i++)
-            t.candidates[i].gain = INFINITY;
-        forget_gains(&t);
+        moved = times < AREA_FITS_MAX ? espi_fit_areas(&t) : 0;
+        if (moved < 0)
+            return -1;
     }
     mark_doubts(&t);
     note_sure_ports(&t);

@@ -1,5 +1,5 @@
-/* What the parts of the search for limits share; used by explain.c, candidates.c and
- * limit_names.c only. */
+/* What the parts of the search for limits share; used by explain.c, candidates.c,
+ * fit_*.c and limit_names.c only. */
 #ifndef ESPI_MEASURE_EXPLAIN_IMPL_H
 #define ESPI_MEASURE_EXPLAIN_IMPL_H
 
@@ -40,7 +40,7 @@ struct espi_fitting {
     struct espi_measured *net;
     struct espi_arena *arena;
     const struct espi_trial_rounds *r;
-    int n_areas;
+    int n_areas;             /* and one more, where hosts are tried alone: the last */
     int *key;                /* flow -> its pair of areas */
     int *out_port, *in_port; /* flow -> its ports, numbered by round */
     double *turn_s;          /* flow -> the round trip between its sites, or 0 */
@@ -62,6 +62,13 @@ struct espi_fitting {
 static inline int espi_flow_is_slow(const struct espi_fitting *t, int flow)
 {
     return espi_log(t->predicted[flow] / t->r->flows[flow].Bps) > ESPI_SURPRISE;
+}
+
+/* Did it come out otherwise than predicted, by more than usual? */
+static inline int espi_flow_is_surprise(const struct espi_fitting *t, int flow)
+{
+    double off = espi_log(t->r->flows[flow].Bps / t->predicted[flow]);
+    return off > ESPI_SURPRISE || off < -ESPI_SURPRISE;
 }
 
 /* Has each of its transfers the rate for itself? */
@@ -87,6 +94,9 @@ void espi_fit_all(struct espi_fitting *t);
 
 /* Each gives -1 when out of memory. */
 int espi_fit_pairs(struct espi_fitting *t);
+/* Moves hosts to other areas of their sites, and gives how many: then the fit is to be
+ * done anew. */
+int espi_fit_areas(struct espi_fitting *t);
 int espi_list_candidates(struct espi_fitting *t);
 int espi_write_limits(const struct espi_fitting *t);
 

@@ -8,12 +8,6 @@
 
 #include "measure/explain_impl.h"
 
-static int is_surprise(const struct espi_fitting *t, int flow)
-{
-    double off = espi_log(t->r->flows[flow].Bps / t->predicted[flow]);
-    return off > ESPI_SURPRISE || off < -ESPI_SURPRISE;
-}
-
 static void toggle_pair(const struct espi_fitting *t, struct espi_limit *l, int from,
                         int to)
 {
@@ -81,7 +75,7 @@ int espi_fit_pairs(struct espi_fitting *t)
         return -1;
     for (int i = 0; i < t->r->start[t->r->n]; i++) {
         const struct espi_trial_flow *f = &t->r->flows[i];
-        if (net->site[f->from] != net->site[f->to] && is_surprise(t, i))
+        if (net->site[f->from] != net->site[f->to] && espi_flow_is_surprise(t, i))
             odd[net->site[f->from] * net->n_sites + net->site[f->to]] = 1;
     }
     for (int k = 0; k < (int)cells; k++)

@@ -92,7 +92,8 @@ int espi_write_limits(const struct espi_fitting *t)
             return -1;
         name_limit(t, l, &cores, shared->name, sizeof shared->name);
         for (int k = 0; k < n * n; k++)
-            if (l->pairs[k] && espi_measured_add_pair(net, k / n, k % n))
+            if (l->pairs[k] && k / n < net->n_subsites && k % n < net->n_subsites &&
+                espi_measured_add_pair(net, k / n, k % n))
                 return -1;
     }
     return 0;

@@ -248,18 +248,20 @@ esp_status espi_probe_cables(struct espi_probing *p)
         status = run_wires(p, &r, 1);
     if (!status)
         status = espi_probe_look(p);
-    if (!status)
-        status = espi_probe_fill_ways(p);
-    if (!status)
+    for (int times = 0, filled = 1; filled && !status; times++) {
+        status = espi_probe_fill_ways(p, &filled);
+        if (status || (times && !filled))
+            break;
         status = espi_probe_unsure_ports(p, 1);
-    if (!status)
-        status = list_reps(p, &r);
-    if (!status)
-        status = check_network(p, &r);
-    if (!status)
-        status = espi_probe_unsure_ports(p, 1);
-    if (!status)
-        status = look_again(p, &r);
+        if (!status)
+            status = list_reps(p, &r);
+        if (!status)
+            status = check_network(p, &r);
+        if (!status)
+            status = espi_probe_unsure_ports(p, 1);
+        if (!status)
+            status = look_again(p, &r);
+    }
     espi_probe_tell(p, 1);
     return status;
 }

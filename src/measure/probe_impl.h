@@ -71,7 +71,8 @@ esp_status espi_probe_cables(struct espi_probing *p);
 esp_status espi_probe_self_check(struct espi_probing *p);
 /* Random sets of transfers as check samples, held to what the platform predicts. */
 esp_status espi_probe_random_sets(struct espi_probing *p, struct espi_platform_flows *x);
-/* Fills whatever transfers between sites may share, as far as it has not been tried. */
-esp_status espi_probe_fill_ways(struct espi_probing *p);
+/* Fills whatever transfers between sites may share, as far as it has not been tried.
+ * *any: was there something? */
+esp_status espi_probe_fill_ways(struct espi_probing *p, int *any);
 
 #endif

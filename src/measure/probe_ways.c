@@ -220,11 +220,13 @@ static esp_status fill_once(struct espi_probing *p, int *ran)
     return status;
 }
 
-esp_status espi_probe_fill_ways(struct espi_probing *p)
+esp_status espi_probe_fill_ways(struct espi_probing *p, int *any)
 {
     esp_status status = ESP_OK;
+    *any = 0;
     for (int ran = 1; ran && !status && !espi_probe_is_late(p);) {
         status = fill_once(p, &ran);
+        *any |= ran > 0;
         if (ran && !status)
             status = espi_probe_look(p);
     }

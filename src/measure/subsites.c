@@ -256,9 +256,11 @@ static int group_size(const struct groups *g, int group)
     return n;
 }
 
-/* A host that was left alone by errors goes where it fits best, for its size. */
+/* A host that was left alone by errors goes where it fits best, for its size. One that
+ * was held up again and again wherever it went has an uplink of its own. */
 static void place_single(struct groups *g)
 {
+    const int errors = ESPI_ROUNDS_ENOUGH * ESPI_HELD_UP_COUNTS;
     for (int i = 0; i < g->n; i++) {
         double best = -INFINITY;
         int to = -1;
@@ -266,7 +268,8 @@ static void place_single(struct groups *g)
             continue;
         for (int y = 0; y < g->n; y++) {
             double size = g->gone[y] || y == i ? 0 : group_size(g, y);
-            if (size > 1 && g->score[i * g->n + y] / size > best) {
+            if (size > 1 && g->score[i * g->n + y] > -errors &&
+                g->score[i * g->n + y] / size > best) {
                 best = g->score[i * g->n + y] / size;
                 to = y;
             }
@@ -319,17 +322,17 @@ static int join_site(struct search *s, const struct evidence *at, int n)
     while (join_best(&g))
         continue;
     place_single(&g);
-    int n_groups = g.n, *fits = ESPI_ARENA_NEW(s->arena, int, (size_t)g.n *(size_t)g.n);
+    int single = 0, *fits = ESPI_ARENA_NEW(s->arena, int, (size_t)g.n *(size_t)g.n);
     if (!fits)
         return -1;
     for (int times = 0; times < 3 && move_strays(&g, at, n, fits); times++)
         continue;
     for (int i = 0; i < g.n; i++)
-        n_groups -= g.gone[i];
+        single += group_size(&g, g.group[i]) == 1;
     /* hosts one by one are not subsites: that is noise, or their ports */
     for (int i = 0; i < g.n; i++)
-        s->above[g.host[i]] = g.host[2 * n_groups <= g.n ? g.group[i] : 0];
-    s->net->subsites_unsure |= 2 * n_groups <= g.n && is_unsure(&g);
+        s->above[g.host[i]] = g.host[2 * single <= g.n ? g.group[i] : 0];
+    s->net->subsites_unsure |= 2 * single <= g.n && is_unsure(&g);
     espi_arena_release(s->arena, mark);
     return 0;
 }

@@ -102,25 +102,64 @@ static double off_by(const struct esp_platform *truth, const struct esp_platform
 
 /* ---- tests ---- */
 
-/* What the small networks of round numbers have is found, and nothing else: so many
- * cables besides the ports. */
+static const struct preset_case {
+    const char *preset;
+    int cables; /* besides the ports */
+} preset_cases[] = {
+    {"three-sites", 6}, {"four-racks", 8}, {"one-switch", 0}, {"chain", 4}};
+
+static void measure_preset(const struct preset_case *c, uint64_t seed)
+{
+    struct esp_platform *truth = preset_network(c->preset);
+    struct emulated_network net = emulate_network(truth, seed);
+    struct measured_network m;
+    measure_network(&m, &net, 50);
+    int found = (int)m.net.n_shared;
+    double bound = worst_bound(truth, m.seen), flow = off_by(truth, m.seen, 0.05, 1);
+    if (found != c->cables || bound > 0.05 || flow > 0.1)
+        fail_msg("%s: %d cables, bounds off by %g, transfers by %g", c->preset, found,
+                 bound, flow);
+    forget_network(&m);
+    esp_platform_free(truth);
+}
+
+/* What the small networks of round numbers have is found, and nothing else. */
 static void test_presets(void **state)
 {
     (void)state;
+    for (size_t i = 0; i < sizeof preset_cases / sizeof *preset_cases; i++)
+        measure_preset(&preset_cases[i], test_seed(1));
+}
+
+/* Two rounds in a row that were disturbed looked like a limit; a way that was taken to be
+ * full at first was never filled. */
+static void test_limits_are_tried_again(void **state)
+{
+    (void)state;
+    measure_preset(&preset_cases[0], 46);
+    measure_preset(&preset_cases[3], 21);
+}
+
+/* Racks of one host, some slower than the uplinks of the others. */
+static void test_single_hosts_of_racks(void **state)
+{
+    (void)state;
     static const struct {
-        const char *preset;
-        int cables;
-    } cases[] = {{"three-sites", 6}, {"four-racks", 8}, {"one-switch", 0}, {"chain", 4}};
+        int hosts, seed;
+    } cases[] = {{17, 5}, {15, 7}, {13, 23}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct esp_platform *truth = preset_network(cases[i].preset);
-        struct emulated_network net = emulate_network(truth, test_seed(1));
+        struct esp_measured_options o;
+        struct esp_platform *truth = NULL;
         struct measured_network m;
+        esp_measured_options_defaults(&o);
+        o.kind = ESP_MEASURED_RACKS;
+        o.hosts = cases[i].hosts;
+        o.seed = (uint64_t)cases[i].seed;
+        assert_int_equal(esp_generate_measured(&o, &truth, NULL), ESP_OK);
+        struct emulated_network net = emulate_network(truth, o.seed);
         measure_network(&m, &net, 50);
-        int found = (int)m.net.n_shared;
-        double bound = worst_bound(truth, m.seen), flow = off_by(truth, m.seen, 0.05, 1);
-        if (found != cases[i].cables || bound > 0.05 || flow > 0.1)
-            fail_msg("%s: %d cables, bounds off by %g, transfers by %g", cases[i].preset,
-                     found, bound, flow);
+        assert_true(worst_bound(truth, m.seen) < 0.05);
+        assert_true(off_by(truth, m.seen, 0.1, 1) < 0.15);
         forget_network(&m);
         esp_platform_free(truth);
     }
@@ -423,6 +462,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_limits_are_tried_again),
+        cmocka_unit_test(test_single_hosts_of_racks),
         cmocka_unit_test(test_flat),
         cmocka_unit_test(test_racks),
         cmocka_unit_test(test_few_sites),
