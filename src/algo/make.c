@@ -69,8 +69,8 @@ esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *b
     return st;
 }
 
-esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,
-                             struct esp_err *err)
+esp_status espi_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,
+                              const struct espi_played_claim *claim, struct esp_err *err)
 {
     struct espi_arena arena;
     struct espi_cost cost;
@@ -79,14 +79,20 @@ esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p
     if (st)
         return st;
     espi_arena_init(&arena);
-    st = espi_plan_cost_timed(p, plan, plan->size_bytes, plan->slice_bytes, &arena, &cost,
-                              err);
+    st = espi_plan_cost_timed(p, plan, plan->size_bytes, plan->slice_bytes, claim, &arena,
+                              &cost, err);
     espi_arena_done(&arena);
     if (st)
         return st;
     plan->throughput_Bps = cost.throughput_Bps;
     plan->makespan_s = cost.makespan_s;
     return ESP_OK;
+}
+
+esp_status esp_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,
+                             struct esp_err *err)
+{
+    return espi_plan_evaluate(plan, p, NULL, err);
 }
 
 /* A plan of ours that does not pass the checker is our bug, not the user's. */
@@ -117,6 +123,8 @@ static esp_status make_direct(const struct making *m, const struct esp_platform 
     struct esp_plan *plan = NULL;
     if (p != task.p || request->root != task.request->root)
         task.memo = NULL;
+    if (request != task.request) /* a part of what is asked for claims something else */
+        task.claim = NULL;
     task.p = p;
     task.request = request;
     task.arena = &arena;

@@ -66,6 +66,19 @@ struct espi_cost {
     int bottleneck;        /* the resource that sets the pace */
 };
 
+/* What playing a message found that a plan claims by it. */
+struct espi_played_claim {
+    struct espi_slices slices; /* of the message; count is 0: nothing is known */
+    double finish_s;
+    double pace_s; /* of a slice, where that was found by the way; else 0 */
+};
+
+/* When a message is through. */
+struct espi_finish {
+    double makespan_s;
+    struct espi_played_claim claim; /* if that comes of playing it as for a claim */
+};
+
 /* The cost of a checked plan. slice_bytes and size_bytes as in espi_slices. */
 esp_status espi_plan_cost(const struct esp_platform *p, const struct esp_plan *plan,
                           double size_bytes, double slice_bytes, struct espi_arena *arena,
@@ -79,9 +92,11 @@ esp_status espi_plan_load_s(const struct esp_platform *p, const struct esp_plan 
                             struct espi_arena *arena, double *out);
 
 /* The same, timed: where that is needed some thousandths to tenths of a second, of 1,000
- * hosts a second or two. */
+ * hosts a second or two. known: what was found before of the same trees, whose schedule
+ * is the one made for them; NULL: nothing. */
 esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
                                 double size_bytes, double slice_bytes,
+                                const struct espi_played_claim *known,
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err);
 
@@ -89,7 +104,8 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
  * half of the work for long messages. */
 esp_status espi_plan_claim(const struct esp_platform *p, const struct esp_plan *plan,
                            double size_bytes, double slice_bytes,
-                           struct espi_arena *arena, double *out, struct esp_err *err);
+                           struct espi_arena *arena, struct espi_finish *out,
+                           struct esp_err *err);
 
 /* The throughput alone, of the plan's trees for its size and slices, in half the time:
  * the finish needs an order of its own. */
@@ -102,7 +118,8 @@ esp_status espi_plan_throughput(const struct esp_platform *p, const struct esp_p
  * message is played to its end; 0: 32,768. */
 esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan *plan,
                             double size_bytes, double slice_bytes, double most_sends,
-                            struct espi_arena *arena, double *out, struct esp_err *err);
+                            struct espi_arena *arena, struct espi_finish *out,
+                            struct esp_err *err);
 
 /* The same in a tenth of the time, by the first order that comes to mind: what a better
  * one finds is mostly some hundredths earlier, at most some tenths. It tells which slices

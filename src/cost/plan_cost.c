@@ -335,12 +335,45 @@ static void correct(struct espi_cost *cost, const struct espi_played *t,
         cost->makespan_s = t->finish_s;
 }
 
-/* The pace is timed where it is asked for; else only as far as the finish depends on it.
- */
+/* How a plan is timed. */
+struct effort {
+    espi_timing timing;
+    int with_pace; /* where it is asked for; else only as far as the finish needs it */
+    double most_sends;
+    const struct espi_played_claim *known; /* perhaps of other slices, or NULL */
+};
+
+/* Is what was played what is played for a claim? Of what shares the network so where it
+ * was played to its end; else no more is played for a claim. */
+static int is_claim(const struct esp_platform *p, const struct effort *e,
+                    const struct espi_played *t)
+{
+    if (!(t->finish_s > 0) || e->timing == ESPI_TIME_RANK)
+        return 0;
+    return e->timing == ESPI_TIME_CLAIM || p->model != ESP_MODEL_CAPACITY ||
+           !(t->pace_s > 0);
+}
+
+static int is_known(const struct espi_played_claim *known, struct espi_slices slices)
+{
+    return known && known->slices.count == slices.count &&
+           known->slices.bytes == slices.bytes;
+}
+
+static int play_or_recall(const struct esp_platform *p, const struct esp_plan *plan,
+                          struct espi_slices slices, const struct effort *e,
+                          struct espi_arena *arena, struct espi_played *t)
+{
+    if (!is_known(e->known, slices))
+        return time_finish(p, plan, slices, e->timing, e->most_sends, arena, t);
+    *t = (struct espi_played){e->known->finish_s, e->known->pace_s};
+    return 0;
+}
+
 static esp_status time_plan(const struct esp_platform *p, const struct esp_plan *plan,
-                            double size_bytes, double slice_bytes, espi_timing timing,
-                            int with_pace, double most_sends, struct espi_arena *arena,
-                            struct espi_cost *out, struct esp_err *err)
+                            double size_bytes, double slice_bytes, const struct effort *e,
+                            struct espi_arena *arena, struct espi_cost *out,
+                            struct espi_played_claim *claim, struct esp_err *err)
 {
     struct espi_cost cost;
     struct espi_played t = {0, 0};
@@ -348,10 +381,13 @@ static esp_status time_plan(const struct esp_platform *p, const struct esp_plan 
     struct espi_slices slices = espi_slices(size_bytes, slice_bytes);
     struct espi_arena_mark mark = espi_arena_mark(arena);
     esp_status st = espi_plan_cost(p, plan, size_bytes, slice_bytes, arena, &cost, err);
-    if (!st && time_finish(p, &plain, slices, timing, most_sends, arena, &t))
+    if (!st && play_or_recall(p, &plain, slices, e, arena, &t))
         st = espi_err_nomem(err);
-    if (!st && (with_pace || !(t.finish_s > 0)) && !(t.pace_s > 0) &&
-        time_pace(p, &plain, slices, timing, arena, &t))
+    *claim = (struct espi_played_claim){slices, t.finish_s, t.pace_s};
+    if (!is_claim(p, e, &t))
+        claim->slices.count = 0;
+    if (!st && (e->with_pace || !(t.finish_s > 0)) && !(t.pace_s > 0) &&
+        time_pace(p, &plain, slices, e->timing, arena, &t))
         st = espi_err_nomem(err);
     espi_arena_release(arena, mark);
     if (st)
@@ -363,11 +399,13 @@ static esp_status time_plan(const struct esp_platform *p, const struct esp_plan 
 
 esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
                                 double size_bytes, double slice_bytes,
+                                const struct espi_played_claim *known,
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err)
 {
-    return time_plan(p, plan, size_bytes, slice_bytes, ESPI_TIME_CLAIM, 1, 0, arena, out,
-                     err);
+    struct effort e = {.timing = ESPI_TIME_CLAIM, .with_pace = 1, .known = known};
+    struct espi_played_claim claim;
+    return time_plan(p, plan, size_bytes, slice_bytes, &e, arena, out, &claim, err);
 }
 
 esp_status espi_plan_throughput(const struct esp_platform *p, const struct esp_plan *plan,
@@ -393,20 +431,23 @@ esp_status espi_plan_throughput(const struct esp_platform *p, const struct esp_p
 
 static esp_status time_message(const struct esp_platform *p, const struct esp_plan *plan,
                                double size_bytes, double slice_bytes, espi_timing timing,
-                               double most_sends, struct espi_arena *arena, double *out,
-                               struct esp_err *err)
+                               double most_sends, struct espi_arena *arena,
+                               struct espi_finish *out, struct esp_err *err)
 {
+    struct effort e = {.timing = timing, .most_sends = most_sends};
     struct espi_cost cost;
-    esp_status st = time_plan(p, plan, size_bytes, slice_bytes, timing, 0, most_sends,
-                              arena, &cost, err);
+    struct espi_played_claim claim;
+    esp_status st =
+        time_plan(p, plan, size_bytes, slice_bytes, &e, arena, &cost, &claim, err);
     if (!st)
-        *out = cost.makespan_s;
+        *out = (struct espi_finish){cost.makespan_s, claim};
     return st;
 }
 
 esp_status espi_plan_claim(const struct esp_platform *p, const struct esp_plan *plan,
                            double size_bytes, double slice_bytes,
-                           struct espi_arena *arena, double *out, struct esp_err *err)
+                           struct espi_arena *arena, struct espi_finish *out,
+                           struct esp_err *err)
 {
     return time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_CLAIM, 0, arena, out,
                         err);
@@ -414,7 +455,8 @@ esp_status espi_plan_claim(const struct esp_platform *p, const struct esp_plan *
 
 esp_status espi_plan_finish(const struct esp_platform *p, const struct esp_plan *plan,
                             double size_bytes, double slice_bytes, double most_sends,
-                            struct espi_arena *arena, double *out, struct esp_err *err)
+                            struct espi_arena *arena, struct espi_finish *out,
+                            struct esp_err *err)
 {
     return time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_WEIGH, most_sends,
                         arena, out, err);
@@ -424,6 +466,10 @@ esp_status espi_plan_rank(const struct esp_platform *p, const struct esp_plan *p
                           double size_bytes, double slice_bytes, double most_sends,
                           struct espi_arena *arena, double *out, struct esp_err *err)
 {
-    return time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_RANK, most_sends,
-                        arena, out, err);
+    struct espi_finish ranked;
+    esp_status st = time_message(p, plan, size_bytes, slice_bytes, ESPI_TIME_RANK,
+                                 most_sends, arena, &ranked, err);
+    if (!st)
+        *out = ranked.makespan_s;
+    return st;
 }

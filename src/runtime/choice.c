@@ -101,11 +101,11 @@ static esp_status take_settled(struct side *s, struct esp_plan *plan)
     s->contest.best = plan;
     if (espi_messages(plan, plan->size_bytes, plan->slice_bytes, &s->arena, &messages))
         return espi_err_nomem(s->err);
-    s->contest.verdict =
-        (struct espi_verdict){plan->slice_bytes,
-                              espi_with_messages_s(s->contest.judge.p, plan->makespan_s,
-                                                   s->contest.judge.message_s * messages),
-                              plan->makespan_s};
+    s->contest.verdict = (struct espi_verdict){
+        .slice_bytes = plan->slice_bytes,
+        .judged_s = espi_with_messages_s(s->contest.judge.p, plan->makespan_s,
+                                         s->contest.judge.message_s * messages),
+        .finish_s = plan->makespan_s};
     return ESP_OK;
 }
 

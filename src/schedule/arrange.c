@@ -550,6 +550,7 @@ static int play_message(struct search *s, const struct esp_platform *p,
     }
     s->wanted.n_slices = n;
     s->wanted.round = &s->a->round;
+    s->a->order.pace_s = 0; /* that of the search is of another message */
     /* half of them come before the pace is taken */
     if (espi_order_play(&s->a->order, &s->a->legs, &s->uses, &s->wanted,
                         sends > ESPI_PLAYED_SENDS ? ESPI_PLAYED_SENDS / 2 : sends,

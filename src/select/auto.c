@@ -107,6 +107,8 @@ static esp_status run_auto(const struct espi_task *task, struct esp_plan *plan,
         c.best->n_trees = old.n_trees;
         c.best->trees = old.trees;
         c.best->schedule = old.schedule;
+        if (task->claim)
+            *task->claim = c.verdict.claim;
     }
     espi_contest_done(&c);
     return st;

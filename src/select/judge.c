@@ -28,6 +28,8 @@ struct sizes {
     double load_s[ESPI_SLICE_SIZES_MAX];  /* of the busiest resource, a slice */
     double rank_s[ESPI_SLICE_SIZES_MAX];  /* by one order of sends, or the closed form */
     double timed_s[ESPI_SLICE_SIZES_MAX]; /* 0: not yet */
+    struct espi_played_claim
+        claim[ESPI_SLICE_SIZES_MAX]; /* where it was played for one */
     int fine; /* all that are finer lie on the line of this one; 0: none do */
 };
 
@@ -249,19 +251,25 @@ static double ask_others(const struct espi_judge *j, const struct esp_plan *plan
 
 /* What it is through by; of closed forms, and of guesses, that is known already. */
 static esp_status time_finish(const struct espi_judge *j, const struct esp_plan *plan,
-                              const struct sizes *s, int i, double *out_s,
-                              struct esp_err *err)
+                              struct sizes *s, int i, double *out_s, struct esp_err *err)
 {
+    struct espi_finish played;
+    esp_status st = ESP_OK;
     int guessed = j->guess_factor > 0 && plan->n_trees > 1 && !s->played[i];
     *out_s = s->timed_s[i] > 0 ? s->timed_s[i] : s->closed_s[i];
     if (s->timed_s[i] > 0)
         return ESP_OK;
     if (is_for_others(j, plan))
         *out_s = ask_others(j, plan, s->bytes[i]);
-    else if (j->closer_looks && !guessed && !espi_plan_has_steps(plan))
-        return espi_plan_finish(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
-                                j->arena, out_s, err);
-    return ESP_OK;
+    else if (j->closer_looks && !guessed && !espi_plan_has_steps(plan)) {
+        st = espi_plan_finish(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
+                              j->arena, &played, err);
+        if (!st) {
+            *out_s = played.makespan_s;
+            s->claim[i] = played.claim;
+        }
+    }
+    return st;
 }
 
 /* ---- finer slices than are played ---- */
@@ -290,9 +298,15 @@ static int finest_within(const struct espi_judge *j, const struct esp_plan *plan
 static esp_status play_size(const struct espi_judge *j, const struct esp_plan *plan,
                             struct sizes *s, int i, struct esp_err *err)
 {
+    struct espi_finish played;
     s->is_exact[i] = 1;
-    return espi_plan_claim(j->p, plan, j->size_bytes, s->bytes[i], j->arena,
-                           &s->timed_s[i], err);
+    esp_status st =
+        espi_plan_claim(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &played, err);
+    if (!st) {
+        s->timed_s[i] = played.makespan_s;
+        s->claim[i] = played.claim;
+    }
+    return st;
 }
 
 /* Two sizes that were played, and all that are finer. */
@@ -356,13 +370,14 @@ static esp_status take_claim(const struct espi_judge *j, const struct esp_plan *
                              const struct sizes *s, int i, double limit_s,
                              struct espi_verdict *best, struct esp_err *err)
 {
-    double claim_s = 0;
+    struct espi_finish played;
     esp_status st =
-        espi_plan_claim(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &claim_s, err);
+        espi_plan_claim(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &played, err);
     double judged_s =
-        st ? INFINITY : espi_with_messages_s(j->p, claim_s, s->messages_s[i]);
+        st ? INFINITY : espi_with_messages_s(j->p, played.makespan_s, s->messages_s[i]);
     if (judged_s < limit_s)
-        *best = (struct espi_verdict){s->bytes[i], judged_s, claim_s};
+        *best =
+            (struct espi_verdict){s->bytes[i], judged_s, played.makespan_s, played.claim};
     return st;
 }
 
@@ -416,7 +431,8 @@ static esp_status try_slices(const struct espi_judge *j, const struct esp_plan *
     esp_status st = time_finish(j, plan, s, i, &finish_s, err);
     double judged_s = espi_with_messages_s(j->p, finish_s, s->messages_s[i]);
     if (!st && judged_s < best->limit_s)
-        *best = (struct leader){{s->bytes[i], judged_s, finish_s}, i, judged_s};
+        *best =
+            (struct leader){{s->bytes[i], judged_s, finish_s, s->claim[i]}, i, judged_s};
     if (!st && plan->n_trees > 1 && !s->fine && !is_for_others(j, plan))
         expect_others(j, s, i, finish_s);
     return st;

@@ -7,6 +7,7 @@
 #include <espalier/plan.h>
 
 #include "base/arena.h"
+#include "cost/cost.h"
 
 struct espi_judge {
     const struct esp_platform *p;
@@ -32,8 +33,9 @@ struct espi_judge {
 
 struct espi_verdict {
     double slice_bytes;
-    double judged_s; /* what decides; infinity: not before the limit */
-    double finish_s; /* of that the finish, as predicted */
+    double judged_s;                /* what decides; infinity: not before the limit */
+    double finish_s;                /* of that the finish, as predicted */
+    struct espi_played_claim claim; /* if the finish comes of playing it as for a claim */
 };
 
 /* Where nothing plays plans of trees to their end (hnow), the judge of the request tells

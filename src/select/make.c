@@ -56,7 +56,8 @@ static int needs_finals(const struct esp_request *r)
 }
 
 /* Holds the plan against those of all other algorithms that serve the operation, and
- * takes the one that is through first. Only that one gets a schedule. */
+ * takes the one that is through first. Only that one gets a schedule, and its claim is
+ * told. */
 static esp_status hold_finals(const struct espi_task *with, const struct espi_algo *first,
                               struct esp_plan **plan, struct esp_err *err)
 {
@@ -79,8 +80,10 @@ static esp_status hold_finals(const struct espi_task *with, const struct espi_al
     }
     if (!st && !c.best)
         st = espi_err(err, ESP_EUNSUPPORTED, "no plan finishes on this platform");
-    if (!st)
+    if (!st) {
+        *with->claim = c.verdict.claim;
         *plan = espi_contest_take(&c, 0).plan;
+    }
     espi_contest_done(&c);
     espi_arena_done(&arena);
     return st;
@@ -91,7 +94,8 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
 {
     double start_s = espi_now_s();
     struct esp_request request;
-    struct espi_task with = {.p = p, .request = &request};
+    struct espi_played_claim claim = {.finish_s = 0};
+    struct espi_task with = {.p = p, .request = &request, .claim = &claim};
     struct esp_plan *plan = NULL;
     const struct espi_algo *algo;
     esp_status st = espi_request_take(&request, asked, err);
@@ -109,7 +113,7 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
     if (!st && open && needs_finals(&request))
         st = hold_finals(&with, algo, &plan, err);
     if (!st)
-        st = esp_plan_evaluate(plan, p, err);
+        st = espi_plan_evaluate(plan, p, &claim, err);
     if (st) {
         esp_plan_free(plan);
         return st;

@@ -451,19 +451,20 @@ static void exact_weighing_is_the_claim(void **state)
         plan->schedule = NULL;
         espi_arena_init(&arena);
         for (double slices = 32; slices <= 8192; slices *= 4) {
-            double weighed_s = 0, claim_s = 0, bytes = plan->size_bytes / slices;
+            struct espi_finish weighed, claim;
+            double bytes = plan->size_bytes / slices;
             if (!espi_plan_is_exact(p, plan, slices, 0))
                 continue;
             n_exact++;
             assert_int_equal(espi_plan_finish(p, plan, plan->size_bytes, bytes, 0, &arena,
-                                              &weighed_s, NULL),
+                                              &weighed, NULL),
                              ESP_OK);
             assert_int_equal(
-                espi_plan_claim(p, plan, plan->size_bytes, bytes, &arena, &claim_s, NULL),
+                espi_plan_claim(p, plan, plan->size_bytes, bytes, &arena, &claim, NULL),
                 ESP_OK);
-            if (!(fabs(weighed_s / claim_s - 1) < 1e-9))
+            if (!(fabs(weighed.makespan_s / claim.makespan_s - 1) < 1e-9))
                 fail_msg("%d hosts, %g slices: weighed %.12g s, claims %.12g s", o.hosts,
-                         slices, weighed_s, claim_s);
+                         slices, weighed.makespan_s, claim.makespan_s);
         }
         espi_arena_done(&arena);
         esp_plan_free(plan);
@@ -472,9 +473,46 @@ static void exact_weighing_is_the_claim(void **state)
     assert_true(n_exact > 0);
 }
 
+/* A plan comes with what playing it anew finds, though what the contest played is not
+ * played again. */
+static void claims_are_those_of_plans_played_anew(void **state)
+{
+    static const esp_model models[] = {ESP_MODEL_CAPACITY, ESP_MODEL_ONE_PORT,
+                                       ESP_MODEL_HALF_DUPLEX, ESP_MODEL_MULTI_PORT};
+    static const esp_op ops[] = {ESP_OP_BCAST, ESP_OP_BCAST, ESP_OP_BCAST, ESP_OP_REDUCE,
+                                 ESP_OP_ALLREDUCE};
+    (void)state;
+    for (int i = 0; i < test_draws(12); i++) {
+        struct esp_measured_options o;
+        struct esp_platform *measured = NULL, *p = NULL;
+        struct esp_request request;
+        struct esp_plan *plan = NULL;
+        esp_measured_options_defaults(&o);
+        o.kind = (esp_measured_kind)(i % ESP_MEASURED_KIND_COUNT);
+        o.hosts = 5 + i % 7;
+        o.seed = test_seed((uint64_t)i + 1);
+        assert_int_equal(esp_generate_measured(&o, &measured, NULL), ESP_OK);
+        assert_int_equal(esp_platform_with_model(measured, models[i % 4], &p, NULL),
+                         ESP_OK);
+        esp_request_init(&request, 0);
+        request.op = ops[i % 5];
+        request.size_bytes = i % 3 ? 64e6 : 1e5;
+        assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+        double makespan_s = plan->makespan_s, throughput_Bps = plan->throughput_Bps;
+        assert_int_equal(esp_plan_evaluate(plan, p, NULL), ESP_OK);
+        if (plan->makespan_s != makespan_s || plan->throughput_Bps != throughput_Bps)
+            fail_msg("%d: makespan %.17g s, anew %.17g s; %.17g B/s, anew %.17g B/s", i,
+                     makespan_s, plan->makespan_s, throughput_Bps, plan->throughput_Bps);
+        esp_plan_free(plan);
+        esp_platform_free(p);
+        esp_platform_free(measured);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(claims_are_those_of_plans_played_anew),
         cmocka_unit_test(entries_say_what_they_are),
         cmocka_unit_test(uses_are_written_as_they_are_read),
         cmocka_unit_test(slices_get_smaller_and_cut_evenly),

@@ -161,6 +161,7 @@ static esp_status play_found(const struct synthesizer *z, struct cut *x,
     struct esp_plan *plan = NULL;
     struct espi_arena_mark mark = espi_arena_mark(z->arena);
     const struct espi_task *t = z->task;
+    struct espi_finish played;
     esp_status st = esp_plan_create(t->request->op, t->request->root, "", &plan, err);
     if (st)
         return st;
@@ -168,7 +169,9 @@ static esp_status play_found(const struct synthesizer *z, struct cut *x,
     st = write_plan(z, x, plan, err);
     if (!st)
         st = espi_plan_finish(t->p, plan, plan->size_bytes, plan->slice_bytes,
-                              ESPI_SYNTHESIS_SENDS, z->arena, &x->found.finish_s, err);
+                              ESPI_SYNTHESIS_SENDS, z->arena, &played, err);
+    if (!st)
+        x->found.finish_s = played.makespan_s;
     esp_plan_free(plan);
     espi_arena_release(z->arena, mark);
     return st;
