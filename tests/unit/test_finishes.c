@@ -119,8 +119,9 @@ static void check_model(void **state)
     esp_model model = *(const esp_model *)*state;
     int n = 0, told = 0;
     for (int kind = 0; kind < KINDS; kind++)
-        for (int seed = 1;
-             seed <= scope.platforms && (scope.only < 0 || scope.only == kind); seed++) {
+        for (int seed = 1; seed <= test_draws(scope.platforms) &&
+                           (scope.only < 0 || scope.only == kind);
+             seed++) {
             struct esp_platform *p =
                 kind_platform(kind, 4 + seed * 7 % 11, test_seed((uint64_t)seed), model);
             int at = 4 * seed + (int)model + 5 * kind;

@@ -279,7 +279,7 @@ static void bounds_hold_the_optimum_between_them(void **state)
                                         "steiner-cg:k=2"};
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(11));
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < test_draws(60); round++) {
         int targets[MOST_NODES], k = 0, n = 4 + round % 3;
         struct small_options o = {.n = n,
                                   .density = 0.3,
@@ -381,7 +381,7 @@ static void check_best(const struct esp_platform *p, int k, const int *targets)
 static void steiner_cg_is_the_best(void **state)
 {
     (void)state;
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < test_draws(12); round++) {
         int targets[64];
         struct esp_platform *p = tiers(round < 10 ? "30b" : "65b", (uint64_t)round + 1);
         check_best(p, lan_targets(p, (uint32_t)round, targets), targets);

@@ -272,7 +272,7 @@ static void as_the_full_program_says(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(42));
-    for (int i = 0; i < 240; i++) {
+    for (int i = 0; i < test_draws(240); i++) {
         struct recipe r = {.hosts = 2 + (int)espi_rng_below(&rng, i % 12 ? 9 : 20),
                            .model = (esp_model)(i % ESP_MODEL_COUNT),
                            .low = 1,
@@ -288,7 +288,7 @@ static void as_the_full_program_says_with_switches(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(43));
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < test_draws(100); i++) {
         struct recipe r = {.hosts = 2 + (int)espi_rng_below(&rng, 5),
                            .model = (esp_model)(i % ESP_MODEL_COUNT),
                            .low = 1,
@@ -306,7 +306,7 @@ static void weights_over_nine_orders(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(44));
-    for (int i = 0; i < 80; i++) {
+    for (int i = 0; i < test_draws(80); i++) {
         struct recipe r = {.hosts = 3 + (int)espi_rng_below(&rng, 25),
                            .model = (esp_model)(i % ESP_MODEL_COUNT),
                            .low = 1e-6,
@@ -370,7 +370,7 @@ static void cuts_agree_with_trees(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(45));
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < test_draws(100); i++) {
         struct recipe r = {.hosts = 3 + (int)espi_rng_below(&rng, 20),
                            .cables = i % 3 ? 0 : 2,
                            .model = (esp_model)(i % ESP_MODEL_COUNT),

@@ -191,7 +191,7 @@ static void small_platforms_come_out_optimal(void **state)
     struct espi_rng rng;
     struct score period = {0, 0}, finish = {0, 0};
     espi_rng_seed(&rng, test_seed(11));
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < test_draws(120); i++) {
         struct small_options o = {.n = 2 + i % 5,
                                   .density = 0.2 + 0.1 * (i % 7),
                                   .whole = i % 3 == 0 ? 4 : 0,

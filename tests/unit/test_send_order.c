@@ -405,7 +405,7 @@ static void ranks_send_what_was_simulated(void **state)
     esp_model model = *(const esp_model *)*state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(31 + model));
-    for (int i = 0; i < scope.platforms; i++) {
+    for (int i = 0; i < test_draws(scope.platforms); i++) {
         int n = 3 + (int)espi_rng_below(&rng, 6);
         struct esp_platform *p =
             kind_platform(i % KINDS, n, test_seed((uint64_t)i), model);
@@ -420,7 +420,7 @@ static void workstations_send_what_was_simulated(void **state)
     struct espi_rng rng;
     (void)state;
     espi_rng_seed(&rng, test_seed(30));
-    for (int i = 0; i < scope.platforms; i++) {
+    for (int i = 0; i < test_draws(scope.platforms); i++) {
         struct esp_hnow_options o;
         struct esp_platform *p = NULL;
         esp_hnow_options_defaults(&o);

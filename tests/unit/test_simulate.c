@@ -92,7 +92,7 @@ static struct espi_cost cost_of(const struct esp_platform *p, const struct esp_p
 static void atomic_makespans_are_equal(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 400; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)test_draws(400); seed++) {
         esp_model model = (esp_model)(seed % ESP_MODEL_COUNT);
         struct esp_platform *p = random_platform(seed, 2 + (int)(seed % 20), model);
         struct esp_plan *plan = seeded_plan(p, seed, 1);
@@ -109,7 +109,7 @@ static void atomic_makespans_are_equal(void **state)
 static void pipelined_makespans_agree(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 300; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)test_draws(300); seed++) {
         esp_model model = (esp_model)(seed % ESP_MODEL_COUNT);
         struct esp_platform *p = random_platform(seed, 2 + (int)(seed % 20), model);
         struct esp_plan *plan = seeded_plan(p, seed, 1);
@@ -133,7 +133,7 @@ static void pipelined_makespans_agree(void **state)
 static void processors_wait_for_cables(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)test_draws(40); seed++) {
         struct esp_platform *p = kind_platform(3, 6, test_seed(seed), ESP_MODEL_HNOW);
         static const struct kind_case trees = {ESP_OP_BCAST, "grow", 0};
         static const struct kind_case messages = {ESP_OP_ALLGATHER, "bruck", 0};
@@ -157,7 +157,7 @@ static void processors_wait_for_cables(void **state)
 static void loads_bound_the_makespan(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 200; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)test_draws(200); seed++) {
         esp_model model = (esp_model)(seed % ESP_MODEL_COUNT);
         struct esp_platform *p = random_platform(seed, 4 + (int)(seed % 12), model);
         struct esp_plan *plan = seeded_plan(p, seed, 2);
@@ -196,7 +196,7 @@ static void watch(void *arg, const struct esp_sim_transfer *t)
 static void one_port_is_kept(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 50; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)test_draws(50); seed++) {
         struct esp_platform *p = random_platform(seed, 15, ESP_MODEL_ONE_PORT);
         struct esp_plan *plan = seeded_plan(p, seed, 1);
         double send_free[15] = {0}, recv_free[15] = {0};
