@@ -41,34 +41,51 @@ static int fills_to_the_end(double half_s, double whole_s, int64_t times)
  * second takes longer than the first by more than filling the trees does and the pace has
  * settled, or they are as long as the message, or as is allowed. 1: trees were still
  * filling then; -1: out of memory. */
-static int follow_pace(struct espi_fluid_message *m, const struct pacing *w,
-                       struct espi_arena *arena, struct espi_played *out)
+static int find_pace(const struct espi_fluid_message *m, const struct pacing *w,
+                     struct espi_fluid_player *player, struct espi_played *out)
 {
-    int64_t all = m->n_slices, first = w->rounds * m->a->round.slots;
+    int64_t all = m->n_slices, first = w->rounds * m->a->round.slots, second;
     int64_t most = w->most * m->a->round.slots;
     double first_s, second_s, old_s;
     int fills, moves, late;
     if (w->most == 0 || 2 * most >= all)
         most = all;
     out->pace_s = 0;
-    m->n_slices = first;
-    if (espi_replay_fluid(m, arena, &first_s))
+    if (espi_fluid_play(player, first, &first_s))
         return -1;
     do {
-        m->n_slices = 4 * first <= all ? 2 * first : all;
-        if (espi_replay_fluid(m, arena, &second_s))
+        second = 4 * first <= all ? 2 * first : all;
+        if (espi_fluid_play(player, second, &second_s))
             return -1;
         old_s = out->pace_s;
-        out->pace_s = (second_s - first_s) / (double)(m->n_slices - first);
+        out->pace_s = (second_s - first_s) / (double)(second - first);
         fills = 2 * (second_s - first_s) < first_s;
         moves = fills || fabs(out->pace_s - old_s) > w->settled * out->pace_s;
-        first = m->n_slices;
+        first = second;
         late = fills && fills_to_the_end(first_s, second_s, most / first);
         first_s = second_s;
     } while (first < all && moves && first < most && !(late && most < all));
-    m->n_slices = all;
     out->finish_s = second_s + (double)(all - first) * out->pace_s;
     return first < all && fills;
+}
+
+static int follow_pace(const struct espi_fluid_message *m, const struct pacing *w,
+                       struct espi_arena *arena, struct espi_played *out)
+{
+    struct espi_fluid_player *player = espi_fluid_player_new(m, arena);
+    int found = player ? find_pace(m, w, player, out) : -1;
+    espi_fluid_player_done(player);
+    return found;
+}
+
+/* One message alone. */
+static int play_whole(const struct espi_fluid_message *m, struct espi_arena *arena,
+                      double *finish_s)
+{
+    struct espi_fluid_player *player = espi_fluid_player_new(m, arena);
+    int failed = player ? espi_fluid_play(player, m->n_slices, finish_s) : -1;
+    espi_fluid_player_done(player);
+    return failed;
 }
 
 static int message_init(struct espi_fluid_message *m, struct espi_arc_uses *uses,
@@ -82,18 +99,23 @@ static int message_init(struct espi_fluid_message *m, struct espi_arc_uses *uses
                : 0;
 }
 
-/* The makespan of so many rounds of larger slices. */
+/* The makespan of so many rounds of larger slices, and of half as many; half_s may be
+ * NULL. */
 static int play_larger(const struct espi_fluid_message *m, const struct esp_platform *p,
                        int64_t rounds, double slice_bytes, struct espi_arena *arena,
-                       double *finish_s)
+                       double *finish_s, double *half_s)
 {
     struct espi_arc_uses uses;
-    struct espi_fluid_message larger = {.a = m->a,
-                                        .n_slices = rounds * m->a->round.slots};
-    return message_init(&larger, &uses, p, slice_bytes, arena) ||
-                   espi_replay_fluid(&larger, arena, finish_s)
-               ? -1
-               : 0;
+    struct espi_fluid_message larger = {.a = m->a};
+    if (message_init(&larger, &uses, p, slice_bytes, arena))
+        return -1;
+    int slots = m->a->round.slots;
+    struct espi_fluid_player *player = espi_fluid_player_new(&larger, arena);
+    int failed = !player ||
+                 (half_s && espi_fluid_play(player, rounds / 2 * slots, half_s)) ||
+                 espi_fluid_play(player, rounds * slots, finish_s);
+    espi_fluid_player_done(player);
+    return failed ? -1 : 0;
 }
 
 /* Where slices are so small that trees take long to fill, the pace shows late. But the
@@ -108,9 +130,8 @@ static int follow_line(const struct espi_fluid_message *m, const struct esp_plat
     double size_bytes = slice_bytes * (double)m->n_slices, coarse_s, fine_s, half_s;
     double coarse_bytes = size_bytes / (double)(half * slots);
     double fine_bytes = size_bytes / (double)(rounds * slots);
-    if (play_larger(m, p, half, coarse_bytes, arena, &coarse_s) ||
-        play_larger(m, p, rounds, fine_bytes, arena, &fine_s) ||
-        play_larger(m, p, half, fine_bytes, arena, &half_s))
+    if (play_larger(m, p, half, coarse_bytes, arena, &coarse_s, NULL) ||
+        play_larger(m, p, rounds, fine_bytes, arena, &fine_s, &half_s))
         return -1;
     double slope = (coarse_s - fine_s) / (coarse_bytes - fine_bytes);
     out->finish_s = fine_s - slope * (fine_bytes - slice_bytes);
@@ -141,7 +162,7 @@ int espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement 
                              : rounds,
                        claim ? ESPI_PACE_SETTLED : INFINITY};
     if (m.n_slices <= rounds * slots)
-        return espi_replay_fluid(&m, arena, &out->finish_s);
+        return play_whole(&m, arena, &out->finish_s);
     int moves = follow_pace(&m, &w, arena, out);
     return moves > 0 ? follow_line(&m, p, rounds, slice_bytes, arena, out) : moves;
 }

@@ -46,7 +46,8 @@ struct place {
 };
 
 struct fluid {
-    const struct espi_fluid_message *m;
+    const struct espi_arrangement *a;
+    const double *latency_s; /* by arc */
     const struct espi_legs *legs;
     const struct espi_arc_uses *u;
     double now_s, last_s;
@@ -70,7 +71,31 @@ struct fluid {
     struct espi_fair_rates rates; /* by arc */
     int *of_arc;                  /* arc -> connection */
     int *begun, n_begun;          /* connections whose slice has no rate yet */
+    int is_near_end;              /* the next slice of some leg is its last */
     int out_of_memory;
+};
+
+/* Something of the state, and its copy. */
+struct kept {
+    void *live, *copy;
+    size_t bytes;
+};
+
+enum { KEPT_MOST = 12 }; /* limit: of keep_state() */
+
+struct espi_fluid_player {
+    struct fluid f;
+    struct espi_arena *arena;
+    int *rest;           /* tree -> slices of the last round, which may be short */
+    int is_kept_at_ends; /* no leg starts several slices in a moment */
+    /* How all stood before a moment up to which the length of the message made no
+     * difference. */
+    struct kept kept[KEPT_MOST];
+    int n_kept;
+    struct espi_event *event;
+    size_t n_events;
+    double at_s, last_s; /* of the moment; 0: all is still to begin */
+    int n_ends;
 };
 
 /* ---- which slice is next ---- */
@@ -94,7 +119,7 @@ static int64_t turn_of(const struct fluid *f, int leg)
 static int64_t slot_of(const struct fluid *f, int leg)
 {
     const struct leg_state *s = &f->leg[leg];
-    return turn_of(f, leg) * f->m->a->round.slots + f->places[s->first_op + s->at].slot;
+    return turn_of(f, leg) * f->a->round.slots + f->places[s->first_op + s->at].slot;
 }
 
 /* Is what it begins limited by what else it begins? */
@@ -196,6 +221,7 @@ static void start_slice(struct fluid *f, int c, int leg)
     int arc = f->legs->leg[leg].arc;
     struct leg_state *s = &f->leg[leg];
     s->sent++;
+    f->is_near_end |= s->sent >= s->n - 1;
     if (++s->at == s->count) {
         s->at = 0;
         s->round++;
@@ -244,7 +270,7 @@ static void end_slice(struct fluid *f, int c)
 {
     struct connection *x = &f->connection[c];
     int leg = x->leg;
-    double at_s = f->now_s + f->m->latency_s[f->legs->leg[leg].arc];
+    double at_s = f->now_s + f->latency_s[f->legs->leg[leg].arc];
     espi_heap_remove(&f->ends, c);
     x->leg = -1;
     espi_fair_rates_set(&f->rates, f->legs->leg[leg].arc, 0);
@@ -299,17 +325,10 @@ static void pass_moment(struct fluid *f)
 
 /* ---- set-up ---- */
 
-static int64_t slices_of_leg(const struct espi_fluid_message *m, const int *rest,
-                             int tree)
-{
-    const struct espi_round *round = &m->a->round;
-    return m->n_slices / round->slots * round->count[tree] + rest[tree];
-}
-
 /* The slots of a round, those of each tree together; f->tree_first[t]: its first. */
 static int *slots_by_tree(struct fluid *f, struct espi_arena *a)
 {
-    const struct espi_round *round = &f->m->a->round;
+    const struct espi_round *round = &f->a->round;
     int n_trees = f->legs->plan->n_trees;
     int *slot_tree = ESPI_ARENA_NEW(a, int, round->slots);
     int *slot = ESPI_ARENA_NEW(a, int, round->slots);
@@ -328,21 +347,18 @@ static int *slots_by_tree(struct fluid *f, struct espi_arena *a)
 
 static int legs_set(struct fluid *f, struct espi_arena *a)
 {
-    const struct espi_arrangement *x = f->m->a;
-    int n_trees = f->legs->plan->n_trees, slots = x->round.slots, at = 0;
-    int *rest = ESPI_ARENA_ZNEW(a, int, n_trees);
+    const struct espi_arrangement *x = f->a;
+    int n_trees = f->legs->plan->n_trees, at = 0;
     int *slot = slots_by_tree(f, a);
     f->leg = ESPI_ARENA_ZNEW(a, struct leg_state, f->legs->n);
     f->places = ESPI_ARENA_NEW(a, struct place, x->order.n);
     f->tree_lag = ESPI_ARENA_NEW(a, int, n_trees);
-    if (!rest || !slot || !f->leg || !f->places || !f->tree_lag)
+    if (!slot || !f->leg || !f->places || !f->tree_lag)
         return -1;
     for (int t = 0; t < n_trees; t++)
         f->tree_lag[t] = INT_MAX;
-    espi_round_lay(&x->round, n_trees, (int)(f->m->n_slices % slots), NULL, rest);
     for (int i = 0; i < f->legs->n; i++) {
         int tree = f->legs->leg[i].tree;
-        f->leg[i].n = slices_of_leg(f->m, rest, tree);
         f->leg[i].count = x->round.count[tree];
         f->leg[i].first_op = at;
         at += f->leg[i].count;
@@ -446,28 +462,150 @@ static int awake_set(struct awake *a, int n, struct espi_arena *arena)
     return a->who && a->is_on ? 0 : -1;
 }
 
-int espi_replay_fluid(const struct espi_fluid_message *m, struct espi_arena *arena,
-                      double *finish_s)
+static int nodes_of(const struct espi_legs *legs)
 {
-    struct fluid f = {.m = m, .legs = &m->a->legs, .u = m->uses};
-    int n_nodes = 0;
-    for (int i = 0; i < f.legs->n; i++) {
-        n_nodes = f.legs->leg[i].from >= n_nodes ? f.legs->leg[i].from + 1 : n_nodes;
-        n_nodes = f.legs->leg[i].to >= n_nodes ? f.legs->leg[i].to + 1 : n_nodes;
+    int n = 0;
+    for (int i = 0; i < legs->n; i++) {
+        n = legs->leg[i].from >= n ? legs->leg[i].from + 1 : n;
+        n = legs->leg[i].to >= n ? legs->leg[i].to + 1 : n;
     }
-    f.lead = ESPI_ARENA_NEW(arena, int64_t, f.legs->plan->n_trees);
-    if (!f.lead || legs_set(&f, arena) || connections_set(&f, n_nodes, arena) ||
-        rates_set(&f, arena) || espi_legs_next(&f.next, f.legs, arena) ||
-        awake_set(&f.nodes, n_nodes, arena) ||
-        awake_set(&f.connections, f.of_host.n, arena))
-        return -1;
-    for (int c = 0; c < f.of_host.n; c++)
-        wake_connection(&f, c);
-    for (double at_s = 0; isfinite(at_s) && !f.out_of_memory; at_s = next_s(&f)) {
-        f.now_s = at_s;
-        pass_moment(&f);
+    return n;
+}
+
+static int fluid_init(struct fluid *f, struct espi_arena *arena)
+{
+    int n_nodes = nodes_of(f->legs);
+    f->lead = ESPI_ARENA_NEW(arena, int64_t, f->legs->plan->n_trees);
+    return !f->lead || legs_set(f, arena) || connections_set(f, n_nodes, arena) ||
+                   rates_set(f, arena) || espi_legs_next(&f->next, f->legs, arena) ||
+                   awake_set(&f->nodes, n_nodes, arena) ||
+                   awake_set(&f->connections, f->of_host.n, arena)
+               ? -1
+               : 0;
+}
+
+/* ---- messages of the same beginning ---- */
+
+static void keep_part(struct espi_fluid_player *x, void *live, size_t n, size_t size)
+{
+    void *copy = espi_arena_alloc(x->arena, n, size);
+    x->f.out_of_memory |= !copy;
+    x->kept[x->n_kept++] = (struct kept){live, copy, n * size};
+}
+
+/* All that changes from moment to moment, but for what is empty between two. */
+static int list_parts(struct espi_fluid_player *x)
+{
+    struct fluid *f = &x->f;
+    struct espi_fair_rates *r = &f->rates;
+    size_t n = (size_t)f->of_host.n, flows = (size_t)r->n_flows;
+    size_t uses = (size_t)r->use_start[r->n_flows];
+    keep_part(x, f->leg, (size_t)f->legs->n, sizeof *f->leg);
+    keep_part(x, f->connection, n, sizeof *f->connection);
+    keep_part(x, f->ends.item, n, sizeof *f->ends.item);
+    keep_part(x, f->ends.place, n, sizeof *f->ends.place);
+    keep_part(x, f->ends.key, n, sizeof *f->ends.key);
+    keep_part(x, r->resource, (size_t)r->n_resources, sizeof *r->resource);
+    keep_part(x, r->next, uses, sizeof *r->next);
+    keep_part(x, r->before, uses, sizeof *r->before);
+    keep_part(x, r->rate, flows, sizeof *r->rate);
+    keep_part(x, r->holder, flows, sizeof *r->holder);
+    keep_part(x, r->is_wanted, flows, sizeof *r->is_wanted);
+    keep_part(x, r->is_there, flows, sizeof *r->is_there);
+    return f->out_of_memory ? -1 : 0;
+}
+
+static void keep_state(struct espi_fluid_player *x, double at_s)
+{
+    struct fluid *f = &x->f;
+    size_t n = f->under_way.size;
+    struct espi_event *event = ESPI_ARENA_NEW(x->arena, struct espi_event, n);
+    if (!event) {
+        f->out_of_memory = 1;
+        return;
     }
-    espi_free(f.under_way.item);
-    *finish_s = f.last_s;
-    return f.out_of_memory ? -1 : 0;
+    if (n > 0)
+        memcpy(event, f->under_way.item, n * sizeof *event);
+    for (int i = 0; i < x->n_kept; i++)
+        memcpy(x->kept[i].copy, x->kept[i].live, x->kept[i].bytes);
+    x->event = event;
+    x->n_events = n;
+    x->at_s = at_s;
+    x->last_s = f->last_s;
+    x->n_ends = f->ends.size;
+}
+
+/* Whatever is under way then was so before: there is room for it. */
+static void restore_state(struct espi_fluid_player *x)
+{
+    struct fluid *f = &x->f;
+    for (int i = 0; i < x->n_kept; i++)
+        memcpy(x->kept[i].live, x->kept[i].copy, x->kept[i].bytes);
+    if (x->n_events > 0)
+        memcpy(f->under_way.item, x->event, x->n_events * sizeof *x->event);
+    f->under_way.size = x->n_events;
+    f->last_s = x->last_s;
+    f->ends.size = x->n_ends;
+}
+
+/* How many slices each leg carries. Is one of them at its last, or none left? */
+static int set_length(struct espi_fluid_player *x, int64_t n_slices)
+{
+    struct fluid *f = &x->f;
+    const struct espi_round *round = &f->a->round;
+    int is_near = 0;
+    espi_round_lay(round, f->legs->plan->n_trees, (int)(n_slices % round->slots), NULL,
+                   x->rest);
+    for (int i = 0; i < f->legs->n; i++) {
+        int tree = f->legs->leg[i].tree;
+        struct leg_state *s = &f->leg[i];
+        s->n = n_slices / round->slots * round->count[tree] + x->rest[tree];
+        is_near |= s->count > 0 && s->sent >= s->n - 1;
+    }
+    return is_near;
+}
+
+struct espi_fluid_player *espi_fluid_player_new(const struct espi_fluid_message *m,
+                                                struct espi_arena *arena)
+{
+    struct espi_fluid_player *x = ESPI_ARENA_ZNEW(arena, struct espi_fluid_player, 1);
+    if (!x)
+        return NULL;
+    x->f = (struct fluid){
+        .a = m->a, .latency_s = m->latency_s, .legs = &m->a->legs, .u = m->uses};
+    x->arena = arena;
+    x->is_kept_at_ends = 1;
+    for (int arc = 0; arc < m->a->legs.n_arcs; arc++)
+        x->is_kept_at_ends &= m->uses->slice_s[arc] > 0;
+    x->rest = ESPI_ARENA_NEW(arena, int, m->a->legs.plan->n_trees);
+    if (!x->rest || fluid_init(&x->f, arena) || list_parts(x))
+        return NULL;
+    keep_state(x, 0);
+    return x->f.out_of_memory ? NULL : x;
+}
+
+int espi_fluid_play(struct espi_fluid_player *x, int64_t n_slices, double *finish_s)
+{
+    struct fluid *f = &x->f;
+    restore_state(x);
+    int is_past = set_length(x, n_slices) || !x->is_kept_at_ends;
+    f->is_near_end = 0;
+    for (int c = 0; c < f->of_host.n && x->at_s == 0; c++)
+        wake_connection(f, c);
+    for (double at_s = x->at_s; isfinite(at_s) && !f->out_of_memory; at_s = next_s(f)) {
+        if (f->is_near_end && !is_past) {
+            is_past = 1;
+            keep_state(x, at_s);
+        }
+        f->now_s = at_s;
+        pass_moment(f);
+    }
+    *finish_s = f->last_s;
+    return f->out_of_memory ? -1 : 0;
+}
+
+void espi_fluid_player_done(struct espi_fluid_player *x)
+{
+    if (x)
+        espi_free(x->f.under_way.item);
 }

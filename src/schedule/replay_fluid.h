@@ -11,10 +11,19 @@ struct espi_fluid_message {
     int64_t n_slices;
 };
 
+/* Plays messages that differ in their number of slices only, each of no fewer than the
+ * one before: what is the same for both is not played again. */
+struct espi_fluid_player;
+
+/* NULL when out of memory. */
+struct espi_fluid_player *espi_fluid_player_new(const struct espi_fluid_message *m,
+                                                struct espi_arena *arena);
+
 /* When the message is everywhere. O(what of the network is joined by transfers that share
  * something) a transfer. -1 when out of memory. */
-int espi_replay_fluid(const struct espi_fluid_message *m, struct espi_arena *arena,
-                      double *finish_s);
+int espi_fluid_play(struct espi_fluid_player *x, int64_t n_slices, double *finish_s);
+
+void espi_fluid_player_done(struct espi_fluid_player *x);
 
 /* The makespan of a message and, where it has too many transfers to be played to its end,
  * the pace of a slice that the rest of it is taken to follow at; for a claim more are
