@@ -10,7 +10,7 @@ enum { SEED_STEP = 1000003, SEED_MOST = 1000000000 };
 
 /* One of so many draws is made. */
 #ifdef __SANITIZE_ADDRESS__
-enum { USUAL_PART = 4 };
+enum { USUAL_PART = 10 };
 #else
 enum { USUAL_PART = 1 };
 #endif

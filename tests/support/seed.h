@@ -9,7 +9,7 @@
  * that expects given bytes or a given example writes its seed as a number instead. */
 uint64_t test_seed(uint64_t n);
 
-/* How often to draw where each draw is judged by itself: n times, and a quarter of that
+/* How often to draw where each draw is judged by itself: n times, and a tenth of that
  * under a sanitizer, which looks for errors of memory and is several times slower. Where
  * ESPALIER_TEST_DRAWS is set, one of so many: tools/check does that for the second
  * compiler, whose plans tools/check-plans compares with those of the first. */
