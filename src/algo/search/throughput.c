@@ -22,6 +22,7 @@
 #include "algo/search/search.h"
 #include "algo/search/tree_state.h"
 #include "algo/tuning.h"
+#include "base/portable_math.h"
 #include "base/rng.h"
 
 #define JUST_BELOW (1 - 1e-9) /* rounding */
@@ -49,9 +50,10 @@ struct tabu {
     struct move move;
 };
 
+/* As a largest, which needs no branch: it is the inner loop of the search. */
 static double excess_of(const struct tabu *t, double load_s)
 {
-    return load_s > t->target_s ? load_s - t->target_s : 0;
+    return espi_max(load_s - t->target_s, 0);
 }
 
 /* ---- the set of overloaded resources ---- */
