@@ -374,6 +374,25 @@ static void mark_doubts(struct espi_fitting *t)
 
 /* ---- ports ---- */
 
+/* Can what the host of this flow got in the round be its port's rate? Transfers with one
+ * other site alone may have been held up by what leads there. */
+static int can_tell_port(const struct espi_fitting *t, int round, int flow, int out)
+{
+    const struct espi_trial_flow *f = &t->r->flows[flow];
+    const int *site = t->net->site;
+    int first = -1;
+    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++) {
+        const struct espi_trial_flow *g = &t->r->flows[i];
+        if (out ? g->from != f->from : g->to != f->to)
+            continue;
+        int other = out ? site[g->to] : site[g->from];
+        if (site[g->from] == site[g->to] || (first >= 0 && other != first))
+            return 1;
+        first = other;
+    }
+    return 0;
+}
+
 /* Would the transfers of this flow's host have been faster without its port, as far as
  * the prediction says? Then what they got is the port's rate. */
 static int port_held(struct espi_fitting *t, int round, int flow, int out)
@@ -382,6 +401,8 @@ static int port_held(struct espi_fitting *t, int round, int flow, int out)
     double *port = out ? &t->net->out_Bps[f->from] : &t->net->in_Bps[f->to];
     double kept = *port, sum = 0, predicted = 0, seen = 0;
     int from = t->r->start[round];
+    if (!can_tell_port(t, round, flow, out))
+        return 0;
     *port = kept * 1e6; /* rounding: as good as none */
     espi_fit_round(t, round, NULL, t->trial_rate);
     *port = kept;
@@ -437,12 +458,13 @@ static int fitting_init(struct espi_fitting *t)
     t->trial_rate = ESPI_ARENA_NEW(t->arena, double, most);
     t->left = ESPI_ARENA_NEW(t->arena, double, resources);
     t->open = ESPI_ARENA_NEW(t->arena, int, resources);
+    t->active = ESPI_ARENA_NEW(t->arena, int, resources);
     t->uses = ESPI_ARENA_NEW(t->arena, int, most *(ESPI_LIMITS_MAX + 4));
     t->use_start = ESPI_ARENA_NEW(t->arena, int, most + 1);
     int *number = ESPI_ARENA_NEW(t->arena, int, 2 * (size_t)net->n_hosts);
     if (!t->key || !t->out_port || !t->in_port || !t->own || !t->turn_s ||
         !t->predicted || !t->values || !t->loss || !t->chosen || !t->trial_rate ||
-        !t->left || !t->open || !t->uses || !t->use_start || !number)
+        !t->left || !t->open || !t->active || !t->uses || !t->use_start || !number)
         return -1;
     for (int k = 0; k < t->r->n; k++) {
         int outs = 0, ins = 0;

@@ -55,7 +55,7 @@ struct espi_fitting {
     unsigned char *seen_sites, *seen_areas; /* from * n + to: were there transfers? */
     /* room for the resources of a round */
     double *left;
-    int *open, *uses, *use_start;
+    int *open, *uses, *use_start, *active;
 };
 
 /* Was it slower than predicted by more than it usually is? */

@@ -29,13 +29,28 @@ static int has_pair(const struct espi_fitting *t, int round, int from, int to)
     return 0;
 }
 
+/* Could the prediction of the round change? Not where the limit is not reached, with the
+ * transfers of the two sites and without. */
+static int toggle_matters(const struct espi_fitting *t, const struct espi_limit *l,
+                          int round, int from, int to)
+{
+    const int *site = t->net->site;
+    double sum = 0;
+    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++) {
+        const struct espi_trial_flow *f = &t->r->flows[i];
+        if (l->pairs[t->key[i]] || (site[f->from] == from && site[f->to] == to))
+            sum += t->predicted[i];
+    }
+    return sum > l->Bps * (1 - 1e-9);
+}
+
 /* How much less loss there would be. */
 static double weigh_toggle(struct espi_fitting *t, struct espi_limit *l, int from, int to)
 {
     double less = 0;
     toggle_pair(t, l, from, to);
     for (int k = 0; k < t->r->n; k++) {
-        if (!has_pair(t, k, from, to))
+        if (!has_pair(t, k, from, to) || !toggle_matters(t, l, k, from, to))
             continue;
         espi_fit_round(t, k, NULL, t->trial_rate);
         less +=
@@ -45,10 +60,32 @@ static double weigh_toggle(struct espi_fitting *t, struct espi_limit *l, int fro
     return less;
 }
 
+/* How much less loss there would be if the two sites had a cable of their own. */
+static double weigh_own_cable(struct espi_fitting *t, int from, int to)
+{
+    double less = 0;
+    const struct espi_limit *own = NULL;
+    for (int i = 0; i < t->n_candidates && !own; i++)
+        if (t->candidates[i].kind == ESPI_LIMIT_CABLE && t->candidates[i].a == from &&
+            t->candidates[i].b == to)
+            own = &t->candidates[i];
+    for (int k = 0; k < t->r->n && own; k++) {
+        if (!has_pair(t, k, from, to))
+            continue;
+        espi_fit_round(t, k, own, t->trial_rate);
+        less +=
+            fmin(t->loss[k] - espi_fit_loss(t, k, t->trial_rate), ESPI_ROUND_PAYS_MOST);
+    }
+    return less;
+}
+
+/* That the two are limited is no reason to share a limit with others: that must explain
+ * more than a cable of their own does. */
 static void settle_pair(struct espi_fitting *t, int from, int to)
 {
     struct espi_limit *best = NULL;
-    double most = ESPI_ROUND_PAYS_MOST;
+    double own = fmax(weigh_own_cable(t, from, to), 0);
+    double most = fmax(own + ESPI_ROUND_PAYS_MOST / 4, ESPI_ROUND_PAYS_MOST);
     for (int c = 0; c < t->n_chosen; c++) {
         struct espi_limit *l = t->chosen[c];
         double less = espi_limit_is_single(l) ? 0 : weigh_toggle(t, l, from, to);

@@ -10,8 +10,23 @@ static double port_Bps(const struct espi_fitting *t, int flow, int out)
     return out ? t->net->out_Bps[f->from] : t->net->in_Bps[f->to];
 }
 
+/* Lists the resources that can be the tightest, in the order of their numbers: a flow's
+ * own limit only where it is below both its ports. Gives how many there are. */
+static int list_active(struct espi_fitting *t, int round, int first_own)
+{
+    int from = t->r->start[round], n = t->r->start[round + 1] - from, k = 0;
+    for (int x = 0; x < first_own; x++)
+        if (t->open[x] > 0)
+            t->active[k++] = x;
+    for (int i = 0; i < n; i++)
+        if (t->left[first_own + i] <
+            fmin(port_Bps(t, from + i, 1), port_Bps(t, from + i, 0)))
+            t->active[k++] = first_own + i;
+    return k;
+}
+
 /* Numbers the resources of a round: ports, then limits that its flows use, then a limit
- * of its own for each flow. Gives how many there are. */
+ * of its own for each flow. Gives how many of them can be the tightest. */
 static int list_uses(struct espi_fitting *t, int round, const struct espi_limit *extra)
 {
     int from = t->r->start[round], n = t->r->start[round + 1] - from, k = 0;
@@ -44,7 +59,7 @@ static int list_uses(struct espi_fitting *t, int round, const struct espi_limit 
     t->use_start[n] = k;
     for (int i = 0; i < k; i++)
         t->open[t->uses[i]]++;
-    return first_own + n;
+    return list_active(t, round, first_own);
 }
 
 /* The rates of a round: the tightest resource is divided evenly among its flows, they
@@ -53,17 +68,23 @@ void espi_fit_round(struct espi_fitting *t, int round, const struct espi_limit *
                     double *rate)
 {
     int n = t->r->start[round + 1] - t->r->start[round];
-    int n_resources = list_uses(t, round, extra);
+    int n_active = list_uses(t, round, extra);
     for (int i = 0; i < n; i++)
         rate[i] = -1;
     for (;;) {
-        int which = -1;
+        int which = -1, still = 0;
         double share = INFINITY;
-        for (int x = 0; x < n_resources; x++)
-            if (t->open[x] > 0 && t->left[x] / t->open[x] < share) {
+        for (int a = 0; a < n_active; a++) {
+            int x = t->active[a];
+            if (t->open[x] == 0)
+                continue;
+            t->active[still++] = x;
+            if (t->left[x] / t->open[x] < share) {
                 share = t->left[x] / t->open[x];
                 which = x;
             }
+        }
+        n_active = still;
         if (which < 0)
             return;
         for (int i = 0; i < n; i++) {
