@@ -58,7 +58,16 @@ static int list_connections(struct espi_rank_connections *c, const struct espi_s
 
 /* ---- over which links ---- */
 
-static int routing_init(struct routing *x)
+static void place_ranks(struct routing *x, const int *nodes)
+{
+    for (int u = 0, rank = 0; u < x->p->n_nodes; u++)
+        if (!espi_is_switch(x->p, u)) {
+            x->c->node[rank] = nodes ? nodes[rank] : u;
+            rank++;
+        }
+}
+
+static int routing_init(struct routing *x, const int *nodes)
 {
     const struct esp_platform *p = x->p;
     x->c->node = ESPI_ARENA_NEW(x->arena, int, p->n_hosts);
@@ -73,9 +82,7 @@ static int routing_init(struct routing *x)
     x->source = -1;
     for (int e = 0; e < p->n_links; e++)
         x->weight[e] = espi_link_time_s(p, e, PACKET_BYTES);
-    for (int u = 0, rank = 0; u < p->n_nodes; u++)
-        if (!espi_is_switch(p, u))
-            x->c->node[rank++] = u;
+    place_ranks(x, nodes);
     return 0;
 }
 
@@ -195,7 +202,7 @@ static int list_connection_uses(struct routing *x)
 
 esp_status espi_rank_connections_init(struct espi_rank_connections *c,
                                       const struct esp_platform *p,
-                                      const struct espi_script *s,
+                                      const struct espi_script *s, const int *nodes,
                                       struct espi_arena *arena, struct esp_err *err)
 {
     struct routing x = {.c = c, .p = p, .arena = arena};
@@ -207,7 +214,7 @@ esp_status espi_rank_connections_init(struct espi_rank_connections *c,
     if (s->n_ranks > p->n_hosts)
         return espi_err(err, ESP_EUNSUPPORTED, "%d ranks do not fit on %d hosts",
                         s->n_ranks, p->n_hosts);
-    if (list_connections(c, s, arena) || routing_init(&x))
+    if (list_connections(c, s, arena) || routing_init(&x, nodes))
         return espi_err_nomem(err);
     for (int i = 0; i < c->n; i++) {
         esp_status st = route_connection(&x, i, err);

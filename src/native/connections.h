@@ -18,12 +18,13 @@ struct espi_rank_connections {
     double *use_part;
 };
 
-/* Rank i is on host i. Messages go over the link from host to host where there is one,
- * else along a shortest path, over hosts too, as packets do. ESP_EUNSUPPORTED where there
- * is none, and in the hnow model. Everything lives in the arena. */
+/* nodes: rank -> its host; NULL: rank i is on host i. Messages go over the link from host
+ * to host where there is one, else along a shortest path, over hosts too, as packets do.
+ * ESP_EUNSUPPORTED where there is none, and in the hnow model. Everything lives in the
+ * arena. */
 esp_status espi_rank_connections_init(struct espi_rank_connections *c,
                                       const struct esp_platform *p,
-                                      const struct espi_script *s,
+                                      const struct espi_script *s, const int *nodes,
                                       struct espi_arena *arena, struct esp_err *err);
 
 #endif

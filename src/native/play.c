@@ -19,8 +19,9 @@
 #include "graph/fair_rates.h"
 
 /* Things that go over a connection: all of an eager message, the request to send with
- * the first bytes of a long one, and its rest. At equal times an answer comes last. */
-enum { EAGER, REQUEST, REST, ANSWER };
+ * the first bytes of a long one, and its rest. At equal times an answer comes last, and
+ * then what a rank has done with a message: it may leave, or is taken. */
+enum { EAGER, REQUEST, REST, ANSWER, LEAVES, TAKEN };
 
 /* Something that is ready to leave, or the last that was put behind it. */
 struct parcel {
@@ -46,6 +47,7 @@ struct stage {
     const struct espi_rank_connections *c;
     double now_s;
     int *at;                /* rank -> its next call */
+    double *free_s;         /* rank -> when it has no message in hand any more */
     unsigned char *is_over; /* by call: may a wait for it end? */
     struct message *message;
     struct lane *lane; /* by connection */
@@ -180,13 +182,41 @@ static void tell_transfer(struct stage *g, int call)
         play->on_transfer(play->arg, &transfer);
 }
 
+/* The rank works on a message, when it is free: what follows comes after that. */
+static void take_in_hand(struct stage *g, int rank, int kind, int call)
+{
+    g->free_s[rank] = fmax(g->free_s[rank], g->now_s) + g->play->protocol.message_s;
+    if (espi_events_push(&g->arrivals,
+                         (struct espi_event){g->free_s[rank], kind, call, 0}))
+        g->out_of_memory = 1;
+}
+
+static void take_message(struct stage *g, int call)
+{
+    g->is_over[g->s->call[call].meets] = 1;
+    wake_up(g, g->s->call[call].other);
+}
+
 static void end_receive(struct stage *g, int call)
 {
     const struct message *m = &g->message[call];
     if (!m->has_arrived || !m->is_received)
         return;
-    g->is_over[g->s->call[call].meets] = 1;
-    wake_up(g, g->s->call[call].other);
+    if (g->play->protocol.message_s > 0)
+        take_in_hand(g, g->s->call[call].other, TAKEN, call);
+    else
+        take_message(g, call);
+}
+
+/* It leaves, or the request for it. */
+static void leave_message(struct stage *g, int call)
+{
+    const struct espi_protocol *protocol = &g->play->protocol;
+    double bytes = (double)g->s->call[call].bytes;
+    if (bytes <= protocol->eager_bytes)
+        queue_parcel(g, EAGER, call, bytes);
+    else
+        queue_parcel(g, REQUEST, call, fmin(protocol->first_bytes, bytes));
 }
 
 /* Both are there: the receiver answers. */
@@ -212,6 +242,12 @@ static void arrive_parcel(struct stage *g, const struct espi_event *e)
     case ANSWER:
         queue_parcel(g, REST, e->id, fmax(bytes - g->play->protocol.first_bytes, 0));
         break;
+    case LEAVES:
+        leave_message(g, e->id);
+        break;
+    case TAKEN:
+        take_message(g, e->id);
+        break;
     default:
         m->has_arrived = 1;
         tell_transfer(g, e->id);
@@ -222,14 +258,13 @@ static void arrive_parcel(struct stage *g, const struct espi_event *e)
 static void post_send(struct stage *g, int call)
 {
     const struct espi_protocol *protocol = &g->play->protocol;
-    double bytes = (double)g->s->call[call].bytes;
     g->message[call].start_s = g->now_s;
-    if (bytes <= protocol->eager_bytes) {
+    if ((double)g->s->call[call].bytes <= protocol->eager_bytes)
         g->is_over[call] = 1;
-        queue_parcel(g, EAGER, call, bytes);
-    } else {
-        queue_parcel(g, REQUEST, call, fmin(protocol->first_bytes, bytes));
-    }
+    if (protocol->message_s > 0)
+        take_in_hand(g, sender_of(g, call), LEAVES, call);
+    else
+        leave_message(g, call);
 }
 
 static void post_receive(struct stage *g, int call)
@@ -257,7 +292,7 @@ static void go_on(struct stage *g, int rank)
             return;
     }
     if (!isfinite(g->play->end_s[rank]))
-        g->play->end_s[rank] = g->now_s;
+        g->play->end_s[rank] = fmax(g->now_s, g->free_s[rank]);
 }
 
 /* ---- time ---- */
@@ -312,6 +347,7 @@ static int stage_init(struct stage *g, struct espi_arena *arena)
 {
     int n = g->s->n_ranks, lanes = g->c->n, uses = g->c->use_start[lanes];
     g->at = ESPI_ARENA_NEW(arena, int, n);
+    g->free_s = ESPI_ARENA_ZNEW(arena, double, n);
     g->awake = ESPI_ARENA_NEW(arena, int, n);
     g->is_awake = ESPI_ARENA_ZNEW(arena, unsigned char, n);
     g->is_over = ESPI_ARENA_ZNEW(arena, unsigned char, g->s->n);
@@ -321,8 +357,8 @@ static int stage_init(struct stage *g, struct espi_arena *arena)
     g->is_begun = ESPI_ARENA_ZNEW(arena, unsigned char, lanes);
     g->play->end_s = ESPI_ARENA_NEW(arena, double, n);
     g->play->busy_s = ESPI_ARENA_ZNEW(arena, double, g->c->links.n);
-    if (!g->at || !g->awake || !g->is_awake || !g->is_over || !g->message || !g->lane ||
-        !g->begun || !g->is_begun || !g->play->end_s || !g->play->busy_s ||
+    if (!g->at || !g->free_s || !g->awake || !g->is_awake || !g->is_over || !g->message ||
+        !g->lane || !g->begun || !g->is_begun || !g->play->end_s || !g->play->busy_s ||
         espi_heap_init(&g->leaving, arena, lanes) ||
         espi_fair_rates_init(&g->rates, lanes, g->c->links.n, g->c->use_start,
                              g->c->use_resource, arena))
@@ -343,14 +379,16 @@ esp_status espi_play_script(struct espi_play *play, struct espi_arena *arena,
                             struct esp_err *err)
 {
     struct stage g = {.play = play, .s = play->script, .c = &play->connections};
-    esp_status st =
-        espi_rank_connections_init(&play->connections, play->p, g.s, arena, err);
+    esp_status st = espi_rank_connections_init(&play->connections, play->p, g.s,
+                                               play->nodes, arena, err);
     if (st)
         return st;
     play->events = play->messages = 0;
     if (stage_init(&g, arena))
         return espi_err_nomem(err);
-    for (double at_s = 0; isfinite(at_s) && !g.out_of_memory; at_s = next_moment(&g)) {
+    double until_s = play->until_s > 0 ? play->until_s : INFINITY, at_s = 0;
+    for (; isfinite(at_s) && at_s <= until_s && !g.out_of_memory;
+         at_s = next_moment(&g)) {
         g.now_s = at_s;
         pass_moment(&g);
     }
@@ -358,7 +396,7 @@ esp_status espi_play_script(struct espi_play *play, struct espi_arena *arena,
     espi_free(g.arrivals.item);
     if (g.out_of_memory)
         return espi_err_nomem(err);
-    for (int r = 0; r < g.s->n_ranks; r++)
+    for (int r = 0; r < g.s->n_ranks && !isfinite(at_s); r++)
         if (!isfinite(play->end_s[r]))
             return espi_err(err, ESP_EINPUT, "rank %d waits for ever", r);
     return ESP_OK;

@@ -18,11 +18,13 @@ int64_t espi_native_bytes(const struct esp_platform *p, esp_op op, double size_b
     return (int64_t)ceil(size_bytes / (parts > 0 ? parts : 1));
 }
 
-static int rank_of(const struct esp_platform *p, int node)
+static int rank_of(const struct esp_platform *p, const int *nodes, int node)
 {
     int rank = 0;
-    for (int u = 0; u < node; u++)
+    for (int u = 0; u < node && !nodes; u++)
         rank += !espi_is_switch(p, u);
+    while (nodes && rank + 1 < p->n_hosts && nodes[rank] != node)
+        rank++;
     return rank;
 }
 
@@ -31,7 +33,7 @@ esp_status espi_native_script(const struct esp_platform *p,
                               struct esp_err *err)
 {
     struct espi_native_task t = {.n_ranks = p->n_hosts,
-                                 .root = rank_of(p, run->root),
+                                 .root = rank_of(p, run->nodes, run->root),
                                  .bytes =
                                      espi_native_bytes(p, run->algo->op, run->size_bytes),
                                  .segment_bytes = run->segment_bytes,
@@ -132,6 +134,8 @@ static esp_status play_run(const struct esp_platform *p,
     *play = (struct espi_play){.p = p,
                                .script = s,
                                .protocol = run->protocol,
+                               .nodes = run->nodes,
+                               .until_s = run->until_s,
                                .on_transfer = run->on_transfer,
                                .arg = run->arg};
     return st ? st : espi_play_script(play, arena, err);

@@ -26,6 +26,7 @@ void espi_native_table_free(struct espi_native_table *table)
         return;
     for (int op = 0; op < ESP_OP_COUNT; op++)
         espi_free(table->rules[op]);
+    espi_native_tuning_done(&table->tuning);
     espi_free(table);
 }
 
@@ -81,19 +82,6 @@ static long version_distance(const struct espi_native_table *table,
 
 /* ---- reading ---- */
 
-static esp_status read_word(struct espi_json *j, char *out, size_t size)
-{
-    struct espi_json_text text;
-    esp_status st = espi_json_string(j, &text);
-    if (st)
-        return st;
-    if (text.length >= size || memchr(text.at, '\0', text.length))
-        return espi_json_fail(j, "the word is too long");
-    memcpy(out, text.at, text.length);
-    out[text.length] = '\0';
-    return ESP_OK;
-}
-
 static esp_status read_count(struct espi_json *j, double most, double *out)
 {
     double number;
@@ -114,7 +102,7 @@ static esp_status read_versions(struct espi_json *j, struct espi_native_table *t
     while (!st && espi_json_item(j)) {
         if (n == 2)
             return espi_json_fail(j, "expected the first and the last version");
-        st = read_word(j, word, sizeof word);
+        st = espi_native_read_word(j, word, sizeof word);
         if (!st && espi_native_version_parse(word, ends[n], NULL))
             st = espi_json_fail(j, "this is no version such as \"4.1.4\"");
         n++;
@@ -139,7 +127,7 @@ static esp_status read_rule_value(struct espi_json *j, struct espi_native_rule *
     if (espi_json_is(key, "power_of_two"))
         return espi_json_bool(j, &rule->power_of_two);
     if (espi_json_is(key, "algorithm"))
-        return read_word(j, name, name_size);
+        return espi_native_read_word(j, name, name_size);
     if (espi_json_is(key, "segment_bytes")) {
         st = read_count(j, 0x1p52, &number);
         rule->segment_bytes = (int64_t)number;
@@ -179,16 +167,12 @@ static esp_status read_operation(struct espi_json *j, struct espi_native_table *
                                  esp_op op)
 {
     struct espi_json_text key;
-    char word[16];
     if (table->n_rules[op])
         return espi_json_fail(j, "the operation was there before");
     esp_status st = espi_json_open_object(j);
     while (!st && espi_json_key(j, &key)) {
         if (espi_json_is(&key, "bytes_of")) {
-            st = read_word(j, word, sizeof word);
-            if (!st && strcmp(word, "rank") != 0 && strcmp(word, "all") != 0)
-                st = espi_json_fail(j, "expected \"rank\" or \"all\"");
-            table->counts_whole[op] = !st && strcmp(word, "all") == 0;
+            st = espi_native_read_bytes_of(j, &table->counts_whole[op]);
         } else if (espi_json_is(&key, "rules")) {
             st = espi_json_open_array(j);
             while (!st && espi_json_item(j))
@@ -207,14 +191,23 @@ static esp_status read_operations(struct espi_json *j, struct espi_native_table 
     if (!st && !espi_native_is_library(table->library))
         return espi_json_fail(j, "the name of a library that is known must come before");
     while (!st && espi_json_key(j, &key)) {
-        char word[32] = "";
         esp_op op;
-        if (key.length < sizeof word)
-            memcpy(word, key.at, key.length);
-        st = esp_op_parse(word, &op) ? espi_json_fail(j, "there is no such operation")
-                                     : read_operation(j, table, op);
+        st = espi_native_read_op(j, &key, &op);
+        if (!st)
+            st = read_operation(j, table, op);
     }
     return j->status;
+}
+
+static esp_status read_message_s(struct espi_json *j, double *out)
+{
+    double number;
+    esp_status st = espi_json_number(j, &number);
+    if (!st && !(number >= 0 && number <= 1))
+        st = espi_json_fail(j, "expected seconds from 0 to 1");
+    if (!st)
+        *out = number;
+    return st;
 }
 
 static esp_status read_member(struct espi_json *j, struct espi_native_table *table,
@@ -222,21 +215,25 @@ static esp_status read_member(struct espi_json *j, struct espi_native_table *tab
 {
     char word[32];
     if (espi_json_is(key, "format")) {
-        esp_status st = read_word(j, word, sizeof word);
+        esp_status st = espi_native_read_word(j, word, sizeof word);
         if (!st && strcmp(word, "espalier-native/1") != 0)
             st = espi_json_fail(j, "the format is not \"espalier-native/1\"");
         return st;
     }
     if (espi_json_is(key, "library"))
-        return read_word(j, table->library, sizeof table->library);
+        return espi_native_read_word(j, table->library, sizeof table->library);
     if (espi_json_is(key, "versions"))
         return read_versions(j, table);
     if (espi_json_is(key, "eager_bytes"))
         return read_count(j, 0x1p52, &table->protocol.eager_bytes);
     if (espi_json_is(key, "first_bytes"))
         return read_count(j, 0x1p52, &table->protocol.first_bytes);
+    if (espi_json_is(key, "message_s"))
+        return read_message_s(j, &table->protocol.message_s);
     if (espi_json_is(key, "operations"))
         return read_operations(j, table);
+    if (espi_json_is(key, "tune"))
+        return espi_native_tuning_read(j, table->library, &table->tuning);
     return espi_json_fail(j, "there is no such member");
 }
 

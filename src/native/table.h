@@ -8,6 +8,7 @@
 
 #include "native/native.h"
 #include "native/play.h"
+#include "native/tuning_data.h"
 
 struct espi_native_rule {
     double ranks_below, bytes_below; /* infinity: any number */
@@ -29,6 +30,7 @@ struct espi_native_table {
     size_t n_rules[ESP_OP_COUNT], room[ESP_OP_COUNT];
     /* Is what rules call bytes all of the message, where each rank has its part? */
     unsigned char counts_whole[ESP_OP_COUNT];
+    struct espi_native_tuning tuning;
 };
 
 /* `where` names the text in messages. Free with espi_native_table_free. */

@@ -1,7 +1,8 @@
 /* Compares which messages ranks started (calls.c) with what the generators say, message
  * by message, in the order in which each rank started them.
  * usage: expect OUT LIBRARY OPERATION ALGORITHM RANKS SEGMENT FANOUT SIZE...
- * ALGORITHM `default`: the one that the library's table has for the size. */
+ * ALGORITHM `default`: the one that the library's table has for the size; `@FILE`: the
+ * file has lines of SIZE ALGORITHM SEGMENT FANOUT, one for each size, in their order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,22 @@ static void compare_call(struct question *q, const struct espi_native_table *tab
     espi_script_done(&s);
 }
 
+/* The next line of the file that says what is expected. */
+static void read_expected(struct question *q, FILE *file)
+{
+    static char name[100];
+    char line[200];
+    long long bytes, segment_bytes;
+    int fanout;
+    if (!fgets(line, sizeof line, file) ||
+        sscanf(line, "%lld %99s %lld %d", &bytes, name, &segment_bytes, &fanout) != 4 ||
+        bytes != q->t.bytes)
+        give_up(q, -1, "a line for the size", "none");
+    q->algorithm = name;
+    q->t.segment_bytes = segment_bytes;
+    q->t.fanout = fanout;
+}
+
 int main(int argc, char **argv)
 {
     struct espi_native_table *table;
@@ -119,9 +136,14 @@ int main(int argc, char **argv)
         if (!files[r])
             give_up(&q, r, "nothing", path);
     }
+    FILE *expected = argv[4][0] == '@' ? fopen(argv[4] + 1, "r") : NULL;
+    if (argv[4][0] == '@' && !expected)
+        give_up(&q, -1, "nothing", argv[4]);
     for (int i = 8; i < argc; i++)
         for (int k = 0; k < 2; k++) {
             q.t.bytes = atoi(argv[i]);
+            if (expected && k == 0)
+                read_expected(&q, expected);
             q.t.root = k ? q.t.n_ranks - 2 : 0;
             compare_call(&q, table, files);
         }
@@ -132,6 +154,8 @@ int main(int argc, char **argv)
             give_up(&q, r, found, "the end");
         fclose(files[r]);
     }
+    if (expected)
+        fclose(expected);
     free(files);
     espi_native_table_free(table);
     return 0;

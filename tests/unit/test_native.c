@@ -231,6 +231,30 @@ static void test_protocols(void **state)
     /* ten segments down a chain of three hops */
     eager.segment_bytes = 10000;
     assert_true(fabs(play_time(p, "openmpi", "pipeline", eager) - (0.12 + 0.03)) < 1e-9);
+    /* each message in the sender's hand, one after the other, then in the receiver's */
+    eager.segment_bytes = 0;
+    eager.protocol.message_s = 0.02;
+    assert_true(fabs(play_time(p, "openmpi", "basic_linear", eager) -
+                     (3 * 0.02 + 0.11 + 0.02)) < 1e-9);
+    assert_true(fabs(play_time(p, "openmpi", "pipeline", eager) - 3 * (0.04 + 0.11)) <
+                1e-9);
+    late.protocol.message_s = 0.02;
+    assert_true(fabs(play_time(p, "openmpi", "basic_linear", late) -
+                     (3 * 0.02 + 0.13 + 0.02)) < 1e-9);
+    esp_platform_free(p);
+}
+
+/* What is later than until_s takes for ever; what is not, as long as without it. */
+static void test_until(void **state)
+{
+    struct esp_platform *p = full_mesh(4);
+    struct espi_native_run run = {.size_bytes = 1e5, .protocol = {1e6, 0, 0}};
+    (void)state;
+    double end_s = play_time(p, "openmpi", "pipeline", run);
+    run.until_s = end_s;
+    assert_true(play_time(p, "openmpi", "pipeline", run) == end_s);
+    run.until_s = end_s * 0.99;
+    assert_true(isinf(play_time(p, "openmpi", "pipeline", run)));
     esp_platform_free(p);
 }
 
@@ -455,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_data_end_where_they_belong),
         cmocka_unit_test(test_trees),
         cmocka_unit_test(test_protocols),
+        cmocka_unit_test(test_until),
         cmocka_unit_test(test_as_plans),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_choices),

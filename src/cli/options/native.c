@@ -60,15 +60,16 @@ void cli_library_done(struct cli_library *library)
     library->table = NULL;
 }
 
-static void set_protocol(const struct cli_library *library, const struct cli_args *args,
-                         struct espi_native_run *run)
+struct espi_protocol cli_library_protocol(const struct cli_library *library,
+                                          const struct cli_args *args)
 {
-    run->protocol = library->table->protocol;
+    struct espi_protocol protocol = library->table->protocol;
+
     if (!cli_has(args, "eager"))
-        return;
-    run->protocol.eager_bytes = cli_number(args, "eager");
-    run->protocol.first_bytes =
-        fmin(run->protocol.first_bytes, cli_number(args, "eager"));
+        return protocol;
+    protocol.eager_bytes = cli_number(args, "eager");
+    protocol.first_bytes = fmin(protocol.first_bytes, cli_number(args, "eager"));
+    return protocol;
 }
 
 int cli_library_choose(const struct cli_library *library, const struct cli_args *args,
@@ -78,7 +79,7 @@ int cli_library_choose(const struct cli_library *library, const struct cli_args 
     const struct espi_native_rule *rule = espi_native_rule_for(
         library->table, op, p->n_hosts, espi_native_bytes(p, op, run->size_bytes));
 
-    set_protocol(library, args, run);
+    run->protocol = cli_library_protocol(library, args);
     if (!rule) {
         snprintf(why, why_size, "%s: what it does for %s is not known", library->name,
                  esp_op_name(op));
@@ -134,7 +135,7 @@ static int choose_algorithm(const struct cli_library *library, esp_op op,
         return cli_library_choose(library, args, p, op, run, why, sizeof why)
                    ? cli_error(CLI_FAILED, "%s", why)
                    : CLI_OK;
-    set_protocol(library, args, run);
+    run->protocol = cli_library_protocol(library, args);
     run->algo = espi_native_find(library->name, op, name);
     return run->algo ? CLI_OK : no_such_native(library, op, name);
 }

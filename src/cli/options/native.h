@@ -9,9 +9,9 @@
 #define CLI_EAGER_OPTION                                                                 \
     {                                                                                    \
         .name = "eager", .kind = CLI_SIZE,                                               \
-        .help =                                                                          \
-            "With --native: the longest message that leaves without waiting for its "    \
-            "receiver, instead of what the library has for TCP."                         \
+        .help = "What MPI libraries do: the longest message that leaves without "        \
+                "waiting for its "                                                       \
+                "receiver, instead of what the library has for TCP."                     \
     }
 
 /* A library, with what it does by itself. */
@@ -25,6 +25,10 @@ struct cli_library {
  * sentence on stderr and the exit code. */
 int cli_library_read(const char *text, size_t length, struct cli_library *out);
 void cli_library_done(struct cli_library *library);
+
+/* How the library sends, or as --eager says. */
+struct espi_protocol cli_library_protocol(const struct cli_library *library,
+                                          const struct cli_args *args);
 
 /* What the library does for a call by default: fills in run->algo, with segments and fan-
  * out, and how it sends. CLI_OK, or a sentence that says why not and CLI_FAILED. */
