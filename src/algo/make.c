@@ -153,18 +153,22 @@ static esp_status no_race(const struct esp_request *request, struct esp_err *err
                     request->algo);
 }
 
-/* What collects is made on the platform reversed and turned round. */
+/* What collects is made on the platform reversed and turned round. Turned round it may be
+ * through earlier than there, so what it has to be better than says nothing there. */
 static esp_status make_turned(const struct making *m, const struct esp_platform *p,
                               const struct esp_request *request, esp_op there,
                               struct esp_plan **out, struct esp_err *err)
 {
     struct esp_request inner = *request;
+    struct espi_task without_limit = *m->with;
+    const struct making turned = {m->algo, &without_limit};
     struct esp_platform *reversed = NULL;
     struct esp_plan *plan = NULL;
     inner.op = there;
+    without_limit.limit_s = 0;
     esp_status st = esp_platform_reversed(p, &reversed, err);
     if (!st)
-        st = make_direct(m, reversed, &inner, &plan, err);
+        st = make_direct(&turned, reversed, &inner, &plan, err);
     if (!st && plan->redundant)
         st = no_race(request, err);
     if (!st && plan->schedule)

@@ -238,7 +238,8 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     request.slice_bytes = slice_bytes;
     own.request = &request;
     own.memo = &c->memo;
-    own.limit_s = limit_s(c);
+    /* in slices that are given who names the algorithm must not get a better plan */
+    own.limit_s = c->judge.only_bytes > 0 ? 0 : limit_s(c);
     memcpy(own.option, options, sizeof own.option);
     struct espi_arena_mark mark = espi_arena_mark(own.arena);
     esp_status st = espi_plan_make_by(algo, &own, &plan, err);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "plan/ops.h"
 #include "select/contest.h"
+#include "select/settle_slices.h"
 #include "select/tuning.h"
 
 /* What `auto` means for the operation. */
@@ -112,6 +113,8 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
     st = espi_plan_make_by(algo, &with, &plan, err);
     if (!st && open && needs_finals(&request))
         st = hold_finals(&with, algo, &plan, err);
+    if (!st && (open || algo->flags & ESPI_ALGO_CHOOSES))
+        st = espi_settle_slices(p, &request, plan, err);
     if (!st)
         st = espi_plan_evaluate(plan, p, &claim, err);
     if (st) {
