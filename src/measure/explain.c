@@ -374,25 +374,6 @@ static void mark_doubts(struct espi_fitting *t)
 
 /* ---- ports ---- */
 
-/* Can what the host of this flow got in the round be its port's rate? Transfers with one
- * other site alone may have been held up by what leads there. */
-static int can_tell_port(const struct espi_fitting *t, int round, int flow, int out)
-{
-    const struct espi_trial_flow *f = &t->r->flows[flow];
-    const int *site = t->net->site;
-    int first = -1;
-    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++) {
-        const struct espi_trial_flow *g = &t->r->flows[i];
-        if (out ? g->from != f->from : g->to != f->to)
-            continue;
-        int other = out ? site[g->to] : site[g->from];
-        if (site[g->from] == site[g->to] || (first >= 0 && other != first))
-            return 1;
-        first = other;
-    }
-    return 0;
-}
-
 /* Would the transfers of this flow's host have been faster without its port, as far as
  * the prediction says? Then what they got is the port's rate. */
 static int port_held(struct espi_fitting *t, int round, int flow, int out)
@@ -401,8 +382,6 @@ static int port_held(struct espi_fitting *t, int round, int flow, int out)
     double *port = out ? &t->net->out_Bps[f->from] : &t->net->in_Bps[f->to];
     double kept = *port, sum = 0, predicted = 0, seen = 0;
     int from = t->r->start[round];
-    if (!can_tell_port(t, round, flow, out))
-        return 0;
     *port = kept * 1e6; /* rounding: as good as none */
     espi_fit_round(t, round, NULL, t->trial_rate);
     *port = kept;

@@ -99,49 +99,24 @@ static int list_fan(struct espi_probing *p, int host, int out, int everyone,
     return status;
 }
 
-/* Adds those of the fan that get most, until the port would be filled so many times; of
- * each site as many, for transfers of one site may be held up by what leads there. -1
- * when out of memory. */
-static int add_fan(struct espi_probing *p, const struct fan *fan, int out,
-                   double enough_Bps)
+/* Adds those of the fan that get most, until the port would be filled so many times. 0:
+ * none. */
+static int add_fan(struct espi_probing *p, const struct fan *fan, double enough_Bps)
 {
-    int *served = ESPI_ARENA_ZNEW(&p->arena, int, p->net.n_sites);
+    int first = p->trial.n;
     double sum = 0;
-    if (!served)
-        return -1;
     while (sum < enough_Bps && p->trial.n < p->at_once) {
-        int best = -1, least = 0;
-        for (int i = 0; i < fan->n; i++) {
-            const struct espi_trial_flow *f = &fan->flows[i];
-            int n = served[p->net.site[out ? f->to : f->from]];
-            if (fan->Bps[i] > 0 &&
-                (best < 0 || n < least || (n == least && fan->Bps[i] > fan->Bps[best]))) {
+        int best = -1;
+        for (int i = 0; i < fan->n; i++)
+            if (fan->Bps[i] > 0 && (best < 0 || fan->Bps[i] > fan->Bps[best]))
                 best = i;
-                least = n;
-            }
-        }
         if (best < 0)
             break;
-        const struct espi_trial_flow *f = &fan->flows[best];
-        espi_probe_add(p, f->from, f->to);
-        served[p->net.site[out ? f->to : f->from]]++;
+        espi_probe_add(p, fan->flows[best].from, fan->flows[best].to);
         sum += fan->Bps[best];
         fan->Bps[best] = 0;
     }
-    return 0;
-}
-
-/* Do its transfers tell of the port: are some within the site, or with several others? */
-static int can_tell_port(const struct espi_probing *p, const struct fan *fan, int out)
-{
-    const int *site = p->net.site;
-    for (int i = 0; i < fan->n; i++) {
-        const struct espi_trial_flow *f = &fan->flows[i], *g = &fan->flows[0];
-        if (site[f->from] == site[f->to] ||
-            (out ? site[f->to] != site[g->to] : site[f->from] != site[g->from]))
-            return 1;
-    }
-    return 0;
+    return p->trial.n > first;
 }
 
 /* May the host's fan run beside the others of the trial? Within a site one at a time, for
@@ -177,13 +152,10 @@ static int run_fans(struct espi_probing *p, int out, int everyone, esp_status *s
                 continue;
             if (list_fan(p, h, out, everyone, &fan))
                 return -1;
-            if (fan.sum >= port * (1 + 3 * ESPI_SPREAD) && can_tell_port(p, &fan, out)) {
-                if (add_fan(p, &fan, out, 3 * port))
-                    return -1;
-                done[h] = 1;
-            } else if (p->trial.n == 0) {
+            if (fan.sum >= port * (1 + 3 * ESPI_SPREAD))
+                done[h] = (unsigned char)add_fan(p, &fan, 3 * port);
+            else if (p->trial.n == 0)
                 done[h] = 1; /* nobody could tell */
-            }
             espi_arena_release(&p->arena, mark);
         }
         any = p->trial.n;
