@@ -16,8 +16,8 @@ struct question {
     struct espi_native_task t;
 };
 
-static void give_up(const struct question *q, int rank, const char *found,
-                    const char *expected)
+static _Noreturn void give_up(const struct question *q, int rank, const char *found,
+                              const char *expected)
 {
     fprintf(stderr,
             "%s:%s:%s, %d ranks, root %d, %lld bytes in segments of %lld, fan-out %d: "

@@ -215,9 +215,9 @@ static double play_time(const struct esp_platform *p, const char *library,
 static void test_protocols(void **state)
 {
     struct esp_platform *p = full_mesh(4);
-    struct espi_native_run eager = {.size_bytes = 1e5, .protocol = {1e6, 0}};
-    struct espi_native_run late = {.size_bytes = 1e5, .protocol = {1e4, 0}};
-    struct espi_native_run early = {.size_bytes = 1e5, .protocol = {1e4, 1e4}};
+    struct espi_native_run eager = {.size_bytes = 1e5, .protocol = {1e6, 0, 0}};
+    struct espi_native_run late = {.size_bytes = 1e5, .protocol = {1e4, 0, 0}};
+    struct espi_native_run early = {.size_bytes = 1e5, .protocol = {1e4, 1e4, 0}};
     (void)state;
     /* one hop: 0.1 s and a latency; rendezvous: two more latencies, less what left before
      */
@@ -325,7 +325,7 @@ static void test_as_plans(void **state)
         int slices = 1 + (int)espi_rng_below(&rng, 30);
         struct espi_native_run run = {.size_bytes = 10000.0 * slices,
                                       .segment_bytes = 10000,
-                                      .protocol = {INFINITY, 0}};
+                                      .protocol = {INFINITY, 0, 0}};
         double ours_s = plan_time(p, trees[i % 3].children, run.size_bytes, 10000);
         double its_s = play_time(p, "openmpi", trees[i % 3].name, run);
         if (fabs(ours_s - its_s) > 1e-6 * ours_s)
@@ -343,7 +343,7 @@ static esp_status simulate_chain(void *platform)
                                       espi_native_find("openmpi", ESP_OP_BCAST, "chain"),
                                   .size_bytes = 5000,
                                   .segment_bytes = 1000,
-                                  .protocol = {1000, 500}};
+                                  .protocol = {1000, 500, 0}};
     struct esp_err err;
     esp_status st = espi_native_simulate(p, &run, &result, &err);
     if (!st)
