@@ -12,9 +12,12 @@
  * Guarantee: up to 200 hosts, the predicted finish, what messages cost counted, is no
  * later than that of any algorithm it runs with its options at their standard and in the
  * same slices (where none are given: the usual ones), but for lp-prune and lp-grow on
- * views of many arcs, whose guide is left early (lp_shares.c). Where slices are left
- * open, few sizes of a plan of several trees are looked at closely, and the best may be
- * missed. Complexity: that of all of them, a few times. */
+ * views of many arcs, whose guide is left early (lp_shares.c), and for a contest that
+ * ends when nobody can be earlier by more than ESPI_CONTEST_ENOUGH. Where slices are left
+ * open, few sizes of a plan of several trees are looked at closely, and syntheses are
+ * left early that seem too late: the best may be missed; but of the plan that wins no
+ * neighbouring size is better (settle_slices.h). Complexity: that of all of them, a few
+ * times. */
 #include <math.h>
 
 #include "base/err.h"
