@@ -63,13 +63,22 @@ static int each_word(struct tuning_run *r, const char *option,
     return code;
 }
 
+enum { WORD_MAX = 32 };
+
+/* A word of a list as a string; one that is too long is none that is known. */
+static void copy_word(char text[WORD_MAX], const char *word, size_t length)
+{
+    memset(text, 0, WORD_MAX);
+    if (length < WORD_MAX)
+        memcpy(text, word, length);
+}
+
 static int take_size(struct tuning_run *r, const char *word, size_t length)
 {
-    char text[32] = "";
+    char text[WORD_MAX];
     double bytes;
 
-    if (length < sizeof text)
-        memcpy(text, word, length);
+    copy_word(text, word, length);
     if (espi_parse_size(text, &bytes) || !(bytes >= 1 && bytes <= 0x1p30))
         return bad_word("size", word, length, "no size from 1 byte to 1 GiB");
     if (r->ask.n_sizes == SIZES_MAX)
@@ -82,11 +91,10 @@ static int take_size(struct tuning_run *r, const char *word, size_t length)
 
 static int take_op(struct tuning_run *r, const char *word, size_t length)
 {
-    char text[32] = "";
+    char text[WORD_MAX];
     esp_op op;
 
-    if (length < sizeof text)
-        memcpy(text, word, length);
+    copy_word(text, word, length);
     if (esp_op_parse(text, &op))
         return bad_word("op", word, length, "no operation");
     for (int i = 0; i < r->ask.n_ops; i++)
@@ -98,10 +106,9 @@ static int take_op(struct tuning_run *r, const char *word, size_t length)
 
 static int take_promise(struct tuning_run *r, const char *word, size_t length)
 {
-    char text[32] = "";
+    char text[WORD_MAX];
 
-    if (length < sizeof text)
-        memcpy(text, word, length);
+    copy_word(text, word, length);
     if (espi_promise_parse(text) < 0)
         return bad_word("program", word, length, "neither same-types nor commuting");
     r->ask.promises |= espi_promise_parse(text);
