@@ -68,4 +68,65 @@ enum { ESPI_EQUAL_COMPLETE_MAX = 64 };
  * chosen on: not measured; Gigabit Ethernet */
 #define ESPI_EQUAL_BPS 125e6
 
+/* The first calls, over which trials may cost ESPI_TRIAL_FIRST.
+ * unit: calls
+ * trades: larger, trials pay off later; smaller, fewer contenders are tried
+ * shown by: test_trials
+ * chosen on: what is promised of the first four calls together */
+enum { ESPI_TRIAL_FIRST_CALLS = 4 };
+
+/* Trials may cost so much beyond the favourite in the first calls, and
+ * ESPI_TRIAL_SHARE of each call from then on.
+ * unit: times of the favourite
+ * trades: larger, first calls are slower; smaller, contenders that were underrated are
+ * found later
+ * shown by: test_trials
+ * chosen on: what is promised: 1.3 of the better over the first four calls together */
+#define ESPI_TRIAL_FIRST 1.2
+
+/* See ESPI_TRIAL_FIRST.
+ * unit: 1
+ * trades: larger, long runs are slower; smaller, what changed is found later
+ * shown by: test_trials
+ * chosen on: what is promised: 1.02 of the better in the mean from the fifth call on */
+#define ESPI_TRIAL_SHARE 0.02
+
+/* So many times as slow as the best is out at once.
+ * unit: 1
+ * trades: larger, bad contenders run more often; smaller, noise throws good ones out
+ * shown by: test_trials
+ * chosen on: what is promised */
+#define ESPI_TRIAL_FAR 2.0
+
+/* And never tried again after so often.
+ * unit: trials
+ * trades: larger, bad contenders run more often; smaller, one stall decides for good
+ * shown by: test_trials
+ * chosen on: test_trials, which fails with one: a first call that stalls loses the better
+ * way for good */
+enum { ESPI_TRIAL_CHANCES = 2 };
+
+/* Rounds of trials, after which the best is taken.
+ * unit: rounds
+ * trades: larger, contenders that are near each other take turns longer; smaller, noise
+ * decides between them
+ * shown by: test_trials
+ * chosen on: test_trials */
+enum { ESPI_TRIAL_ROUNDS = 3 };
+
+/* The favourite has drifted if it takes so many times as long as it did, or less than the
+ * part.
+ * unit: 1
+ * trades: larger, changes are not seen; smaller, noise starts trials again
+ * shown by: test_trials
+ * chosen on: test_trials */
+#define ESPI_TRIAL_DRIFT 1.25
+
+/* Calls between looks at the favourite, at least, and before the first at others.
+ * unit: calls
+ * trades: larger, changes are seen later; smaller, ranks agree on times more often
+ * shown by: test_trials
+ * chosen on: not measured */
+enum { ESPI_TRIAL_GAP = 16 };
+
 #endif
