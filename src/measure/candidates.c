@@ -214,20 +214,45 @@ static void price_set(const struct espi_fitting *t, struct espi_limit *l)
     l->price += pairs;
 }
 
+/* Of pairs that are the same it is the same, of others hardly ever. */
+static uint64_t hash_pairs(const struct espi_fitting *t, const struct espi_limit *l)
+{
+    const unsigned char *end = l->pairs + (size_t)t->n_areas * (size_t)t->n_areas;
+    uint64_t hash = 0;
+    for (const unsigned char *at = l->pairs;
+         (at = memchr(at, 1, (size_t)(end - at))) != NULL; at++) {
+        hash ^= (uint64_t)(at - l->pairs);
+        hash *= UINT64_C(0x9e3779b97f4a7c15); /* published: 2^64 over the golden ratio */
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* Of candidates that are complete; comparing the pairs of all would take longest. */
+static void hash_new_candidates(struct espi_fitting *t)
+{
+    for (; t->n_hashed < t->n_candidates; t->n_hashed++) {
+        struct espi_limit *l = &t->candidates[t->n_hashed];
+        l->hash = hash_pairs(t, l);
+    }
+}
+
 static int same_pairs(const struct espi_fitting *t, const struct espi_limit *a,
                       const struct espi_limit *b)
 {
-    return memcmp(a->pairs, b->pairs, (size_t)t->n_areas * (size_t)t->n_areas) == 0;
+    return a->hash == b->hash &&
+           memcmp(a->pairs, b->pairs, (size_t)t->n_areas * (size_t)t->n_areas) == 0;
 }
 
 /* Takes the last candidate back if there is another of the same transfers. */
 static void forget_twin(struct espi_fitting *t)
 {
     const struct espi_limit *l = &t->candidates[t->n_candidates - 1];
+    hash_new_candidates(t);
     for (int i = 0; i < t->n_candidates - 1; i++)
         if (same_pairs(t, &t->candidates[i], l) &&
             !espi_limit_is_single(&t->candidates[i])) {
-            t->n_candidates--;
+            t->n_hashed = --t->n_candidates;
             return;
         }
 }
@@ -240,11 +265,11 @@ static int add_wire_limit(struct espi_fitting *t, const struct espi_site_routes 
     struct espi_limit *l = new_candidate(t, ESPI_LIMIT_SET, from, to);
     if (!l)
         return without_candidate(t);
-    for (int a = 0; a < s; a++)
-        for (int b = 0; b < s; b++)
-            if (a != b && (espi_site_routes_cross(routes, a, b, from, to) ||
-                           (both && espi_site_routes_cross(routes, a, b, to, from))))
-                include_sites(t, l, a, b);
+    for (int back = 0; back <= both; back++) {
+        int wire = back ? to * s + from : from * s + to;
+        for (int k = routes->over_start[wire]; k < routes->over_start[wire + 1]; k++)
+            include_sites(t, l, routes->over[k] / s, routes->over[k] % s);
+    }
     l->price *= 1 + both;
     forget_twin(t);
     return 0;
@@ -299,14 +324,14 @@ static int count_pairs(const struct espi_fitting *t, const struct espi_limit *l)
 {
     const struct espi_measured *net = t->net;
     int n = 0;
-    for (int k = 0; k < t->n_areas * t->n_areas; k++) {
-        int a = k / t->n_areas, b = k % t->n_areas;
-        if (a == net->n_subsites || b == net->n_subsites)
-            continue;
-        int site_a = net->subsite_site[a], site_b = net->subsite_site[b];
-        n += l->pairs[k] && (site_a == site_b || (a == net->first_subsite[site_a] &&
-                                                  b == net->first_subsite[site_b]));
-    }
+    for (int a = 0; a < net->n_subsites; a++)
+        for (int b = 0; b < net->n_subsites; b++) {
+            if (!l->pairs[a * t->n_areas + b])
+                continue;
+            int from = net->subsite_site[a], to = net->subsite_site[b];
+            n += from == to ||
+                 (a == net->first_subsite[from] && b == net->first_subsite[to]);
+        }
     return n;
 }
 

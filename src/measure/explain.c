@@ -436,14 +436,18 @@ static int fitting_init(struct espi_fitting *t)
     t->chosen = ESPI_ARENA_NEW(t->arena, struct espi_limit *, ESPI_LIMITS_MAX);
     t->trial_rate = ESPI_ARENA_NEW(t->arena, double, most);
     t->left = ESPI_ARENA_NEW(t->arena, double, resources);
+    t->share = ESPI_ARENA_NEW(t->arena, double, resources);
     t->open = ESPI_ARENA_NEW(t->arena, int, resources);
     t->active = ESPI_ARENA_NEW(t->arena, int, resources);
     t->uses = ESPI_ARENA_NEW(t->arena, int, most *(ESPI_LIMITS_MAX + 4));
     t->use_start = ESPI_ARENA_NEW(t->arena, int, most + 1);
+    t->users = ESPI_ARENA_NEW(t->arena, int, most *(ESPI_LIMITS_MAX + 4));
+    t->user_start = ESPI_ARENA_NEW(t->arena, int, resources);
     int *number = ESPI_ARENA_NEW(t->arena, int, 2 * (size_t)net->n_hosts);
     if (!t->key || !t->out_port || !t->in_port || !t->own || !t->turn_s ||
         !t->predicted || !t->values || !t->loss || !t->chosen || !t->trial_rate ||
-        !t->left || !t->open || !t->active || !t->uses || !t->use_start || !number)
+        !t->left || !t->share || !t->open || !t->active || !t->uses || !t->use_start ||
+        !t->users || !t->user_start || !number)
         return -1;
     for (int k = 0; k < t->r->n; k++) {
         int outs = 0, ins = 0;

@@ -3,6 +3,8 @@
 #ifndef ESPI_MEASURE_EXPLAIN_IMPL_H
 #define ESPI_MEASURE_EXPLAIN_IMPL_H
 
+#include <stdint.h>
+
 #include "base/portable_math.h"
 #include "measure/measured.h"
 
@@ -26,6 +28,7 @@ struct espi_limit {
     enum espi_limit_kind kind;
     int a, b;
     unsigned char *pairs; /* area * n_areas + area: do their transfers use it? */
+    uint64_t hash;        /* of them, in candidates.c */
     double Bps, price;    /* TURN: bytes */
     double often_Bps;     /* another rate that it may have; 0: none */
     int n_pairs;          /* of sites, or of areas of one site */
@@ -50,12 +53,12 @@ struct espi_fitting {
     struct espi_limit **chosen;
     int n_chosen;
     struct espi_limit *candidates;
-    int n_candidates, room;
+    int n_candidates, n_hashed, room;
     double *values;                         /* room for a value a flow */
     unsigned char *seen_sites, *seen_areas; /* from * n + to: were there transfers? */
     /* room for the resources of a round */
-    double *left;
-    int *open, *uses, *use_start, *active;
+    double *left, *share; /* of each; what each of its open flows has */
+    int *open, *uses, *use_start, *users, *user_start, *active;
 };
 
 /* Was it slower than predicted by more than it usually is? */

@@ -10,23 +10,30 @@ static double port_Bps(const struct espi_fitting *t, int flow, int out)
     return out ? t->net->out_Bps[f->from] : t->net->in_Bps[f->to];
 }
 
-/* Lists the resources that can be the tightest, in the order of their numbers: a flow's
- * own limit only where it is below both its ports. Gives how many there are. */
-static int list_active(struct espi_fitting *t, int round, int first_own)
+/* Lists who uses each of the resources, in the order of flows, and gives how many of them
+ * can be the tightest, which are listed in the order of their numbers. */
+static int list_users(struct espi_fitting *t, int n, int n_resources)
 {
-    int from = t->r->start[round], n = t->r->start[round + 1] - from, k = 0;
-    for (int x = 0; x < first_own; x++)
-        if (t->open[x] > 0)
-            t->active[k++] = x;
+    int active = 0, k = 0;
+    for (int i = 0; i < t->use_start[n]; i++)
+        t->open[t->uses[i]]++;
+    for (int x = 0; x < n_resources; x++) {
+        t->user_start[x] = k; /* its end, once they are listed */
+        k += t->open[x];
+        if (t->open[x] == 0)
+            continue;
+        t->share[x] = t->left[x] / t->open[x];
+        t->active[active++] = x;
+    }
     for (int i = 0; i < n; i++)
-        if (t->left[first_own + i] <
-            fmin(port_Bps(t, from + i, 1), port_Bps(t, from + i, 0)))
-            t->active[k++] = first_own + i;
-    return k;
+        for (k = t->use_start[i]; k < t->use_start[i + 1]; k++)
+            t->users[t->user_start[t->uses[k]]++] = i;
+    return active;
 }
 
 /* Numbers the resources of a round: ports, then limits that its flows use, then a limit
- * of its own for each flow. Gives how many of them can be the tightest. */
+ * of its own for each flow, which it uses only where that is below both its ports. Gives
+ * how many of them can be the tightest. */
 static int list_uses(struct espi_fitting *t, int round, const struct espi_limit *extra)
 {
     int from = t->r->start[round], n = t->r->start[round + 1] - from, k = 0;
@@ -38,28 +45,58 @@ static int list_uses(struct espi_fitting *t, int round, const struct espi_limit 
         t->left[first_limit + c] = l ? l->Bps : 0;
     }
     for (int i = 0; i < n; i++) {
+        double out_Bps = port_Bps(t, from + i, 1), in_Bps = port_Bps(t, from + i, 0);
+        double own_Bps = t->own[from + i];
         t->use_start[i] = k;
         t->uses[k++] = t->out_port[from + i];
         t->uses[k++] = n + t->in_port[from + i];
-        t->left[t->out_port[from + i]] = port_Bps(t, from + i, 1);
-        t->left[n + t->in_port[from + i]] = port_Bps(t, from + i, 0);
-        t->left[first_own + i] = t->own[from + i];
-        t->uses[k++] = first_own + i;
+        t->left[t->out_port[from + i]] = out_Bps;
+        t->left[n + t->in_port[from + i]] = in_Bps;
         for (int c = 0; c <= t->n_chosen; c++) {
             const struct espi_limit *l = c < t->n_chosen ? t->chosen[c] : extra;
             if (!l || l->aside || !l->pairs[t->key[from + i]])
                 continue;
             if (espi_limit_is_single(l))
-                t->left[first_own + i] =
-                    fmin(t->left[first_own + i], espi_limit_single_Bps(t, l, from + i));
+                own_Bps = fmin(own_Bps, espi_limit_single_Bps(t, l, from + i));
             else
                 t->uses[k++] = first_limit + c;
         }
+        t->left[first_own + i] = own_Bps;
+        if (own_Bps < fmin(out_Bps, in_Bps))
+            t->uses[k++] = first_own + i;
     }
     t->use_start[n] = k;
-    for (int i = 0; i < k; i++)
-        t->open[t->uses[i]]++;
-    return list_active(t, round, first_own);
+    return list_users(t, n, first_own + n);
+}
+
+/* The tightest of the resources that can be it, those with no flow left taken out; or -1.
+ */
+static int tightest(struct espi_fitting *t, int *n_active)
+{
+    int which = -1, still = 0;
+    double least = INFINITY;
+    for (int a = 0; a < *n_active; a++) {
+        int x = t->active[a];
+        double share = t->share[x];
+        t->active[still] = x;
+        still += share < INFINITY;
+        if (share < least) {
+            least = share;
+            which = x;
+        }
+    }
+    *n_active = still;
+    return which;
+}
+
+static void settle_flow(struct espi_fitting *t, int flow, double rate)
+{
+    for (int k = t->use_start[flow]; k < t->use_start[flow + 1]; k++) {
+        int x = t->uses[k];
+        t->left[x] = fmax(0, t->left[x] - rate);
+        t->open[x]--;
+        t->share[x] = t->open[x] ? t->left[x] / t->open[x] : INFINITY;
+    }
 }
 
 /* The rates of a round: the tightest resource is divided evenly among its flows, they
@@ -67,38 +104,17 @@ static int list_uses(struct espi_fitting *t, int round, const struct espi_limit 
 void espi_fit_round(struct espi_fitting *t, int round, const struct espi_limit *extra,
                     double *rate)
 {
-    int n = t->r->start[round + 1] - t->r->start[round];
+    int n = t->r->start[round + 1] - t->r->start[round], which;
     int n_active = list_uses(t, round, extra);
     for (int i = 0; i < n; i++)
         rate[i] = -1;
-    for (;;) {
-        int which = -1, still = 0;
-        double share = INFINITY;
-        for (int a = 0; a < n_active; a++) {
-            int x = t->active[a];
-            if (t->open[x] == 0)
-                continue;
-            t->active[still++] = x;
-            if (t->left[x] / t->open[x] < share) {
-                share = t->left[x] / t->open[x];
-                which = x;
+    while ((which = tightest(t, &n_active)) >= 0) {
+        double share = t->share[which];
+        for (int u = which ? t->user_start[which - 1] : 0; u < t->user_start[which]; u++)
+            if (rate[t->users[u]] < 0) {
+                rate[t->users[u]] = share;
+                settle_flow(t, t->users[u], share);
             }
-        }
-        n_active = still;
-        if (which < 0)
-            return;
-        for (int i = 0; i < n; i++) {
-            int is_user = 0;
-            for (int k = t->use_start[i]; k < t->use_start[i + 1] && rate[i] < 0; k++)
-                is_user |= t->uses[k] == which;
-            if (!is_user)
-                continue;
-            rate[i] = share;
-            for (int k = t->use_start[i]; k < t->use_start[i + 1]; k++) {
-                t->left[t->uses[k]] = fmax(0, t->left[t->uses[k]] - share);
-                t->open[t->uses[k]]--;
-            }
-        }
     }
 }
 

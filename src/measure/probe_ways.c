@@ -66,25 +66,30 @@ static int by_nearness(const void *x, const void *y)
     return (a->key > b->key) - (a->key < b->key);
 }
 
-/* Is the pair from a to b on the way number k: wires, then what leaves sites, then what
- * enters them? */
-static int is_on_way(const struct espi_site_routes *routes, int k, int a, int b)
+/* The pairs of sites that are on the way number k: wires, then what leaves sites, then
+ * what enters them. Gives how many there are. */
+static int pairs_of_way(const struct espi_site_routes *routes, int k, int *pairs)
 {
-    int s = routes->n;
-    if (k < s * s)
-        return espi_site_routes_adjacent(routes, k / s, k % s) &&
-               espi_site_routes_cross(routes, a, b, k / s, k % s);
-    return k < s * s + s ? a == k - s * s : b == k - s * s - s;
+    int s = routes->n, n = 0;
+    if (k < s * s) {
+        for (int i = routes->over_start[k]; i < routes->over_start[k + 1]; i++)
+            pairs[n++] = routes->over[i];
+        return n;
+    }
+    k -= s * s;
+    for (int other = 0; other < s; other++)
+        if (other != k % s)
+            pairs[n++] = k < s ? k * s + other : other * s + k - s;
+    return n;
 }
 
 static int list_way(struct espi_probing *p, struct ways *ways,
                     const struct espi_site_routes *routes, int k, struct near_pair *room,
-                    unsigned char *has)
+                    unsigned char *has, int *pairs)
 {
-    int s = routes->n, n = 0;
-    for (int key = 0; key < s * s; key++)
-        if (key / s != key % s && is_on_way(routes, k, key / s, key % s))
-            room[n++] = (struct near_pair){p->net.site_latency_s[key], key};
+    int n = pairs_of_way(routes, k, pairs);
+    for (int i = 0; i < n; i++)
+        room[i] = (struct near_pair){p->net.site_latency_s[pairs[i]], pairs[i]};
     if (n == 0)
         return 0;
     struct way *w = &ways->at[ways->n];
@@ -107,17 +112,18 @@ static int list_ways(struct espi_probing *p, struct ways *ways)
     int *start;
     struct near_pair *room = ESPI_ARENA_NEW(&p->arena, struct near_pair, cells);
     unsigned char *has = ESPI_ARENA_ZNEW(&p->arena, unsigned char, cells);
+    int *pairs = ESPI_ARENA_NEW(&p->arena, int, cells);
     *ways = (struct ways){.n = 0};
     ways->at = ESPI_ARENA_NEW(&p->arena, struct way, cells + 2 * (size_t)s);
     ways->flows = ESPI_ARENA_NEW(&p->arena, struct espi_trial_flow, p->room);
     ways->Bps = ESPI_ARENA_NEW(&p->arena, double, p->room);
     ways->members = espi_probe_members(p, &start);
     ways->start = start;
-    if (!room || !has || !ways->at || !ways->flows || !ways->Bps || !ways->members ||
-        espi_site_routes_find(&routes, &p->net, 0, &p->arena))
+    if (!room || !has || !pairs || !ways->at || !ways->flows || !ways->Bps ||
+        !ways->members || espi_site_routes_find(&routes, &p->net, 0, &p->arena))
         return -1;
     for (int k = 0; k < s * s + 2 * s; k++)
-        if ((k >= s * s || k / s != k % s) && list_way(p, ways, &routes, k, room, has))
+        if (list_way(p, ways, &routes, k, room, has, pairs))
             return -1;
     return 0;
 }

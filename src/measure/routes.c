@@ -6,6 +6,7 @@
 #include "measure/routes.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
 
@@ -56,6 +57,56 @@ static int find_via(const double *way_s, int s, int a, int b)
     return via;
 }
 
+/* Notes that the route `key` leads over the wires from a to b; ends, for both parts of a
+ * route take less time than the whole. Without a list they are only counted. */
+static void note_wires(struct espi_site_routes *routes, int key, int a, int b, int *last)
+{
+    int wire = a * routes->n + b, via = routes->via[wire];
+    if (via >= 0) {
+        note_wires(routes, key, a, via, last);
+        note_wires(routes, key, via, b, last);
+    } else if (last[wire] != key) {
+        last[wire] = key;
+        if (routes->over)
+            routes->over[routes->over_start[wire]] = key;
+        routes->over_start[wire]++;
+    }
+}
+
+static void note_all_wires(struct espi_site_routes *routes, int *last)
+{
+    int s = routes->n;
+    for (int key = 0; key < s * s; key++)
+        last[key] = -1;
+    for (int key = 0; key < s * s; key++)
+        if (key / s != key % s)
+            note_wires(routes, key, key / s, key % s, last);
+}
+
+/* Lists which routes lead over each wire. */
+static int list_wires(struct espi_site_routes *routes, struct espi_arena *arena)
+{
+    int s = routes->n, n = 0;
+    int *last = ESPI_ARENA_NEW(arena, int, (size_t)s *(size_t)s);
+    int *start = ESPI_ARENA_ZNEW(arena, int, (size_t)s *(size_t)s + 1);
+    if (!last || !start)
+        return -1;
+    routes->over = NULL;
+    routes->over_start = start;
+    note_all_wires(routes, last);
+    for (int key = 0; key <= s * s; key++) {
+        int count = start[key];
+        start[key] = n;
+        n += count;
+    }
+    if (!(routes->over = ESPI_ARENA_NEW(arena, int, (size_t)n + 1)))
+        return -1;
+    note_all_wires(routes, last);
+    memmove(start + 1, start, (size_t)s * (size_t)s * sizeof *start); /* they are ends */
+    start[0] = 0;
+    return 0;
+}
+
 int espi_site_routes_find(struct espi_site_routes *routes,
                           const struct espi_measured *net, int variant,
                           struct espi_arena *arena)
@@ -69,21 +120,10 @@ int espi_site_routes_find(struct espi_site_routes *routes,
         for (int b = 0; b < s; b++)
             routes->via[a * s + b] =
                 a == b || s > ESPI_ROUTE_SITES ? -1 : find_via(way_s, s, a, b);
-    return 0;
+    return list_wires(routes, arena);
 }
 
 int espi_site_routes_adjacent(const struct espi_site_routes *routes, int from, int to)
 {
     return from != to && routes->via[from * routes->n + to] < 0;
-}
-
-/* Ends, for both parts of a route take less time than the whole. */
-int espi_site_routes_cross(const struct espi_site_routes *routes, int a, int b, int x,
-                           int y)
-{
-    int via = routes->via[a * routes->n + b];
-    if (via < 0)
-        return a == x && b == y;
-    return espi_site_routes_cross(routes, a, via, x, y) ||
-           espi_site_routes_cross(routes, via, b, x, y);
 }

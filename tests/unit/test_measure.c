@@ -257,9 +257,12 @@ static void test_routes(void **state)
     assert_true(espi_site_routes_adjacent(&routes, 0, 1));
     assert_true(espi_site_routes_adjacent(&routes, 2, 1));
     assert_false(espi_site_routes_adjacent(&routes, 0, 2));
-    assert_true(espi_site_routes_cross(&routes, 0, 2, 0, 1));
-    assert_true(espi_site_routes_cross(&routes, 0, 2, 1, 2));
-    assert_false(espi_site_routes_cross(&routes, 2, 0, 0, 1));
+    assert_int_equal(routes.over_start[2] - routes.over_start[1], 2); /* from 0 to 1 */
+    assert_int_equal(routes.over[routes.over_start[1]], 0 * 3 + 1);
+    assert_int_equal(routes.over[routes.over_start[1] + 1], 0 * 3 + 2);
+    assert_int_equal(routes.over_start[6] - routes.over_start[5], 2); /* from 1 to 2 */
+    assert_int_equal(routes.over[routes.over_start[5]], 0 * 3 + 2);
+    assert_int_equal(routes.over[routes.over_start[5] + 1], 1 * 3 + 2);
     forget_network(&m);
     esp_platform_free(truth);
 }
