@@ -2,10 +2,11 @@
 #
 # A shaper whose timer comes late loses rate for good, so a rate says something about the
 # testbed only as far as the machine was there. On virtual machines it often is not,
-# while nothing runs: such time is counted as stolen.
+# while nothing runs: such time is counted as stolen. What runs niced makes way and is not
+# counted: a testbed has to keep its rates beside it (tools/check computes so meanwhile).
 
-# Sets $taken: seconds of the processors that are gone and that were not used by what
-# this shell started and waited for. (No $(...) around it: a subshell has no children.)
+# Sets $taken: seconds of the processors that are gone, but for niced ones, and that were
+# not used by what this shell started and waited for. (No $(...) around it: a subshell has no children.)
 count_taken()
 {
     times >"$work/times"
@@ -14,7 +15,7 @@ count_taken()
         file == 1 && FNR == 2 {
             for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); own += 60 * t[1] + t[2] }
         }
-        file == 2 && /^cpu / { print ($2 + $3 + $4 + $7 + $8 + $9) / hz - own }' \
+        file == 2 && /^cpu / { print ($2 + $4 + $7 + $8 + $9) / hz - own }' \
         "$work/times" /proc/stat)
 }
 
