@@ -41,7 +41,7 @@ struct espi_task {
     double limit_s;
     /* who weighs plans by what they will claim says here what that is; NULL: nobody asks
      */
-    struct espi_played_claim *claim;
+    struct espi_played_claims *claims;
 };
 
 #define ESPI_MODEL_BIT(model) (1u << (model))
@@ -153,10 +153,11 @@ esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *b
 esp_status espi_plan_make_by(const struct espi_algo *algo, const struct espi_task *with,
                              struct esp_plan **out, struct esp_err *err);
 
-/* Gives a plan its schedule, if it has none, its makespan and its throughput. claim: what
- * was found before of its trees, or NULL. */
+/* Gives a plan its schedule, if it has none, its makespan and its throughput. claims:
+ * what was found before of its trees, or NULL. */
 esp_status espi_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,
-                              const struct espi_played_claim *claim, struct esp_err *err);
+                              const struct espi_played_claims *claims,
+                              struct esp_err *err);
 
 /* Are root and targets hosts, and does the operation's data get from where they are to
  * where they are wanted? */

@@ -70,7 +70,8 @@ esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *b
 }
 
 esp_status espi_plan_evaluate(struct esp_plan *plan, const struct esp_platform *p,
-                              const struct espi_played_claim *claim, struct esp_err *err)
+                              const struct espi_played_claims *claims,
+                              struct esp_err *err)
 {
     struct espi_arena arena;
     struct espi_cost cost;
@@ -79,8 +80,8 @@ esp_status espi_plan_evaluate(struct esp_plan *plan, const struct esp_platform *
     if (st)
         return st;
     espi_arena_init(&arena);
-    st = espi_plan_cost_timed(p, plan, plan->size_bytes, plan->slice_bytes, claim, &arena,
-                              &cost, err);
+    st = espi_plan_cost_timed(p, plan, plan->size_bytes, plan->slice_bytes, claims,
+                              &arena, &cost, err);
     espi_arena_done(&arena);
     if (st)
         return st;
@@ -124,7 +125,7 @@ static esp_status make_direct(const struct making *m, const struct esp_platform 
     if (p != task.p || request->root != task.request->root)
         task.memo = NULL;
     if (request != task.request) /* a part of what is asked for claims something else */
-        task.claim = NULL;
+        task.claims = NULL;
     task.p = p;
     task.request = request;
     task.arena = &arena;

@@ -73,6 +73,24 @@ struct espi_played_claim {
     double pace_s; /* of a slice, where that was found by the way; else 0 */
 };
 
+/* limit: so many are remembered; what is not is played again. */
+enum { ESPI_CLAIMS_KEPT = 32 };
+
+/* The same of several sizes of slices of a plan's trees: in the schedule that the plan
+ * has, or in the one that is made for them. */
+struct espi_played_claims {
+    struct espi_played_claim of[ESPI_CLAIMS_KEPT];
+    int n;
+};
+
+/* Keeps a claim, if it is one and there is room. */
+void espi_claims_add(struct espi_played_claims *claims,
+                     const struct espi_played_claim *claim);
+
+/* NULL: nothing is known of these slices. */
+const struct espi_played_claim *espi_claims_find(const struct espi_played_claims *claims,
+                                                 struct espi_slices slices);
+
 /* When a message is through. */
 struct espi_finish {
     double makespan_s;
@@ -96,7 +114,7 @@ esp_status espi_plan_load_s(const struct esp_platform *p, const struct esp_plan 
  * is the one made for them; NULL: nothing. */
 esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
                                 double size_bytes, double slice_bytes,
-                                const struct espi_played_claim *known,
+                                const struct espi_played_claims *known,
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err);
 

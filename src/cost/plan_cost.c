@@ -340,7 +340,7 @@ struct effort {
     espi_timing timing;
     int with_pace; /* where it is asked for; else only as far as the finish needs it */
     double most_sends;
-    const struct espi_played_claim *known; /* perhaps of other slices, or NULL */
+    const struct espi_played_claims *known; /* or NULL */
 };
 
 /* Is what was played what is played for a claim? Of what shares the network so where it
@@ -354,19 +354,32 @@ static int is_claim(const struct esp_platform *p, const struct effort *e,
            !(t->pace_s > 0);
 }
 
-static int is_known(const struct espi_played_claim *known, struct espi_slices slices)
+void espi_claims_add(struct espi_played_claims *claims,
+                     const struct espi_played_claim *claim)
 {
-    return known && known->slices.count == slices.count &&
-           known->slices.bytes == slices.bytes;
+    if (claim->slices.count > 0 && claims->n < ESPI_CLAIMS_KEPT)
+        claims->of[claims->n++] = *claim;
+}
+
+const struct espi_played_claim *espi_claims_find(const struct espi_played_claims *claims,
+                                                 struct espi_slices slices)
+{
+    for (int i = 0; i < claims->n; i++)
+        if (claims->of[i].slices.count == slices.count &&
+            claims->of[i].slices.bytes == slices.bytes)
+            return &claims->of[i];
+    return NULL;
 }
 
 static int play_or_recall(const struct esp_platform *p, const struct esp_plan *plan,
                           struct espi_slices slices, const struct effort *e,
                           struct espi_arena *arena, struct espi_played *t)
 {
-    if (!is_known(e->known, slices))
+    const struct espi_played_claim *known =
+        e->known ? espi_claims_find(e->known, slices) : NULL;
+    if (!known)
         return time_finish(p, plan, slices, e->timing, e->most_sends, arena, t);
-    *t = (struct espi_played){e->known->finish_s, e->known->pace_s};
+    *t = (struct espi_played){known->finish_s, known->pace_s};
     return 0;
 }
 
@@ -399,7 +412,7 @@ static esp_status time_plan(const struct esp_platform *p, const struct esp_plan 
 
 esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
                                 double size_bytes, double slice_bytes,
-                                const struct espi_played_claim *known,
+                                const struct espi_played_claims *known,
                                 struct espi_arena *arena, struct espi_cost *out,
                                 struct esp_err *err)
 {

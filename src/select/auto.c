@@ -110,8 +110,8 @@ static esp_status run_auto(const struct espi_task *task, struct esp_plan *plan,
         c.best->n_trees = old.n_trees;
         c.best->trees = old.trees;
         c.best->schedule = old.schedule;
-        if (task->claim)
-            *task->claim = c.verdict.claim;
+        if (task->claims)
+            *task->claims = c.verdict.claims;
     }
     espi_contest_done(&c);
     return st;

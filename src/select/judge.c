@@ -367,17 +367,17 @@ static esp_status draw_further(const struct espi_judge *j, const struct esp_plan
 
 /* Takes these slices if the plan will claim to be through by them before limit_s. */
 static esp_status take_claim(const struct espi_judge *j, const struct esp_plan *plan,
-                             const struct sizes *s, int i, double limit_s,
+                             struct sizes *s, int i, double limit_s,
                              struct espi_verdict *best, struct esp_err *err)
 {
-    struct espi_finish played;
+    struct espi_finish played = {.makespan_s = 0};
     esp_status st =
         espi_plan_claim(j->p, plan, j->size_bytes, s->bytes[i], j->arena, &played, err);
     double judged_s =
         st ? INFINITY : espi_with_messages_s(j->p, played.makespan_s, s->messages_s[i]);
+    s->claim[i] = played.claim;
     if (judged_s < limit_s)
-        *best =
-            (struct espi_verdict){s->bytes[i], judged_s, played.makespan_s, played.claim};
+        *best = (struct espi_verdict){s->bytes[i], judged_s, played.makespan_s, {.n = 0}};
     return st;
 }
 
@@ -385,7 +385,7 @@ static esp_status take_claim(const struct espi_judge *j, const struct esp_plan *
  * will claim, too. The named slices are held to their claim in any case: else who names
  * the algorithm could get a better plan than who asks for the best. */
 static esp_status hold_to_claims(const struct espi_judge *j, const struct esp_plan *plan,
-                                 const struct sizes *s, int found, double limit_s,
+                                 struct sizes *s, int found, double limit_s,
                                  struct espi_verdict *best, struct esp_err *err)
 {
     esp_status st = ESP_OK;
@@ -431,8 +431,7 @@ static esp_status try_slices(const struct espi_judge *j, const struct esp_plan *
     esp_status st = time_finish(j, plan, s, i, &finish_s, err);
     double judged_s = espi_with_messages_s(j->p, finish_s, s->messages_s[i]);
     if (!st && judged_s < best->limit_s)
-        *best =
-            (struct leader){{s->bytes[i], judged_s, finish_s, s->claim[i]}, i, judged_s};
+        *best = (struct leader){{s->bytes[i], judged_s, finish_s, {.n = 0}}, i, judged_s};
     if (!st && plan->n_trees > 1 && !s->fine && !is_for_others(j, plan))
         expect_others(j, s, i, finish_s);
     return st;
@@ -476,6 +475,12 @@ static esp_status find_further(const struct espi_judge *j, const struct esp_plan
     return st ? st : find_best(j, plan, s, best, err);
 }
 
+static void tell_claims(const struct sizes *s, struct espi_played_claims *out)
+{
+    for (int i = 0; i < s->n; i++)
+        espi_claims_add(out, &s->claim[i]);
+}
+
 static int is_worth_it(const struct sizes *s, double limit_s)
 {
     int i = most_promising(s);
@@ -510,7 +515,9 @@ esp_status espi_judge_plan(const struct espi_judge *judge, const struct esp_plan
     }
     if (!st && claims_count(judge, plan))
         st = hold_to_claims(judge, plan, &s, best.at, limit_s, &best.verdict, err);
-    if (!st)
-        *out = best.verdict;
-    return st;
+    if (st)
+        return st;
+    *out = best.verdict;
+    tell_claims(&s, &out->claims);
+    return ESP_OK;
 }

@@ -33,9 +33,9 @@ struct espi_judge {
 
 struct espi_verdict {
     double slice_bytes;
-    double judged_s;                /* what decides; infinity: not before the limit */
-    double finish_s;                /* of that the finish, as predicted */
-    struct espi_played_claim claim; /* if the finish comes of playing it as for a claim */
+    double judged_s;                  /* what decides; infinity: not before the limit */
+    double finish_s;                  /* of that the finish, as predicted */
+    struct espi_played_claims claims; /* of these slices, and others that were played */
 };
 
 /* Where nothing plays plans of trees to their end (hnow), the judge of the request tells

@@ -57,7 +57,7 @@ static int needs_finals(const struct esp_request *r)
 }
 
 /* Holds the plan against those of all other algorithms that serve the operation, and
- * takes the one that is through first. Only that one gets a schedule, and its claim is
+ * takes the one that is through first. Only that one gets a schedule, and its claims are
  * told. */
 static esp_status hold_finals(const struct espi_task *with, const struct espi_algo *first,
                               struct esp_plan **plan, struct esp_err *err)
@@ -82,7 +82,7 @@ static esp_status hold_finals(const struct espi_task *with, const struct espi_al
     if (!st && !c.best)
         st = espi_err(err, ESP_EUNSUPPORTED, "no plan finishes on this platform");
     if (!st) {
-        *with->claim = c.verdict.claim;
+        *with->claims = c.verdict.claims;
         *plan = espi_contest_take(&c, 0).plan;
     }
     espi_contest_done(&c);
@@ -95,8 +95,8 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
 {
     double start_s = espi_now_s();
     struct esp_request request;
-    struct espi_played_claim claim = {.finish_s = 0};
-    struct espi_task with = {.p = p, .request = &request, .claim = &claim};
+    struct espi_played_claims claims = {.n = 0};
+    struct espi_task with = {.p = p, .request = &request, .claims = &claims};
     struct esp_plan *plan = NULL;
     const struct espi_algo *algo;
     esp_status st = espi_request_take(&request, asked, err);
@@ -114,9 +114,9 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
     if (!st && open && needs_finals(&request))
         st = hold_finals(&with, algo, &plan, err);
     if (!st && (open || algo->flags & ESPI_ALGO_CHOOSES))
-        st = espi_settle_slices(p, &request, plan, err);
+        st = espi_settle_slices(p, &request, plan, &claims, err);
     if (!st)
-        st = espi_plan_evaluate(plan, p, &claim, err);
+        st = espi_plan_evaluate(plan, p, &claims, err);
     if (st) {
         esp_plan_free(plan);
         return st;

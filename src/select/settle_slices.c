@@ -17,12 +17,36 @@ struct settling {
     struct espi_arena arena;
     double bytes[ESPI_SLICE_SIZES_MAX];
     int n;
+    struct espi_played_claims bare; /* of the trees in the order that is found for them */
 };
 
-/* What the trees claim in slices of this size, in the order that is found for them, and
- * what their messages cost; infinity where that is not known to its last digits. */
+/* The claim as it is known, or as it turns out, and is known then. */
+static esp_status play_or_recall_claim(struct settling *s, const struct esp_plan *plan,
+                                       double bytes, struct espi_played_claims *known,
+                                       double *finish_s, struct esp_err *err)
+{
+    struct espi_finish finish;
+    const struct espi_played_claim *claim =
+        espi_claims_find(known, espi_slices(plan->size_bytes, bytes));
+    if (claim) {
+        *finish_s = claim->finish_s;
+        return ESP_OK;
+    }
+    esp_status st =
+        espi_plan_claim(s->p, plan, plan->size_bytes, bytes, &s->arena, &finish, err);
+    if (st)
+        return st;
+    espi_claims_add(known, &finish.claim);
+    *finish_s = finish.makespan_s;
+    return ESP_OK;
+}
+
+/* What the trees claim in slices of this size, in the plan's order or the one that is
+ * found for them, and what their messages cost; infinity where that is not known to its
+ * last digits. */
 static esp_status claim_of(struct settling *s, const struct esp_plan *plan, double bytes,
-                           double *out_s, struct esp_err *err)
+                           struct espi_played_claims *known, double *out_s,
+                           struct esp_err *err)
 {
     const struct esp_request *r = s->request;
     struct esp_plan cut = *plan;
@@ -35,14 +59,11 @@ static esp_status claim_of(struct settling *s, const struct esp_plan *plan, doub
         return ESP_OK;
     if (espi_messages(plan, plan->size_bytes, bytes, &s->arena, &messages))
         return espi_err_nomem(err);
-    struct espi_finish finish = {.makespan_s =
-                                     asks ? r->judge(r->judge_arg, s->p, &cut) : 0};
-    esp_status st = asks ? ESP_OK
-                         : espi_plan_claim(s->p, plan, plan->size_bytes, bytes, &s->arena,
-                                           &finish, err);
-    if (!st && !isnan(finish.makespan_s))
-        *out_s = espi_with_messages_s(s->p, finish.makespan_s,
-                                      messages * espi_message_s(s->p));
+    double finish_s = asks ? r->judge(r->judge_arg, s->p, &cut) : 0;
+    esp_status st =
+        asks ? ESP_OK : play_or_recall_claim(s, plan, bytes, known, &finish_s, err);
+    if (!st && !isnan(finish_s))
+        *out_s = espi_with_messages_s(s->p, finish_s, messages * espi_message_s(s->p));
     return st;
 }
 
@@ -68,7 +89,7 @@ static esp_status try_size(struct settling *s, int i, struct best_size *best,
     struct esp_plan bare = *s->plan;
     double claim_s = INFINITY;
     bare.schedule = NULL;
-    esp_status st = claim_of(s, &bare, s->bytes[i], &claim_s, err);
+    esp_status st = claim_of(s, &bare, s->bytes[i], &s->bare, &claim_s, err);
     *earlier = !st && claim_s < best->claim_s;
     if (*earlier)
         *best = (struct best_size){claim_s, i};
@@ -77,15 +98,17 @@ static esp_status try_size(struct settling *s, int i, struct best_size *best,
 
 /* From size to size, as long as the next one is earlier; first of all the same size in
  * the order that is found for it, where the plan came with one. */
-static esp_status climb_sizes(struct settling *s, struct best_size *best,
-                              struct esp_err *err)
+static esp_status climb_sizes(struct settling *s, struct espi_played_claims *known,
+                              struct best_size *best, struct esp_err *err)
 {
     int first = find_size(s), earlier;
     if (first < 0)
         return ESP_OK;
-    esp_status st = claim_of(s, s->plan, s->bytes[first], &best->claim_s, err);
+    esp_status st = claim_of(s, s->plan, s->bytes[first], known, &best->claim_s, err);
     if (st || isinf(best->claim_s))
         return st;
+    if (!s->plan->schedule)
+        s->bare = *known;
     if (s->plan->schedule)
         st = try_size(s, first, best, &earlier, err);
     for (int step = -1; step <= 1; step += 2) {
@@ -98,20 +121,21 @@ static esp_status climb_sizes(struct settling *s, struct best_size *best,
 
 esp_status espi_settle_slices(const struct esp_platform *p,
                               const struct esp_request *request, struct esp_plan *plan,
-                              struct esp_err *err)
+                              struct espi_played_claims *claims, struct esp_err *err)
 {
-    struct settling s = {.p = p, .request = request, .plan = plan};
+    struct settling s = {.p = p, .request = request, .plan = plan, .bare = {.n = 0}};
     struct best_size best = {INFINITY, -1};
     if (request->slice_bytes != ESP_SLICE_AUTO || espi_plan_has_steps(plan))
         return ESP_OK;
     s.n = espi_slice_sizes(plan->size_bytes, espi_plan_parts(plan, p->n_hosts), s.bytes);
     espi_arena_init(&s.arena);
-    esp_status st = climb_sizes(&s, &best, err);
+    esp_status st = climb_sizes(&s, claims, &best, err);
     espi_arena_done(&s.arena);
     if (!st && best.at >= 0) {
         espi_schedule_free(plan->schedule);
         plan->schedule = NULL;
         plan->slice_bytes = espi_slices(plan->size_bytes, s.bytes[best.at]).bytes;
+        *claims = s.bare;
     }
     return st;
 }
