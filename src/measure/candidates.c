@@ -86,6 +86,21 @@ static struct espi_limit *new_candidate(struct espi_fitting *t, enum espi_limit_
     return l->pairs ? l : NULL;
 }
 
+struct espi_limit *espi_copy_candidate(struct espi_fitting *t, struct espi_limit *l)
+{
+    size_t cells = (size_t)t->n_areas * (size_t)t->n_areas;
+    if (t->n_candidates == t->room)
+        return l;
+    unsigned char *pairs = ESPI_ARENA_NEW(t->arena, unsigned char, cells);
+    if (!pairs)
+        return NULL;
+    memcpy(pairs, l->pairs, cells);
+    struct espi_limit *copy = &t->candidates[t->n_candidates++];
+    *copy = *l;
+    copy->pairs = pairs;
+    return copy;
+}
+
 static void include_sites(const struct espi_fitting *t, struct espi_limit *l, int from,
                           int to)
 {
@@ -356,7 +371,7 @@ static int candidate_room(const struct espi_fitting *t)
 {
     size_t n = (size_t)t->n_areas, s = (size_t)t->net->n_sites;
     size_t wanted = 3 * n + n * n + 4 * s + (4 + 2 * ESPI_ROUTE_VARIANTS) * s * s +
-                    (size_t)t->r->n + 1;
+                    (size_t)t->r->n + ESPI_LIMITS_MAX + 1;
     size_t most = CANDIDATE_BYTES / (n * n + sizeof(struct espi_limit));
     return (int)(wanted < most ? wanted : most);
 }

@@ -37,6 +37,7 @@ struct espi_limit {
     int first;            /* pair of areas that is one of them, or 0 */
     int level;            /* pairs of sites, or of areas of one site, that it is about */
     int aside;            /* is it left out of predictions for now? */
+    int changed;          /* made of a candidate by changing its pairs (fit_pairs.c) */
 };
 
 struct espi_fitting {
@@ -101,6 +102,8 @@ int espi_fit_pairs(struct espi_fitting *t);
  * done anew. */
 int espi_fit_areas(struct espi_fitting *t);
 int espi_list_candidates(struct espi_fitting *t);
+/* One more of the same; the same one where there is no room, NULL when out of memory. */
+struct espi_limit *espi_copy_candidate(struct espi_fitting *t, struct espi_limit *l);
 int espi_write_limits(const struct espi_fitting *t);
 
 #endif

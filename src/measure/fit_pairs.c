@@ -79,9 +79,26 @@ static double weigh_own_cable(struct espi_fitting *t, int from, int to)
     return less;
 }
 
+/* A limit whose pairs may be changed, in the place of one that was chosen, which stays a
+ * candidate: limits that are found later may show that it was right, and it may then take
+ * the place of what was made of it (merging, explain.c). NULL when out of memory. */
+static struct espi_limit *own_version(struct espi_fitting *t, struct espi_limit *l)
+{
+    if (l->changed)
+        return l;
+    struct espi_limit *version = espi_copy_candidate(t, l);
+    if (!version)
+        return NULL;
+    version->kind = ESPI_LIMIT_SET;
+    version->changed = 1;
+    for (int c = 0; c < t->n_chosen; c++)
+        t->chosen[c] = t->chosen[c] == l ? version : t->chosen[c];
+    return version;
+}
+
 /* That the two are limited is no reason to share a limit with others: that must explain
  * more than a cable of their own does. */
-static void settle_pair(struct espi_fitting *t, int from, int to)
+static int settle_pair(struct espi_fitting *t, int from, int to)
 {
     struct espi_limit *best = NULL;
     double own = fmax(weigh_own_cable(t, from, to), 0);
@@ -95,12 +112,15 @@ static void settle_pair(struct espi_fitting *t, int from, int to)
         }
     }
     if (!best)
-        return;
+        return 0;
+    best = own_version(t, best);
+    if (!best)
+        return -1;
     toggle_pair(t, best, from, to);
-    best->kind = ESPI_LIMIT_SET;
     for (int k = 0; k < t->r->n; k++)
         if (has_pair(t, k, from, to))
             espi_fit_again(t, k);
+    return 0;
 }
 
 int espi_fit_pairs(struct espi_fitting *t)
@@ -116,7 +136,7 @@ int espi_fit_pairs(struct espi_fitting *t)
             odd[net->site[f->from] * net->n_sites + net->site[f->to]] = 1;
     }
     for (int k = 0; k < (int)cells; k++)
-        if (odd[k])
-            settle_pair(t, k / net->n_sites, k % net->n_sites);
+        if (odd[k] && settle_pair(t, k / net->n_sites, k % net->n_sites))
+            return -1;
     return 0;
 }

@@ -140,29 +140,39 @@ static void test_limits_are_tried_again(void **state)
     measure_preset(&preset_cases[3], 21);
 }
 
+static void measure_seed(int kind, int hosts, uint64_t seed)
+{
+    struct esp_measured_options o;
+    struct esp_platform *truth = NULL;
+    struct measured_network m;
+    esp_measured_options_defaults(&o);
+    o.kind = kind;
+    o.hosts = hosts;
+    o.seed = seed;
+    assert_int_equal(esp_generate_measured(&o, &truth, NULL), ESP_OK);
+    struct emulated_network net = emulate_network(truth, o.seed);
+    measure_network(&m, &net, 50);
+    assert_true(worst_bound(truth, m.seen) < 0.05);
+    assert_true(off_by(truth, m.seen, 0.1, 1) < 0.15);
+    forget_network(&m);
+    esp_platform_free(truth);
+}
+
 /* Racks of one host, some slower than the uplinks of the others. */
 static void test_single_hosts_of_racks(void **state)
 {
     (void)state;
-    static const struct {
-        int hosts, seed;
-    } cases[] = {{17, 5}, {15, 7}, {13, 23}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct esp_measured_options o;
-        struct esp_platform *truth = NULL;
-        struct measured_network m;
-        esp_measured_options_defaults(&o);
-        o.kind = ESP_MEASURED_RACKS;
-        o.hosts = cases[i].hosts;
-        o.seed = (uint64_t)cases[i].seed;
-        assert_int_equal(esp_generate_measured(&o, &truth, NULL), ESP_OK);
-        struct emulated_network net = emulate_network(truth, o.seed);
-        measure_network(&m, &net, 50);
-        assert_true(worst_bound(truth, m.seen) < 0.05);
-        assert_true(off_by(truth, m.seen, 0.1, 1) < 0.15);
-        forget_network(&m);
-        esp_platform_free(truth);
-    }
+    measure_seed(ESP_MEASURED_RACKS, 17, 5);
+    measure_seed(ESP_MEASURED_RACKS, 15, 7);
+    measure_seed(ESP_MEASURED_RACKS, 13, 23);
+}
+
+/* Before all limits were found, one seemed not to be that of a pair of sites, which it
+ * was for good then. */
+static void test_limits_that_were_changed(void **state)
+{
+    (void)state;
+    measure_seed(ESP_MEASURED_STAR, 31, 2);
 }
 
 /* Networks of a kind, with all that disturbs: bounds are right, and half of the transfers
@@ -467,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_presets),
         cmocka_unit_test(test_limits_are_tried_again),
         cmocka_unit_test(test_single_hosts_of_racks),
+        cmocka_unit_test(test_limits_that_were_changed),
         cmocka_unit_test(test_flat),
         cmocka_unit_test(test_racks),
         cmocka_unit_test(test_few_sites),
