@@ -14,10 +14,11 @@
  * same slices (where none are given: the usual ones), but for lp-prune and lp-grow on
  * views of many arcs, whose guide is left early (lp_shares.c), and for a contest that
  * ends when nobody can be earlier by more than ESPI_CONTEST_ENOUGH. Where slices are left
- * open, few sizes of a plan of several trees are looked at closely, and syntheses are
- * left early that seem too late: the best may be missed; but of the plan that wins no
- * neighbouring size is better (settle_slices.h). Complexity: that of all of them, a few
- * times. */
+ * open, few sizes of a plan of several trees are looked at closely, few trees are looked
+ * for in the slices that seem best, and syntheses are left early that seem too late: the
+ * best may be missed, and auto itself may find it in slices that are given; but of the
+ * plan that wins no neighbouring size is better (settle_slices.h). Complexity: that of
+ * all of them, a few times. */
 #include <math.h>
 
 #include "base/err.h"
@@ -58,10 +59,14 @@ static esp_status follow_slices(struct espi_contest *c, double work, double ran_
  * search for them would take long, the heuristics have to do. */
 static esp_status enter_few(struct espi_contest *c, double work, struct esp_err *err)
 {
+    double usual_bytes = espi_contest_first_slices(c), best_bytes;
     if (c->task.p->n_hosts > ESPI_CONTEST_FEW_HOSTS || !(work > 0) || !c->best)
         return ESP_OK;
-    return espi_contest_enter_uses(c, ESPI_USE_FEW_TREES, work, c->verdict.slice_bytes,
-                                   err);
+    best_bytes = c->verdict.slice_bytes;
+    esp_status st = espi_contest_enter_uses(c, ESPI_USE_FEW_TREES, work, best_bytes, err);
+    if (!st && best_bytes != usual_bytes)
+        st = espi_contest_enter_uses(c, ESPI_USE_USUAL_SLICES, work, usual_bytes, err);
+    return st;
 }
 
 /* Arcs that a search weighs for each host: on large networks so that all hosts get no

@@ -222,6 +222,19 @@ static esp_status judge_held(struct espi_contest *c, struct esp_err *err)
     return st;
 }
 
+/* Would who names the algorithm get a plan as this one? That must be no better, so that
+ * nothing is left early. */
+static int is_named(const struct espi_contest *c, const struct espi_algo *algo,
+                    const double *options, double slice_bytes)
+{
+    double standard[ESPI_ALGO_OPTIONS_MAX] = {0};
+    int same = slice_bytes == espi_contest_first_slices(c);
+    espi_algo_standard(algo, standard);
+    for (int i = 0; i < ESPI_ALGO_OPTIONS_MAX; i++)
+        same = same && options[i] == standard[i];
+    return same || c->judge.only_bytes > 0;
+}
+
 esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *algo,
                               const double *options, double slice_bytes,
                               struct esp_err *err)
@@ -238,8 +251,7 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     request.slice_bytes = slice_bytes;
     own.request = &request;
     own.memo = &c->memo;
-    /* in slices that are given who names the algorithm must not get a better plan */
-    own.limit_s = c->judge.only_bytes > 0 ? 0 : limit_s(c);
+    own.limit_s = is_named(c, algo, options, slice_bytes) ? 0 : limit_s(c);
     memcpy(own.option, options, sizeof own.option);
     struct espi_arena_mark mark = espi_arena_mark(own.arena);
     esp_status st = espi_plan_make_by(algo, &own, &plan, err);

@@ -177,8 +177,11 @@ static esp_status play_found(const struct synthesizer *z, struct cut *x,
     return st;
 }
 
-/* One draw, if it ends before the limit; every other is hasty, and every other pair has a
- * deadline. */
+/* Draws are of so many kinds: every other is hasty, and every other pair has a deadline,
+ * which may be worth factors where some links are slow. code: how many there are */
+enum { KINDS_OF_DRAWS = 4 };
+
+/* One draw, if it ends before the limit. */
 static esp_status draw_once(struct synthesizer *z, struct cut *x, int i, double limit_s,
                             struct esp_err *err)
 {
@@ -188,7 +191,7 @@ static esp_status draw_once(struct synthesizer *z, struct cut *x, int i, double 
         .source = x->source,
         .seed = (uint64_t)z->task->option[OPTION_SEED] + (uint64_t)i,
         .limit_s = z->shared ? INFINITY : limit_s,
-        .deadline_s = i % 4 > 1 && isfinite(limit_s)
+        .deadline_s = i % KINDS_OF_DRAWS > 1 && isfinite(limit_s)
                           ? limit_s * (1 - ESPI_SYNTHESIS_HURRY * (1 + i % 3))
                           : INFINITY,
         .hasty = i % 2};
@@ -212,7 +215,7 @@ static double known_limit_s(const struct synthesizer *z)
     return z->task->limit_s > 0 ? z->task->limit_s : INFINITY;
 }
 
-/* Would other draws hardly be better than what is known? */
+/* Would other draws of the same kinds hardly be better than what is known? */
 static int is_hopeless(const struct synthesizer *z, double finish_s)
 {
     return finish_s * (1 - ESPI_SYNTHESIS_LUCK) > known_limit_s(z);
@@ -254,7 +257,7 @@ static esp_status draw_all(struct synthesizer *z, struct cut *x, double limit_s,
         st = draw_once(z, x, i, limit_s, err);
         if (x->found.n_sends > 0)
             limit_s = x->found.finish_s;
-        if (is_hopeless(z, x->found.n_sends > 0 ? limit_s : 0))
+        if (i + 1 >= KINDS_OF_DRAWS && is_hopeless(z, x->found.n_sends > 0 ? limit_s : 0))
             break;
     }
     return st;
@@ -378,7 +381,8 @@ static const struct espi_algo_use bcast_uses[] = {
     WEIGHED(ESPI_USE_FEW_TREES, 32),
     WEIGHED(ESPI_USE_FEW_TREES, 128),
     /* a chunk a slice */
-    {.use = ESPI_USE_FEW_TREES, .max_slices = ESPI_SYNTHESIS_FEW_CHUNKS},
+    {.use = ESPI_USE_FEW_TREES | ESPI_USE_USUAL_SLICES,
+     .max_slices = ESPI_SYNTHESIS_FEW_CHUNKS},
     {.use = 0},
 };
 const struct espi_algo espi_algo_time_expanded = {
