@@ -137,6 +137,7 @@ static int begin_vote(struct espi_comm *c, struct espi_entry *e, int able,
                       struct ticket *own)
 {
     e->agreed = 1;
+    e->plan_agreed = e->choice.plan && e->bytes > 0;
     *own = (struct ticket){espi_entry_sum(e), able, c->rank};
     return ESPI_TAG_SUMS + (int)(c->n_agreed++ % ESPI_SUMS);
 }

@@ -89,6 +89,33 @@ static int is_lopsided(const struct espi_entry *e, uint64_t bytes, uint64_t prog
     return e->prog.pieces && program_bytes / 4 > bytes;
 }
 
+/* That what is decided on can be done, on all ranks. */
+static void agree_on(const struct espi_call *call, const struct espi_decision *d)
+{
+    int agreed = d->ours ? d->entry->plan_agreed : d->entry->agreed;
+    if (!agreed && call->later)
+        espi_agree_later(call->c, d->entry, d->able);
+    else if (!agreed)
+        espi_agree(call->c, d->entry, d->able);
+    else if (!d->able)
+        espi_end_job(esp_op_name(call->op), "is out of memory");
+}
+
+/* The clock starts when all is ready: what planning took is no fault of the plan. */
+static void begin_trial(struct espi_call *call, const struct espi_decision *d)
+{
+    struct espi_entry *e = d->entry;
+    if (!d->turn.timed || !e->trials.on)
+        return;
+    if (d->ours && !call->entry) {
+        espi_trials_void(e, &d->turn);
+        return;
+    }
+    call->timed = e;
+    call->contender = d->turn.contender;
+    espi_trials_enter(call);
+}
+
 int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part)
 {
     const struct espi_settings *s = &espi_job.settings;
@@ -106,20 +133,14 @@ int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_pa
         call->c = NULL;
         return 0;
     }
-    int able;
-    struct espi_entry *e =
-        espi_decide(call->c, call->op, call->root, bytes, program_bytes, &able);
-    if (!e->agreed && call->later)
-        espi_agree_later(call->c, e, able);
-    else if (!e->agreed)
-        espi_agree(call->c, e, able);
-    else if (!able)
-        espi_end_job(esp_op_name(call->op), "is out of memory");
+    struct espi_decision d = espi_decide(call, bytes, program_bytes);
+    agree_on(call, &d);
     call->decided = 1;
-    call->ours_s = e->choice.ours_s;
-    call->native_s = e->choice.native_s;
-    if (e->choice.plan && !is_lopsided(e, bytes, program_bytes))
-        call->entry = e;
+    call->ours_s = d.entry->choice.ours_s;
+    call->native_s = d.entry->choice.native_s;
+    if (d.ours && d.entry->choice.plan && !is_lopsided(d.entry, bytes, program_bytes))
+        call->entry = d.entry;
+    begin_trial(call, &d);
     return call->entry != NULL;
 }
 
@@ -245,8 +266,10 @@ int espi_call_run(const struct espi_call *call, void *data,
     return lost ? lost : code;
 }
 
-int espi_call_close(const struct espi_call *call, int ours, int code)
+int espi_call_close(struct espi_call *call, int ours, int code)
 {
+    if (call->timed)
+        espi_trials_leave(call);
     espi_prober_busy(-1);
     if (espi_job.settings.stats[0] && call->known)
         espi_stats_note(esp_op_name(call->op), call->size, call->bytes,

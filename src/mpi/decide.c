@@ -18,6 +18,8 @@ static int class_of(uint64_t bytes)
 
 static void clear_entry(struct espi_entry *e)
 {
+    espi_trials_settle(e);
+    e->trials.on = 0;
     espi_choice_done(&e->choice);
     espi_arena_done(&e->arena);
     espi_free(e->backup);
@@ -26,12 +28,15 @@ static void clear_entry(struct espi_entry *e)
     e->size_class = -1;
     e->bytes = 0;
     e->agreed = 0;
+    e->plan_agreed = 0;
+    e->is_scheduled = 0;
 }
 
 void espi_make_native(struct espi_entry *e)
 {
     espi_choice_done(&e->choice);
     e->choice = (struct espi_choice){.plan = NULL};
+    e->trials.on = 0;
 }
 
 /* Only those that new advice is about: what is forgotten has to be planned again. */
@@ -132,6 +137,7 @@ static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, double b
     esp_status st = adapt_given(c, op, root, advised, &given);
     /* Advice travels with our broadcasts, so that these have to be ours. */
     struct espi_choice_options options = {.force = adaptive || s->mode == ESPI_MODE_FORCE,
+                                          .keep = s->trials != ESPI_TRIALS_OFF,
                                           .unknown = !espi_job.net,
                                           .margin = s->margin,
                                           .slice_bytes = s->slice_bytes,
@@ -156,8 +162,9 @@ static void tell_choice(const struct espi_comm *c, esp_op op, int root, double b
              "%s of up to %.0f bytes, root %d of %d ranks: %s (predicted %.3g s, native "
              "%.3g s), slices of %.0f bytes",
              esp_op_name(op), bytes, root, c->size,
-             choice->plan ? choice->plan->algo : "native", choice->ours_s,
-             choice->native_s, choice->plan ? choice->plan->slice_bytes : 0);
+             choice->plan && !choice->is_native ? choice->plan->algo : "native",
+             choice->ours_s, choice->native_s,
+             choice->plan ? choice->plan->slice_bytes : 0);
 }
 
 static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op op,
@@ -178,8 +185,12 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op o
     e->choice = choice;
     e->op = op;
     e->root = root;
-    e->size_class = size_class;
-    return ESP_OK;
+    st = espi_trials_begin(c, e, err);
+    if (!st)
+        e->size_class = size_class;
+    else
+        espi_make_native(e);
+    return st;
 }
 
 /* Slices stay below what an int counts. */
@@ -209,38 +220,68 @@ esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_
     return ESP_OK;
 }
 
-/* Plan and program of an entry, for messages of so many bytes. */
-static esp_status complete_entry(struct espi_comm *c, struct espi_entry *e, esp_op op,
-                                 int root, int size_class, uint64_t program_bytes)
+/* A plan that was kept beside the library's own gets its schedule when it first runs. */
+static esp_status schedule_entry(const struct espi_comm *c, struct espi_entry *e)
 {
     struct esp_err err;
-    esp_status st =
-        e->size_class < 0 ? fill_entry(c, e, op, root, size_class, &err) : ESP_OK;
-    if (!st && e->choice.plan && e->bytes != program_bytes)
-        st = espi_compile(c, e, program_bytes);
+    if (!e->choice.is_native || e->is_scheduled)
+        return ESP_OK;
+    esp_status st = espi_choice_schedule(&e->choice, c->rank_platform.p, &err);
+    e->is_scheduled = !st;
+    return st;
+}
+
+/* The program of an entry that runs it, for messages of so many bytes. */
+static esp_status complete_program(const struct espi_comm *c, struct espi_entry *e,
+                                   uint64_t program_bytes)
+{
+    if (e->bytes == program_bytes)
+        return ESP_OK;
+    esp_status st = schedule_entry(c, e);
+    return st ? st : espi_compile(c, e, program_bytes);
+}
+
+/* Is it the plan's turn? MPI_Ibcast, which must not wait for what others have seen, goes
+ * by the prediction; so do calls whose result would change with the way. */
+static int is_ours(struct espi_decision *d, const struct espi_call *call, uint64_t bytes)
+{
+    struct espi_entry *e = d->entry;
+    if (!e->choice.plan)
+        return 0;
+    if (e->trials.on && !call->later && !call->is_fixed)
+        return espi_trials_turn(e, bytes, &d->turn);
+    return !e->choice.is_native;
+}
+
+struct espi_decision espi_decide(const struct espi_call *call, uint64_t bytes,
+                                 uint64_t program_bytes)
+{
+    struct espi_comm *c = call->c;
+    struct esp_err err;
+    int size_class = class_of(bytes);
+    if (c->news)
+        forget_bcasts(c);
+    struct espi_entry *e = find_entry(c, call->op, call->root, size_class);
+    struct espi_decision d = {.entry = e};
+    esp_status st = ESP_OK;
+    e->used = ++c->clock;
+    if (e->size_class < 0)
+        st = fill_entry(c, e, call->op, call->root, size_class, &err);
+    d.ours = !st && is_ours(&d, call, bytes);
+    if (d.ours)
+        st = complete_program(c, e, program_bytes);
     if (st && st != ESP_ENOMEM) { /* alike on all ranks */
         espi_make_native(e);
         st = ESP_OK;
     }
-    return st;
-}
-
-struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_t bytes,
-                               uint64_t program_bytes, int *able)
-{
-    int size_class = class_of(bytes);
-    if (c->news)
-        forget_bcasts(c);
-    struct espi_entry *e = find_entry(c, op, root, size_class);
-    e->used = ++c->clock;
-    *able = complete_entry(c, e, op, root, size_class, program_bytes) == ESP_OK;
-    if (!*able && !e->agreed) { /* it keeps its place, as elsewhere */
-        espi_make_native(e);
-        e->op = op;
-        e->root = root;
+    d.able = st == ESP_OK;
+    if (!d.able && !(d.ours ? e->plan_agreed : e->agreed)) {
+        espi_make_native(e); /* it keeps its place, as elsewhere */
+        e->op = call->op;
+        e->root = call->root;
         e->size_class = size_class;
     }
-    return e;
+    return d;
 }
 
 /* ---- do all ranks plan alike? ---- */
@@ -279,7 +320,7 @@ static uint64_t sum_program(const struct espi_program *prog)
 
 uint64_t espi_entry_sum(const struct espi_entry *e)
 {
-    return e->choice.plan ? sum_program(&e->prog) : 1;
+    return e->choice.plan && e->bytes ? sum_program(&e->prog) : 1;
 }
 
 uint64_t espi_plan_sum(const struct espi_rank_platform *rank_platform,

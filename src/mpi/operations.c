@@ -65,6 +65,13 @@ static int kinds_for(MPI_Op op)
     return 0;
 }
 
+/* What is rounded hangs on the order, and of the user's own operations nobody knows. */
+static int is_exact(MPI_Op op, int kind)
+{
+    int rounds = (kind & (FLOATING | COMPLEX)) && (op == MPI_SUM || op == MPI_PROD);
+    return kinds_for(op) && !rounds;
+}
+
 static int is_foreign(MPI_Op op)
 {
     return op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP;
@@ -95,5 +102,6 @@ int espi_may_combine(MPI_Datatype type, MPI_Op op, struct espi_element *element)
     if (kinds ? !(kinds & kind_of(type))
               : PMPI_Op_commutative(op, &commutes) || !commutes)
         return 0;
+    element->exact = is_exact(op, kinds ? kind_of(type) : 0);
     return measure_element(type, element);
 }

@@ -10,6 +10,7 @@ struct espi_element {
     size_t bytes;
     MPI_Aint lb;
     int plain; /* no gaps: its bytes are its data */
+    int exact; /* the result is the same in whatever order they are combined */
 };
 
 /* May elements of the type be combined by the operation, in any order? Depends on nothing

@@ -114,6 +114,16 @@ static uint64_t measure_message(struct task *t)
     return bytes > (uint64_t)INT64_MAX / 2 ? 0 : bytes;
 }
 
+/* The same call gives the same bits each time, as the standard recommends: sums that are
+ * rounded are made in the same way each time, unless the user wants trials of them, too.
+ */
+static int decide_reduction(struct espi_call *call, struct task *t)
+{
+    uint64_t bytes = measure_message(t);
+    call->is_fixed = !t->element.exact && espi_job.settings.trials != ESPI_TRIALS_ALL;
+    return espi_call_decide(call, bytes, 0);
+}
+
 /* Would the library refuse it? from: the user's; wanted: this rank gets the result. */
 static int is_wrong(const struct task *t, const void *from, int wanted)
 {
@@ -136,7 +146,7 @@ int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, 
     t.to = wanted ? to : NULL;
     if (call.c && is_wrong(&t, from, wanted))
         call.c = NULL;
-    int way = espi_call_decide(&call, measure_message(&t), 0);
+    int way = decide_reduction(&call, &t);
     int code =
         way ? our_reduce(&t) : native_reduce(from, to, count, type, op, root, comm);
     return espi_call_close(&call, way, code);
@@ -153,7 +163,7 @@ int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype typ
     t.from = from == MPI_IN_PLACE ? to : from;
     if (call.c && is_wrong(&t, from, 1))
         call.c = NULL;
-    int way = espi_call_decide(&call, measure_message(&t), 0);
+    int way = decide_reduction(&call, &t);
     int code = way ? our_reduce(&t) : native_allreduce(from, to, count, type, op, comm);
     return espi_call_close(&call, way, code);
 }

@@ -20,6 +20,7 @@
 #include "runtime/choice.h"
 #include "runtime/knobs.h"
 #include "runtime/rank_platform.h"
+#include "runtime/trials.h"
 
 /* ---- the job: written once, by the attach; then read only ---- */
 struct espi_job {
@@ -53,7 +54,30 @@ void espi_bypass(const char *name, void *ours, void *native);
 /* One line on standard error, from rank 0 only. */
 void espi_say(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+struct espi_call;
+
 /* ---- communicators ---- */
+
+/* What one rank knows of a call that is timed, or all of them: its beginning and end by
+ * the clock on the wall, how long it took, and how long the rank waited before it for the
+ * times of the one before. */
+struct espi_call_clock {
+    double start_s, end_s, took_s, waited_s;
+};
+
+/* The trials of an entry (trial_calls.c); all ranks have the same but for `own`. */
+struct espi_entry_trials {
+    int on;
+    struct espi_trials record;
+    uint64_t bytes; /* of the calls that are compared */
+    int n_strange;  /* calls of other sizes in a row */
+    /* calls whose times are not told yet: the first, and the last */
+    int n_own, contender[2];
+    struct espi_call_clock own[2], all[2];
+    int under_way; /* the ranks agree on them */
+    MPI_Request request;
+    double waited_s; /* for the last agreement */
+};
 
 /* A decision, and the program that carries it out for messages of one size. */
 struct espi_entry {
@@ -65,7 +89,10 @@ struct espi_entry {
     struct espi_program prog;
     int *channel;
     struct espi_arena arena; /* of prog */
-    int agreed;              /* all ranks have the same */
+    int agreed;              /* all ranks have the same, */
+    int plan_agreed;         /* and the same program */
+    int is_scheduled;        /* a plan that was kept beside the library's own */
+    struct espi_entry_trials trials;
     /* backup senders (backup.c) */
     int *backup;   /* whom each asks, or NULL: not found yet */
     int no_backup; /* it is not for this plan */
@@ -100,6 +127,7 @@ struct espi_comm {
     int has_rank_platform;
     int no_rank_platform; /* it cannot be made: all is native */
     struct espi_rank_platform rank_platform;
+    double agree_s; /* predicted: what it takes that the ranks agree; 0: not known yet */
     uint64_t n_started;              /* non-blocking calls */
     uint64_t n_agreed;               /* entries */
     int n_held;                      /* of them under way */
@@ -162,11 +190,18 @@ void espi_comms_end(void);
 
 /* ---- decisions ---- */
 
-/* The entry for a collective, made or found. An entry without a plan says: native. bytes:
- * of the message as plans count it; the program is compiled for messages of
- * program_bytes. *able: 0, there was no memory for that. */
-struct espi_entry *espi_decide(struct espi_comm *c, esp_op op, int root, uint64_t bytes,
-                               uint64_t program_bytes, int *able);
+/* Who makes a call. */
+struct espi_decision {
+    struct espi_entry *entry;
+    int ours;              /* the entry's program, compiled for this call */
+    int able;              /* 0: there was no memory for that */
+    struct espi_turn turn; /* where there are trials */
+};
+
+/* The decision for a call. bytes: of the message as plans count it; the program is
+ * compiled for messages of program_bytes. */
+struct espi_decision espi_decide(const struct espi_call *call, uint64_t bytes,
+                                 uint64_t program_bytes);
 
 /* The entry keeps to the library. */
 void espi_make_native(struct espi_entry *e);
@@ -192,6 +227,24 @@ void espi_agree_later(struct espi_comm *c, struct espi_entry *e, int able);
 void espi_agree_progress(void);
 /* All of them are over, or it takes too long. */
 void espi_agree_end(void);
+
+/* ---- trials ---- */
+
+/* At the making of an entry: are there any, and what is expected of them? ESP_ENOMEM is
+ * the only failure. */
+esp_status espi_trials_begin(struct espi_comm *c, struct espi_entry *e,
+                             struct esp_err *err);
+/* The turn of a call of so many bytes; is it the plan's? Waits until all ranks have left
+ * the last call whose time is to be told. */
+int espi_trials_turn(struct espi_entry *e, uint64_t bytes, struct espi_turn *turn);
+/* A call that was to be timed, but was none that counts. */
+void espi_trials_void(struct espi_entry *e, const struct espi_turn *turn);
+/* A call that is timed begins, and ends. */
+void espi_trials_enter(struct espi_call *call);
+void espi_trials_leave(struct espi_call *call);
+/* What is under way is over. */
+void espi_trials_settle(struct espi_entry *e);
+void espi_trials_settle_all(struct espi_comm *c);
 
 /* ---- data ---- */
 
@@ -295,8 +348,12 @@ struct espi_call {
     struct espi_entry *entry; /* with a plan, or NULL */
     int decided;              /* was it weighed whose it is? */
     int later;                /* it must not wait for others */
+    int is_fixed;             /* the same way each time: no trials */
     double ours_s, native_s;  /* predicted; 0: not */
     double start_s;
+    struct espi_entry *timed; /* for its trials, or NULL */
+    int contender;            /* in them */
+    struct espi_call_clock clock;
 };
 
 /* Looks at communicator and root only. */
@@ -322,7 +379,7 @@ void espi_lose(struct espi_run_options *options);
 void espi_end_job(const char *collective, const char *why) __attribute__((noreturn));
 
 /* Notes it; ours: what goes wrong goes to the communicator's error handler. The code. */
-int espi_call_close(const struct espi_call *call, int ours, int code);
+int espi_call_close(struct espi_call *call, int ours, int code);
 
 /* The bytes of so many elements; 0: none, or the arguments are wrong. */
 uint64_t espi_bytes(MPI_Count count, MPI_Datatype type);

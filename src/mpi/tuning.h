@@ -160,6 +160,22 @@ enum { ESPI_TWINS_AT_ONCE = 16 };
  * chosen on: not measured */
 enum { ESPI_CACHE = 48 };
 
+/* Calls whose sizes differ by less than this part are compared in trials.
+ * unit: parts
+ * trades: larger, programs whose sizes vary get no verdict; smaller, verdicts are about
+ * the sizes
+ * shown by: tests/mpi, the runs "trials"
+ * chosen on: not measured; below what tells contenders apart after three rounds */
+enum { ESPI_COMPARED_PART = 8 };
+
+/* After so many calls in a row of another size, trials are of that one.
+ * unit: calls
+ * trades: larger, programs that go over to another size get no verdict for long;
+ * smaller, those that change between sizes get none
+ * shown by: tests/mpi, the runs "trials"
+ * chosen on: not measured */
+enum { ESPI_STRANGE_CALLS = 4 };
+
 /* Plans of the advisor that are kept a communicator.
  * unit: plans
  * trades: larger, memory; smaller, advice that is forgotten

@@ -266,7 +266,8 @@ static esp_status choose(const struct esp_platform *team, esp_op op, int root,
         if (op == ESP_OP_BCAST && size_bytes <= ESPI_SHORT_BYTES)
             margin *= ESPI_SHORT_MARGIN;
         choice.ours_s = s.contest.verdict.judged_s;
-        if (options->force || choice.ours_s < margin * choice.native_s)
+        choice.is_native = !options->force && choice.ours_s >= margin * choice.native_s;
+        if (!choice.is_native || options->keep)
             choice.plan = espi_contest_take(&s.contest, 0).plan;
     }
     side_done(&s);
@@ -323,7 +324,7 @@ esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
                                                       &choice, err);
     if (st)
         return st;
-    if (choice.plan)
+    if (choice.plan && !choice.is_native)
         st = schedule_choice(choice.plan, team, err);
     if (st)
         espi_choice_done(&choice);
@@ -331,6 +332,12 @@ esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
         return st;
     *out = choice; /* with no plan where its slices are too fine: on all ranks alike */
     return ESP_OK;
+}
+
+esp_status espi_choice_schedule(struct espi_choice *choice,
+                                const struct esp_platform *team, struct esp_err *err)
+{
+    return schedule_choice(choice->plan, team, err);
 }
 
 void espi_choice_done(struct espi_choice *choice)

@@ -9,6 +9,7 @@
 
 struct espi_choice_options {
     int force;          /* take ours whatever is predicted */
+    int keep;           /* give the plan also where the library's is predicted better */
     int unknown;        /* the team's network is a guess */
     double margin;      /* else ours must take less than this part of the native time */
     double slice_bytes; /* 0: the best of some */
@@ -21,6 +22,7 @@ struct espi_choice_options {
 struct espi_choice {
     struct esp_plan
         *plan;     /* NULL: the MPI library's own; else with its slice_bytes set */
+    int is_native; /* the MPI library's own is predicted better than the plan */
     double ours_s; /* predicted; 0: no plan was found */
     double native_s;
 };
@@ -31,6 +33,11 @@ struct espi_choice {
 esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
                        double size_bytes, const struct espi_choice_options *options,
                        struct espi_choice *out, struct esp_err *err);
+
+/* The schedule of a plan that was kept beside the library's own, which is made when it
+ * is first wanted. ESP_EUNSUPPORTED and the like: it has none, on all ranks alike. */
+esp_status espi_choice_schedule(struct espi_choice *choice,
+                                const struct esp_platform *team, struct esp_err *err);
 
 void espi_choice_done(struct espi_choice *choice);
 

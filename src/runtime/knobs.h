@@ -12,6 +12,12 @@ typedef enum espi_mode {
     ESPI_MODE_OFF,   /* always the MPI library's own */
 } espi_mode;
 
+typedef enum espi_trials_setting {
+    ESPI_TRIALS_ON,  /* where results are the same, bit by bit, whoever makes the call */
+    ESPI_TRIALS_ALL, /* also of sums that are rounded */
+    ESPI_TRIALS_OFF,
+} espi_trials_setting;
+
 typedef enum espi_log {
     ESPI_LOG_QUIET,
     ESPI_LOG_WARN,
@@ -28,7 +34,7 @@ enum {
 
 /* Plain data without pointers, so that one rank can read it and send it to the others. */
 struct espi_settings {
-    int mode, log, window;
+    int mode, trials, log, window;
     double slice_bytes; /* 0: chosen with the plan */
     double min_bytes;   /* smaller messages are left to the MPI library, unless forced */
     double margin;      /* ours must take less than this part of the native time */

@@ -106,11 +106,9 @@ static int is_in(const struct espi_trials *t, int i)
     const struct espi_contender *c = &t->contender[i];
     if (i == t->favourite)
         return 1;
-    if (espi_contender_is_out(c))
+    if (c->n_far > 0)
         return 0;
-    if (c->n_times == 0)
-        return 1;
-    return c->n_far == 0 &&
+    return c->n_times == 0 ||
            has_tied(c, espi_contender_time(&t->contender[t->favourite]), t->round - 1);
 }
 
@@ -153,7 +151,7 @@ static void end_rounds(struct espi_trials *t)
     t->gap *= 2;
 }
 
-static void begin_anew(struct espi_trials *t)
+void espi_trials_renew(struct espi_trials *t)
 {
     for (int i = 0; i < t->n; i++)
         t->contender[i].n_times = 0;
@@ -270,7 +268,7 @@ static void tell_after(struct espi_trials *t, int i, struct espi_call_time time)
 {
     struct espi_call_time known = espi_contender_time(&t->contender[t->favourite]);
     if (i == t->favourite && t->contender[i].n_times > 0 && has_drifted(t, known, time)) {
-        begin_anew(t);
+        espi_trials_renew(t);
         add_time(&t->contender[i], time);
         return;
     }

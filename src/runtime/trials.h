@@ -69,8 +69,12 @@ struct espi_turn {
  * pays nothing. */
 struct espi_turn espi_trials_next(struct espi_trials *t);
 
-/* What the call took. Numbers that are none count as none. */
+/* What the call took. Numbers that are none count as none: the call was none that counts.
+ */
 void espi_trials_tell(struct espi_trials *t, int contender, struct espi_call_time time);
+
+/* Calls are of another size from now on: the favourite stays, and is tried again. */
+void espi_trials_renew(struct espi_trials *t);
 
 /* Begins with what a run before has learned; then contenders have their times, and the
  * verdict stands. */

@@ -1,0 +1,213 @@
+/* Trials of the calls of an entry (runtime/trials.h): who runs which, what is timed, and
+ * how the ranks agree on it.
+ *
+ * Agreement. Each rank has its own times; what the record is told is the maximum over all
+ * of them, by one short reduction on the twin. It starts when a rank leaves the call and
+ * is waited for at the next one of the entry. So no rank ever waits in a call for others
+ * to come to it: programs that rely on a broadcast not synchronising run as before, only
+ * that for the few calls that are timed nobody may be two calls ahead. The first call is
+ * not told of before the second: a program that makes one sends nothing.
+ *
+ * What a call took. A rank that leaves a call early, the root of a broadcast say, waits
+ * in the next one for those that are still in the first, and ranks that compute longer
+ * than others let all of them wait. Neither is the fault of the way that is tried. The
+ * first is kept out by the reduction: when it is over all have left the call before. For
+ * the second the ranks tell three numbers each: how long they were in the call, by a
+ * clock that does not jump, and when they came and left by the clock on the wall. The
+ * longest stay bounds what the call took from above; the last leaving less the last
+ * coming is what it took from when all were there, and bounds it from below. Where clocks
+ * on the wall differ between machines the latter is the stay of the rank whose clock is
+ * ahead: no more than the former, and what it is compared with is wrong alike. Where they
+ * differ by no more than a call takes, it is what the user waited for.
+ *
+ * Reductions that round are no matter of trials, unless the user says so: their last bits
+ * would change with the way, from one call to the next.
+ *
+ * Sizes. An entry serves all sizes of a class; those are compared that are about equal.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "mpi/shim.h"
+#include "mpi/tuning.h"
+#include "runtime/agreement.h"
+
+/* ---- are there any? ---- */
+
+static int is_on_one_machine(const struct espi_comm *c)
+{
+    for (int i = 1; i < c->size; i++)
+        if (c->node[i] != c->node[0])
+            return 0;
+    return 1;
+}
+
+/* Alike on all ranks. */
+static int are_wanted(const struct espi_comm *c, const struct espi_entry *e)
+{
+    const struct espi_settings *s = &espi_job.settings;
+    int advised = s->advice[0] && e->op == ESP_OP_BCAST && c->size == espi_job.n;
+    return s->mode == ESPI_MODE_AUTO && s->trials != ESPI_TRIALS_OFF && !advised &&
+           e->choice.plan && e->choice.ours_s > 0 && e->choice.native_s > 0 &&
+           espi_job.net && c->node && !is_on_one_machine(c);
+}
+
+/* Contenders by number: what is predicted to be best comes first. */
+static int is_plans_number(const struct espi_entry *e, int contender)
+{
+    return contender == (e->choice.is_native ? 1 : 0);
+}
+
+esp_status espi_trials_begin(struct espi_comm *c, struct espi_entry *e,
+                             struct esp_err *err)
+{
+    const struct espi_choice *choice = &e->choice;
+    e->trials = (struct espi_entry_trials){.request = MPI_REQUEST_NULL};
+    if (!are_wanted(c, e))
+        return ESP_OK;
+    if (!(c->agree_s > 0)) {
+        esp_status st = espi_predict_agreement(c->rank_platform.p, &c->agree_s, err);
+        if (st)
+            return st;
+    }
+    double predicted_s[2] = {choice->ours_s, choice->native_s};
+    if (choice->is_native) {
+        predicted_s[0] = choice->native_s;
+        predicted_s[1] = choice->ours_s;
+    }
+    espi_trials_init(&e->trials.record, 2, predicted_s, c->agree_s);
+    e->trials.on = 1;
+    return ESP_OK;
+}
+
+/* ---- times ---- */
+
+static double wall_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void espi_trials_enter(struct espi_call *call)
+{
+    call->clock.start_s = wall_s();
+    call->clock.took_s = -espi_now_s();
+}
+
+/* The reduction counts doubles. */
+enum { WORDS = sizeof(struct espi_call_clock) / sizeof(double) }; /* derived */
+_Static_assert(sizeof(struct espi_call_clock) == WORDS * sizeof(double),
+               "nothing but doubles");
+
+static void start_agreement(const struct espi_call *call, struct espi_entry_trials *t)
+{
+    if (PMPI_Iallreduce(t->own, t->all, WORDS * t->n_own, MPI_DOUBLE, MPI_MAX,
+                        call->c->twin, &t->request) != MPI_SUCCESS)
+        espi_end_job(esp_op_name(call->op), "cannot agree with others on a time");
+    t->under_way = 1;
+}
+
+/* Whatever came of the call: others count it. */
+void espi_trials_leave(struct espi_call *call)
+{
+    struct espi_entry_trials *t = &call->timed->trials;
+    int first = t->record.calls == 1;
+    call->clock.took_s += espi_now_s();
+    call->clock.end_s = wall_s();
+    call->clock.waited_s = t->waited_s;
+    t->contender[t->n_own] = call->contender;
+    t->own[t->n_own++] = call->clock;
+    if (!first)
+        start_agreement(call, t);
+}
+
+static struct espi_call_time time_of(const struct espi_call_clock *all)
+{
+    double from_last_s = all->end_s - all->start_s;
+    return (struct espi_call_time){fmin(fmax(from_last_s, 0), all->took_s), all->took_s};
+}
+
+/* What agreeing took, where it is known, was less than was predicted, or others came late
+ * and that was waited for. */
+static void tell_time(struct espi_entry *e, int contender,
+                      const struct espi_call_clock *all)
+{
+    struct espi_trials *record = &e->trials.record;
+    struct espi_call_time time = time_of(all);
+    if (all->waited_s > 0 && all->waited_s < record->agree_s)
+        record->agree_s = all->waited_s;
+    espi_trials_tell(record, contender, time);
+    if (espi_job.settings.log >= ESPI_LOG_DEBUG)
+        espi_say(ESPI_LOG_DEBUG,
+                 "%s from rank %d, about %llu bytes: %s took %.3g to %.3g s; now %s",
+                 esp_op_name(e->op), e->root, (unsigned long long)e->trials.bytes,
+                 is_plans_number(e, contender) ? e->choice.plan->algo : "native",
+                 time.low_s, time.high_s,
+                 is_plans_number(e, record->favourite) ? e->choice.plan->algo : "native");
+}
+
+void espi_trials_settle(struct espi_entry *e)
+{
+    struct espi_entry_trials *t = &e->trials;
+    if (!t->under_way)
+        return;
+    double start_s = espi_now_s();
+    if (PMPI_Wait(&t->request, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        espi_end_job(esp_op_name(e->op), "cannot agree with others on a time");
+    for (int i = 0; i < t->n_own; i++)
+        tell_time(e, t->contender[i], &t->all[i]);
+    t->under_way = 0;
+    t->n_own = 0;
+    t->waited_s = espi_now_s() - start_s;
+}
+
+void espi_trials_settle_all(struct espi_comm *c)
+{
+    for (int i = 0; c->cache && i < ESPI_CACHE; i++)
+        espi_trials_settle(&c->cache[i]);
+}
+
+void espi_trials_void(struct espi_entry *e, const struct espi_turn *turn)
+{
+    espi_trials_tell(&e->trials.record, turn->contender,
+                     (struct espi_call_time){NAN, NAN});
+}
+
+/* ---- turns ---- */
+
+/* Is a call of this size to be compared with the others? */
+static int is_comparable(const struct espi_entry_trials *t, uint64_t bytes)
+{
+    uint64_t apart = bytes > t->bytes ? bytes - t->bytes : t->bytes - bytes;
+    return apart <= t->bytes / ESPI_COMPARED_PART;
+}
+
+/* From now on calls of this size are; what is known of the first call is of another. */
+static void change_size(struct espi_entry *e, uint64_t bytes)
+{
+    struct espi_entry_trials *t = &e->trials;
+    espi_trials_settle(e);
+    for (; t->n_own > 0; t->n_own--)
+        espi_trials_void(e, &(struct espi_turn){t->contender[0], 1});
+    if (t->bytes > 0)
+        espi_trials_renew(&t->record);
+    t->bytes = bytes;
+}
+
+/* After some calls in a row that cannot be compared, they are those that are. */
+int espi_trials_turn(struct espi_entry *e, uint64_t bytes, struct espi_turn *turn)
+{
+    struct espi_entry_trials *t = &e->trials;
+    t->n_strange = is_comparable(t, bytes) ? 0 : t->n_strange + 1;
+    if (t->bytes == 0 || t->n_strange > ESPI_STRANGE_CALLS) {
+        change_size(e, bytes);
+        t->n_strange = 0;
+    }
+    *turn = (struct espi_turn){t->record.favourite, 0};
+    if (t->n_strange == 0) {
+        espi_trials_settle(e);
+        *turn = espi_trials_next(&t->record);
+    }
+    return is_plans_number(e, turn->contender);
+}
