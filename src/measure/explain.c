@@ -20,7 +20,6 @@
  * that is added; gains are computed anew only where an earlier bound on them is still the
  * best (they mostly shrink). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/portable_math.h"
@@ -121,19 +120,11 @@ static int next_level(const struct espi_fitting *t, int level)
     return next;
 }
 
-static int is_chosen(const struct espi_fitting *t, const struct espi_limit *l)
-{
-    for (int i = 0; i < t->n_chosen; i++)
-        if (t->chosen[i] == l)
-            return 1;
-    return 0;
-}
-
 static void weigh_again(struct espi_fitting *t, struct espi_limit *l)
 {
     if (!l->fresh)
         weigh_limit(t, l);
-    if (is_chosen(t, l))
+    if (espi_limit_is_chosen(t, l))
         l->gain = -INFINITY;
 }
 
@@ -287,7 +278,7 @@ static void merge_limits(struct espi_fitting *t, int level)
     for (int i = 0; i < t->n_candidates; i++) {
         struct espi_limit *l = &t->candidates[i];
         if (l->level > level || !(l->Bps > 0) || espi_limit_is_single(l) ||
-            is_chosen(t, l) || weigh_merge(t, l) <= 0)
+            espi_limit_is_chosen(t, l) || weigh_merge(t, l) <= 0)
             continue;
         for (int c = t->n_chosen - 1; c >= 0; c--)
             if (is_part(t, t->chosen[c], l))
@@ -295,40 +286,6 @@ static void merge_limits(struct espi_fitting *t, int level)
         t->chosen[t->n_chosen++] = l;
         predict_changed(t, l);
     }
-}
-
-/* ---- the rate of what was chosen ---- */
-
-static int compare_rates(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-/* The middle of what it carried in rounds in which it was the reason why transfers were
- * no faster, as far as the prediction says: a machine that stood still lets less through,
- * and then what has piled up, more. */
-static void settle_rates(struct espi_fitting *t)
-{
-    for (int c = 0; c < t->n_chosen; c++) {
-        struct espi_limit *l = t->chosen[c];
-        int n = 0;
-        for (int k = 0; k < t->r->n && !espi_limit_is_single(l); k++) {
-            double sum = 0, predicted = 0;
-            for (int i = t->r->start[k]; i < t->r->start[k + 1]; i++)
-                if (l->pairs[t->key[i]]) {
-                    sum += t->r->flows[i].Bps;
-                    predicted += t->predicted[i];
-                }
-            if (sum > 0 && predicted > l->Bps * (1 - 1e-6))
-                t->values[n++] = sum;
-        }
-        if (n >= 3) {
-            qsort(t->values, (size_t)n, sizeof *t->values, compare_rates);
-            l->Bps = t->values[n / 2];
-        }
-    }
-    espi_fit_all(t);
 }
 
 /* ---- doubts ---- */
@@ -478,10 +435,10 @@ static int fit_limits(struct espi_fitting *t)
     for (int level = 1; level > 0; level = next_level(t, level)) {
         choose_limits(t, level);
         merge_limits(t, level);
-        settle_rates(t);
+        espi_fit_rates(t);
         if (espi_fit_pairs(t))
             return -1;
-        settle_rates(t);
+        espi_fit_rates(t);
         drop_limits(t);
         for (int i = 0; i < t->n_candidates; i++)
             t->candidates[i].gain = INFINITY;

@@ -37,7 +37,7 @@ struct espi_limit {
     int first;            /* pair of areas that is one of them, or 0 */
     int level;            /* pairs of sites, or of areas of one site, that it is about */
     int aside;            /* is it left out of predictions for now? */
-    int changed;          /* made of a candidate by changing its pairs (fit_pairs.c) */
+    struct espi_limit *origin; /* of which it was made by changing pairs (fit_pairs.c) */
 };
 
 struct espi_fitting {
@@ -88,6 +88,15 @@ static inline double espi_limit_single_Bps(const struct espi_fitting *t,
     return l->kind == ESPI_LIMIT_TURN ? l->Bps / t->turn_s[flow] : l->Bps;
 }
 
+static inline int espi_limit_is_chosen(const struct espi_fitting *t,
+                                       const struct espi_limit *l)
+{
+    for (int i = 0; i < t->n_chosen; i++)
+        if (t->chosen[i] == l)
+            return 1;
+    return 0;
+}
+
 /* The rates of a round with the limits chosen, and one more if it is not NULL; their
  * loss; both kept as the prediction, of one round or of all. */
 void espi_fit_round(struct espi_fitting *t, int round, const struct espi_limit *extra,
@@ -95,6 +104,9 @@ void espi_fit_round(struct espi_fitting *t, int round, const struct espi_limit *
 double espi_fit_loss(const struct espi_fitting *t, int round, const double *rate);
 void espi_fit_again(struct espi_fitting *t, int round);
 void espi_fit_all(struct espi_fitting *t);
+
+/* The rates of the limits chosen anew, and all predictions. */
+void espi_fit_rates(struct espi_fitting *t);
 
 /* Each gives -1 when out of memory. */
 int espi_fit_pairs(struct espi_fitting *t);

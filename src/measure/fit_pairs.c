@@ -80,20 +80,47 @@ static double weigh_own_cable(struct espi_fitting *t, int from, int to)
 }
 
 /* A limit whose pairs may be changed, in the place of one that was chosen, which stays a
- * candidate: limits that are found later may show that it was right, and it may then take
- * the place of what was made of it (merging, explain.c). NULL when out of memory. */
+ * candidate: limits that are found later may show that it was right. NULL when out of
+ * memory. */
 static struct espi_limit *own_version(struct espi_fitting *t, struct espi_limit *l)
 {
-    if (l->changed)
+    if (l->origin)
         return l;
     struct espi_limit *version = espi_copy_candidate(t, l);
     if (!version)
         return NULL;
     version->kind = ESPI_LIMIT_SET;
-    version->changed = 1;
+    version->origin = l;
     for (int c = 0; c < t->n_chosen; c++)
         t->chosen[c] = t->chosen[c] == l ? version : t->chosen[c];
     return version;
+}
+
+/* How much less loss there is than with the limit that it was made of. */
+static double weigh_changes(struct espi_fitting *t, struct espi_limit *l)
+{
+    double less = 0;
+    l->aside = 1;
+    for (int k = 0; k < t->r->n; k++) {
+        espi_fit_round(t, k, l->origin, t->trial_rate);
+        less +=
+            fmin(espi_fit_loss(t, k, t->trial_rate) - t->loss[k], ESPI_ROUND_PAYS_MOST);
+    }
+    l->aside = 0;
+    return less;
+}
+
+/* Takes changes back that are not worth it any more, now that there are other limits. */
+static void take_changes_back(struct espi_fitting *t)
+{
+    for (int c = 0; c < t->n_chosen; c++) {
+        struct espi_limit *l = t->chosen[c];
+        if (!l->origin || l->origin == l || espi_limit_is_chosen(t, l->origin) ||
+            weigh_changes(t, l) > ESPI_ROUND_PAYS_MOST)
+            continue;
+        t->chosen[c] = l->origin;
+        espi_fit_all(t);
+    }
 }
 
 /* That the two are limited is no reason to share a limit with others: that must explain
@@ -130,6 +157,7 @@ int espi_fit_pairs(struct espi_fitting *t)
     unsigned char *odd = ESPI_ARENA_ZNEW(t->arena, unsigned char, cells);
     if (!odd)
         return -1;
+    take_changes_back(t);
     for (int i = 0; i < t->r->start[t->r->n]; i++) {
         const struct espi_trial_flow *f = &t->r->flows[i];
         if (net->site[f->from] != net->site[f->to] && espi_flow_is_surprise(t, i))

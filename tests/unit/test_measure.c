@@ -158,6 +158,25 @@ static void measure_seed(int kind, int hosts, uint64_t seed)
     esp_platform_free(truth);
 }
 
+/* Transfers that a window holds up are not all as fast as the fastest of them. */
+static void test_windows(void **state)
+{
+    (void)state;
+    struct esp_measured_options o;
+    struct esp_platform *truth = NULL;
+    struct measured_network m;
+    esp_measured_options_defaults(&o);
+    o.kind = ESP_MEASURED_CHAIN;
+    o.hosts = 33;
+    o.seed = 2;
+    assert_int_equal(esp_generate_measured(&o, &truth, NULL), ESP_OK);
+    struct emulated_network net = emulate_network(truth, o.seed);
+    measure_network(&m, &net, 50);
+    assert_true(off_by(truth, m.seen, 0.5, 1) < 0.03);
+    forget_network(&m);
+    esp_platform_free(truth);
+}
+
 /* Racks of one host, some slower than the uplinks of the others. */
 static void test_single_hosts_of_racks(void **state)
 {
@@ -478,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_limits_are_tried_again),
         cmocka_unit_test(test_single_hosts_of_racks),
         cmocka_unit_test(test_limits_that_were_changed),
+        cmocka_unit_test(test_windows),
         cmocka_unit_test(test_flat),
         cmocka_unit_test(test_racks),
         cmocka_unit_test(test_few_sites),
