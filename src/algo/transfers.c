@@ -23,7 +23,8 @@ esp_status espi_transfers_init(struct espi_transfers *t, const struct espi_task 
     t->hop_from = ESPI_ARENA_NEW(a, int, n_nodes);
     if (!t->hop_from || !t->distance || !t->last_arc || !t->path || !t->start ||
         !t->arc_to || !t->arc_row || espi_dijkstra_init(&t->work, n, a) ||
-        espi_router_init(&t->router, &task->view->g, task->view->time_s, a))
+        espi_router_init(&t->router, &task->view->g, task->view->time_s, a) ||
+        (route == ESPI_ROUTE_SHORTEST && espi_router_gather(&t->router, a)))
         return espi_err_nomem(err);
     for (int h = 0; h < n; h++)
         t->arc_row[h] = -1;

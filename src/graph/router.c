@@ -36,6 +36,35 @@ int espi_router_init(struct espi_router *r, const struct espi_digraph *g,
     return side_init(&r->side[BACKWARD], g->n, arena);
 }
 
+/* The arcs that a side follows from a node, and where they lead. */
+static const struct espi_rows *rows_of(const struct espi_router *r, int side)
+{
+    return side == FORWARD ? &r->g->out : &r->g->in;
+}
+
+static const int *ends_of(const struct espi_router *r, int side)
+{
+    return side == FORWARD ? r->g->head : r->g->tail;
+}
+
+int espi_router_gather(struct espi_router *r, struct espi_arena *arena)
+{
+    for (int side = FORWARD; side <= BACKWARD; side++) {
+        const int *item = rows_of(r, side)->item;
+        double *weight = ESPI_ARENA_NEW(arena, double, r->g->m);
+        int *end = ESPI_ARENA_NEW(arena, int, r->g->m);
+        if (!weight || !end)
+            return -1;
+        for (int k = 0; k < r->g->m; k++) {
+            weight[k] = r->weight[item[k]];
+            end[k] = ends_of(r, side)[item[k]];
+        }
+        r->side[side].row_weight = weight;
+        r->side[side].row_end = end;
+    }
+    return 0;
+}
+
 static int seen(const struct espi_router *r, int side, int node)
 {
     return r->side[side].state[node] >= 2 * r->round;
@@ -90,14 +119,18 @@ static void relax_arc(struct espi_router *r, int side, int arc, int from, int to
 
 static void settle_node(struct espi_router *r, int side, int node)
 {
-    const struct espi_rows *rows = side == FORWARD ? &r->g->out : &r->g->in;
-    const int *ends = side == FORWARD ? r->g->head : r->g->tail;
-    r->side[side].state[node] = 2 * r->round + 1;
-    r->reach[side] = r->side[side].distance[node];
+    const struct espi_rows *rows = rows_of(r, side);
+    struct espi_router_side *s = &r->side[side];
+    double so_far = s->distance[node];
+    s->state[node] = 2 * r->round + 1;
+    r->reach[side] = so_far;
     for (int k = rows->start[node]; k < rows->start[node + 1]; k++) {
-        int arc = rows->item[k];
-        if (!settled(r, side, ends[arc]) && r->weight[arc] < INFINITY)
-            relax_arc(r, side, arc, node, ends[arc]);
+        double weight = s->row_weight ? s->row_weight[k] : r->weight[rows->item[k]];
+        if (so_far + weight > r->best * slack || !(weight < INFINITY))
+            continue; /* it is too long by itself */
+        int end = s->row_end ? s->row_end[k] : ends_of(r, side)[rows->item[k]];
+        if (!settled(r, side, end))
+            relax_arc(r, side, rows->item[k], node, end);
     }
 }
 

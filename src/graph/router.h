@@ -10,6 +10,9 @@ struct espi_router_side {
     struct espi_heap heap;
     double *distance;
     int *state; /* 2 * round: seen, 2 * round + 1: settled, in that round */
+    /* of each arc in the rows that it follows, as they stand there; NULL: not gathered */
+    const double *row_weight;
+    const int *row_end;
 };
 
 struct espi_router {
@@ -25,6 +28,10 @@ struct espi_router {
 /* For many queries on one graph; memory from the arena, -1 when there is none. */
 int espi_router_init(struct espi_router *r, const struct espi_digraph *g,
                      const double *weight, struct espi_arena *arena);
+
+/* Lays weights and ends of arcs out as the searches look at them, for as many queries as
+ * take longer than O(arcs). -1 when there is no memory. */
+int espi_router_gather(struct espi_router *r, struct espi_arena *arena);
 
 /* Writes the arcs of the path that espi_dijkstra would find (the same among equals) into
  * path[n - 1] and gives their number; -1: no path leads there. */
