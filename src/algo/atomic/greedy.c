@@ -1,30 +1,34 @@
 #include "algo/atomic/greedy.h"
 
-#include <stdlib.h>
-
 #include "base/err.h"
+#include "base/sort.h"
 
-static int by_lag(const void *a, const void *b)
+static inline int is_arc_before(const struct espi_ranked_arc *x,
+                                const struct espi_ranked_arc *y)
 {
-    const struct espi_ranked_arc *x = a, *y = b;
-    if (x->lag_s != y->lag_s)
-        return x->lag_s < y->lag_s ? -1 : 1;
-    return x->to < y->to ? -1 : x->to > y->to;
+    return x->lag_s != y->lag_s ? x->lag_s < y->lag_s : x->to < y->to;
 }
 
-static void rank_arcs(struct espi_greedy *g)
+ESPI_DEFINE_SORT(sort_ranked_arcs, struct espi_ranked_arc, is_arc_before)
+
+static int rank_arcs(struct espi_greedy *g, struct espi_arena *arena)
 {
     const struct espi_digraph *d = &g->v->g;
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    struct espi_ranked_arc *scratch = ESPI_ARENA_NEW(arena, struct espi_ranked_arc, d->m);
+    if (!scratch)
+        return -1;
     for (int k = 0; k < d->m; k++) {
         int e = d->out.item[k];
         g->ranked[k] = (struct espi_ranked_arc){g->v->lag_s[e], d->head[e], e};
     }
     for (int h = 0; h < d->n; h++) {
         int first = d->out.start[h], count = d->out.start[h + 1] - first;
-        if (count > 1)
-            qsort(g->ranked + first, (size_t)count, sizeof *g->ranked, by_lag);
+        sort_ranked_arcs(g->ranked + first, scratch, count);
         g->next[h] = first;
     }
+    espi_arena_release(arena, mark);
+    return 0;
 }
 
 int espi_greedy_init(struct espi_greedy *g, const struct espi_task *task)
@@ -41,8 +45,7 @@ int espi_greedy_init(struct espi_greedy *g, const struct espi_task *task)
     if (!g->ranked || !g->next || !g->informed || !g->ready_s || !g->offers.heap ||
         !g->chosen)
         return -1;
-    rank_arcs(g);
-    return 0;
+    return rank_arcs(g, a);
 }
 
 const struct espi_ranked_arc *espi_fastest_open(struct espi_greedy *g, int host)

@@ -1,37 +1,22 @@
 #include "algo/pipelined/arc_order.h"
 
-#include <stdlib.h>
+#include "base/sort.h"
 
 struct ranked {
     double key;
     int tail, head, arc;
 };
 
-static int by_key(const void *a, const void *b)
+static inline int is_ranked_before(const struct ranked *x, const struct ranked *y)
 {
-    const struct ranked *x = a, *y = b;
     if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
+        return x->key < y->key;
     if (x->tail != y->tail)
-        return x->tail < y->tail ? -1 : 1;
-    return x->head < y->head ? -1 : x->head > y->head;
+        return x->tail < y->tail;
+    return x->head < y->head;
 }
 
-/* Rows of a few arcs are the rule, and qsort is slow on them. */
-static void sort(struct ranked *r, int n)
-{
-    if (n > 16) {
-        qsort(r, (size_t)n, sizeof *r, by_key);
-        return;
-    }
-    for (int i = 1; i < n; i++) {
-        struct ranked moving = r[i];
-        int at = i;
-        for (; at > 0 && by_key(&moving, &r[at - 1]) < 0; at--)
-            r[at] = r[at - 1];
-        r[at] = moving;
-    }
-}
+ESPI_DEFINE_SORT(sort_ranked, struct ranked, is_ranked_before)
 
 /* Sorts the arcs within each of the rows; item lists the arcs row by row. */
 static int *sort_rows(const struct espi_view *v, const int *start, int n_rows,
@@ -41,7 +26,11 @@ static int *sort_rows(const struct espi_view *v, const int *start, int n_rows,
     int *sorted = ESPI_ARENA_NEW(arena, int, m);
     struct espi_arena_mark mark = espi_arena_mark(arena);
     struct ranked *ranked = ESPI_ARENA_NEW(arena, struct ranked, m);
-    if (!sorted || !ranked)
+    int longest = 0;
+    for (int i = 0; i < n_rows; i++)
+        longest = start[i + 1] - start[i] > longest ? start[i + 1] - start[i] : longest;
+    struct ranked *scratch = ESPI_ARENA_NEW(arena, struct ranked, longest);
+    if (!sorted || !ranked || !scratch)
         return NULL;
     for (int k = 0; k < m; k++) {
         int e = item ? item[k] : k;
@@ -49,7 +38,7 @@ static int *sort_rows(const struct espi_view *v, const int *start, int n_rows,
         ranked[k] = (struct ranked){key, v->g.tail[e], v->g.head[e], e};
     }
     for (int i = 0; i < n_rows; i++)
-        sort(ranked + start[i], start[i + 1] - start[i]);
+        sort_ranked(ranked + start[i], scratch, start[i + 1] - start[i]);
     for (int k = 0; k < m; k++)
         sorted[k] = ranked[k].arc;
     espi_arena_release(arena, mark);
