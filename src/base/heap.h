@@ -6,21 +6,28 @@
 
 #include "base/arena.h"
 
+/* What is compared stands in the heap itself: to follow items to their keys elsewhere
+ * takes longer than to compare them. */
+struct espi_heap_entry {
+    double key;
+    int item;
+};
+
 struct espi_heap {
     int size;
-    int *item;   /* heap order */
-    int *place;  /* item -> position in heap, -1 when absent */
-    double *key; /* item -> key */
+    struct espi_heap_entry *entry; /* heap order */
+    int *place;                    /* item -> position in heap, -1 when absent */
+    double *key;                   /* item -> key */
 };
 
 /* Memory for items 0..n-1 from the arena; -1 when out of memory. */
 static inline int espi_heap_init(struct espi_heap *h, struct espi_arena *a, int n)
 {
     h->size = 0;
-    h->item = ESPI_ARENA_NEW(a, int, n);
+    h->entry = ESPI_ARENA_NEW(a, struct espi_heap_entry, n);
     h->place = ESPI_ARENA_NEW(a, int, n);
     h->key = ESPI_ARENA_NEW(a, double, n);
-    if (!h->item || !h->place || !h->key)
+    if (!h->entry || !h->place || !h->key)
         return -1;
     for (int i = 0; i < n; i++)
         h->place[i] = -1;
@@ -30,65 +37,64 @@ static inline int espi_heap_init(struct espi_heap *h, struct espi_arena *a, int 
 static inline void espi_heap_clear(struct espi_heap *h)
 {
     while (h->size > 0)
-        h->place[h->item[--h->size]] = -1;
+        h->place[h->entry[--h->size].item] = -1;
 }
 
-static inline int espi_heap_before(const struct espi_heap *h, int a, int b)
+static inline int espi_heap_before(struct espi_heap_entry a, struct espi_heap_entry b)
 {
-    return h->key[a] < h->key[b] || (h->key[a] == h->key[b] && a < b);
+    /* without branches: which of two kids comes first no processor can guess */
+    return (a.key < b.key) | ((a.key == b.key) & (a.item < b.item));
 }
 
-static inline void espi_heap_put(struct espi_heap *h, int at, int item)
+static inline void espi_heap_put(struct espi_heap *h, int at, struct espi_heap_entry x)
 {
-    h->item[at] = item;
-    h->place[item] = at;
+    h->entry[at] = x;
+    h->place[x.item] = at;
 }
 
-static inline void espi_heap_up(struct espi_heap *h, int at)
+/* Entry x, for which there is room at a place, goes there or nearer to the top. */
+static inline void espi_heap_up(struct espi_heap *h, int at, struct espi_heap_entry x)
 {
-    int item = h->item[at];
     while (at > 0) {
         int up = (at - 1) / 2;
-        if (!espi_heap_before(h, item, h->item[up]))
+        if (!espi_heap_before(x, h->entry[up]))
             break;
-        espi_heap_put(h, at, h->item[up]);
+        espi_heap_put(h, at, h->entry[up]);
         at = up;
     }
-    espi_heap_put(h, at, item);
+    espi_heap_put(h, at, x);
 }
 
-static inline void espi_heap_down(struct espi_heap *h, int at)
+/* ... or farther from it. */
+static inline void espi_heap_down(struct espi_heap *h, int at, struct espi_heap_entry x)
 {
-    int item = h->item[at];
     for (;;) {
         int kid = 2 * at + 1;
         if (kid >= h->size)
             break;
-        if (kid + 1 < h->size && espi_heap_before(h, h->item[kid + 1], h->item[kid]))
-            kid++;
-        if (!espi_heap_before(h, h->item[kid], item))
+        if (kid + 1 < h->size)
+            kid += espi_heap_before(h->entry[kid + 1], h->entry[kid]);
+        if (!espi_heap_before(h->entry[kid], x))
             break;
-        espi_heap_put(h, at, h->item[kid]);
+        espi_heap_put(h, at, h->entry[kid]);
         at = kid;
     }
-    espi_heap_put(h, at, item);
+    espi_heap_put(h, at, x);
 }
 
 /* Inserts the item or changes its key. */
 static inline void espi_heap_set(struct espi_heap *h, int item, double key)
 {
-    if (h->place[item] < 0) {
-        h->key[item] = key;
-        espi_heap_put(h, h->size, item);
-        espi_heap_up(h, h->size++);
-        return;
-    }
+    struct espi_heap_entry x = {key, item};
+    int at = h->place[item];
     double old = h->key[item];
     h->key[item] = key;
-    if (key < old)
-        espi_heap_up(h, h->place[item]);
+    if (at < 0)
+        espi_heap_up(h, h->size++, x);
+    else if (key < old)
+        espi_heap_up(h, at, x);
     else
-        espi_heap_down(h, h->place[item]);
+        espi_heap_down(h, at, x);
 }
 
 static inline int espi_heap_has(const struct espi_heap *h, int item)
@@ -98,18 +104,15 @@ static inline int espi_heap_has(const struct espi_heap *h, int item)
 
 static inline int espi_heap_top(const struct espi_heap *h)
 {
-    return h->item[0];
+    return h->entry[0].item;
 }
 
 static inline int espi_heap_pop(struct espi_heap *h)
 {
-    int top = h->item[0];
+    int top = h->entry[0].item;
     h->place[top] = -1;
-    int last = h->item[--h->size];
-    if (h->size > 0) {
-        espi_heap_put(h, 0, last);
-        espi_heap_down(h, 0);
-    }
+    if (--h->size > 0)
+        espi_heap_down(h, 0, h->entry[h->size]);
     return top;
 }
 
@@ -119,12 +122,13 @@ static inline void espi_heap_remove(struct espi_heap *h, int item)
     if (at < 0)
         return;
     h->place[item] = -1;
-    int last = h->item[--h->size];
-    if (last == item)
+    struct espi_heap_entry last = h->entry[--h->size];
+    if (last.item == item)
         return;
-    espi_heap_put(h, at, last);
-    espi_heap_up(h, at);
-    espi_heap_down(h, h->place[last]);
+    if (at > 0 && espi_heap_before(last, h->entry[(at - 1) / 2]))
+        espi_heap_up(h, at, last);
+    else
+        espi_heap_down(h, at, last);
 }
 
 #endif

@@ -502,7 +502,7 @@ static int list_parts(struct espi_fluid_player *x)
     size_t uses = (size_t)r->use_start[r->n_flows];
     keep_part(x, f->leg, (size_t)f->legs->n, sizeof *f->leg);
     keep_part(x, f->connection, n, sizeof *f->connection);
-    keep_part(x, f->ends.item, n, sizeof *f->ends.item);
+    keep_part(x, f->ends.entry, n, sizeof *f->ends.entry);
     keep_part(x, f->ends.place, n, sizeof *f->ends.place);
     keep_part(x, f->ends.key, n, sizeof *f->ends.key);
     keep_part(x, r->resource, (size_t)r->n_resources, sizeof *r->resource);
