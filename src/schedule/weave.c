@@ -34,6 +34,11 @@ struct arc {
     double to_send; /* the part of its slices that is left after the next */
 };
 
+/* Slices of a leg: all, and those that were sent. */
+struct share {
+    int count, given;
+};
+
 struct weaver {
     const struct espi_batch *b;
     const struct espi_arc_uses *u;
@@ -42,7 +47,8 @@ struct weaver {
     double *rest_s;         /* resource -> work left, less what it began late */
     double *free_s;         /* resource -> when it is free */
     struct arc *arc;
-    int *given, *arrived;       /* leg -> slices sent, slices there */
+    struct share *share;        /* of the legs, as they stand in b->on_arc */
+    int *arrived;               /* leg -> slices there */
     int *users, *users_end;     /* resource -> arcs, from b->users.start[] to that end */
     struct espi_rows next;      /* leg -> the legs that wait for it */
     struct espi_heap waiting;   /* resources by the time at which they are looked at */
@@ -59,13 +65,13 @@ static int weaver_alloc(struct weaver *w, struct espi_arena *a)
     int n_arcs = w->b->legs->n_arcs, n_resources = w->u->n_resources;
     w->rest_s = ESPI_ARENA_ZNEW(a, double, n_resources);
     w->arc = ESPI_ARENA_NEW(a, struct arc, n_arcs);
-    w->given = ESPI_ARENA_ZNEW(a, int, w->b->legs->n);
+    w->share = ESPI_ARENA_NEW(a, struct share, w->b->legs->n);
     w->arrived = ESPI_ARENA_ZNEW(a, int, w->b->legs->n);
     w->users = ESPI_ARENA_NEW(a, int, w->u->start[n_arcs]);
     w->users_end = ESPI_ARENA_NEW(a, int, n_resources);
     w->line = ESPI_ARENA_NEW(a, struct candidate, n_arcs);
     w->spare = ESPI_ARENA_NEW(a, struct candidate, n_arcs);
-    return !w->rest_s || !w->arc || !w->given || !w->arrived || !w->users ||
+    return !w->rest_s || !w->arc || !w->share || !w->arrived || !w->users ||
                    !w->users_end || !w->line || !w->spare ||
                    espi_heap_init(&w->waiting, a, n_resources)
                ? -1
@@ -97,6 +103,8 @@ static int weaver_init(struct weaver *w, struct espi_arena *a)
         for (int k = u->start[arc]; k < u->start[arc + 1]; k++)
             w->rest_s[u->resource[k]] += left * u->time_s[k];
     }
+    for (int k = 0; k < legs->n; k++)
+        w->share[k] = (struct share){w->b->count[w->b->on_arc.item[k]], 0};
     for (int i = 0; w->rule->flow && i < legs->n; i++)
         if (legs->leg[i].source < 0)
             w->arc[legs->leg[i].arc].ready += w->b->count[i];
@@ -178,23 +186,33 @@ static int has(const struct weaver *w, int leg)
 {
     const struct espi_legs *legs = w->b->legs;
     int n = w->b->count[leg];
-    for (int s = legs->leg[leg].source; w->rule->flow && s >= 0; s = legs->leg[s].also)
+    for (int s = legs->leg[leg].source; s >= 0; s = legs->leg[s].also)
         if (w->arrived[s] < n)
             n = w->arrived[s];
     return n;
 }
 
-/* The leg of the arc that is most behind its share of the arc's sends. */
+/* Is the next slice of the leg there, of which so many were sent? */
+static int has_next(const struct weaver *w, int leg, int given)
+{
+    return !w->rule->flow || given < has(w, leg);
+}
+
+/* Of the legs of the arc the one that is most behind its share of the arc's sends: its
+ * place among them. */
 static int leg_in_turn(const struct weaver *w, int arc)
 {
     const struct espi_batch *b = w->b;
     int best = -1, all = b->arc_count[arc], sent = all - w->arc[arc].left;
     double most = 0;
     for (int k = b->on_arc.start[arc]; k < b->on_arc.start[arc + 1]; k++) {
-        int leg = b->on_arc.item[k];
-        double behind = (double)b->count[leg] * (sent + 1) / all - w->given[leg];
-        if ((best < 0 || behind > most + 1e-12) && w->given[leg] < has(w, leg)) {
-            best = leg;
+        const struct share *x = &w->share[k];
+        if (x->given == x->count)
+            continue;
+        double behind = (double)x->count * (sent + 1) / all - x->given;
+        if ((best < 0 || behind > most + 1e-12) &&
+            has_next(w, b->on_arc.item[k], x->given)) {
+            best = k;
             most = behind;
         }
     }
@@ -220,10 +238,10 @@ static void look_at(struct weaver *w, int resource, double at_s)
 static void send_slice(struct weaver *w, int arc, double now_s)
 {
     const struct espi_arc_uses *u = w->u;
-    int leg = leg_in_turn(w, arc);
+    int place = leg_in_turn(w, arc), leg = w->b->on_arc.item[place];
     if (w->rule->flow)
         espi_heap_set(&w->under_way, w->out->n, now_s + u->lag_s[arc]);
-    w->given[leg]++;
+    w->share[place].given++;
     w->out->leg[w->out->n] = leg;
     w->out->start_s[w->out->n++] = now_s - w->base_s;
     w->arc[arc].left--;
