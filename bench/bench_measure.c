@@ -9,13 +9,14 @@
  *
  * Without arguments seeds 1 to 5 and up to 64 hosts. Seeds 1 to 999 are for working.
  * Those from 100000 on are for judging (--judge: 100000 to 100029), and nothing may be
- * chosen by what they show. The four presets stand beside the kinds. --each prints a line
- * for each network, too, --show what there is and what was found besides ports. */
+ * chosen by what they show. The four presets, and kinds that are made of those of the
+ * generator (zoo.h), stand beside these. --each prints a line for each network, too,
+ * --show what there is and what was found besides ports. */
 #include <math.h>
 
 #include "base/arena.h"
-#include "networks.h"
 #include "support/emulated_network.h"
+#include "zoo.h"
 
 enum {
     NETWORKS_MAX = 1000,
@@ -67,7 +68,8 @@ static void read_arguments(struct bench_question *a, int argc, char **argv)
     int seeds = 0;
     a->hosts = 64;
     a->budget_s = 50;
-    snprintf(a->kinds, sizeof a->kinds, "presets,flat,racks,full,chain,ring,star");
+    snprintf(a->kinds, sizeof a->kinds,
+             "presets,flat,racks,full,chain,ring,star,bus,rows,lone,cards");
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(argv[i], "--json")) {
@@ -315,7 +317,9 @@ static void run_kind(const struct bench_question *a, int first, const char *kind
     static struct finding findings[NETWORKS_MAX];
     int n = 0;
     for (uint64_t seed = a->first; seed <= a->last; seed++) {
-        struct esp_platform *truth = bench_network(kind, seed, a->first, 8, a->hosts);
+        struct esp_platform *truth =
+            zoo_has(kind) ? zoo_network(kind, seed, 8, a->hosts)
+                          : bench_network(kind, seed, a->first, 8, a->hosts);
         if (!truth)
             break;
         findings[n++] = judge_network(a, truth, seed);
@@ -341,7 +345,7 @@ int main(int argc, char **argv)
                "worst", "flow 50", "flow 95", "sound", "took s", "cpu s", "worst of");
     snprintf(kinds, sizeof kinds, "%s", a.kinds);
     for (char *kind = strtok(kinds, ","); kind; kind = strtok(NULL, ","), first = 0) {
-        if (strcmp(kind, "presets") != 0 && bench_kind(kind) < 0)
+        if (strcmp(kind, "presets") != 0 && bench_kind(kind) < 0 && !zoo_has(kind))
             usage();
         run_kind(&a, first, kind);
     }
