@@ -28,7 +28,6 @@ struct mover {
     int n;
     double *load;             /* resource -> part of a round */
     double *weight;           /* resource -> exp(sharp * (load - 1)) */
-    double *factor;           /* use of an arc -> by how much its weight then grows */
     int *used;                /* arc -> trees that have it */
     double *fill_s;           /* tree -> when all have the first slice */
     double scale_s, powers;   /* sum over trees of (fill_s / scale_s) ^ 8 */
@@ -70,7 +69,7 @@ static double load_rise(const struct mover *m, int arc)
     const struct espi_view *v = m->v;
     double rise = 0;
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
-        rise += m->weight[v->use_resource[k]] * m->factor[k];
+        rise += m->weight[v->use_resource[k]] * m->task->factor[k];
     double over = rise / m->task->sharp + m->task->reuse * m->used[arc];
     return over * m->task->rounds * m->task->round_s;
 }
@@ -210,10 +209,9 @@ static int sweep_tree(struct mover *m, int t, int *parent)
 
 static int mover_init(struct mover *m, struct espi_arena *a)
 {
-    int n_resources = m->v->links.n, n_uses = m->v->use_start[m->v->g.m];
+    int n_resources = m->v->links.n;
     m->load = ESPI_ARENA_ZNEW(a, double, n_resources);
     m->weight = ESPI_ARENA_ZNEW(a, double, n_resources);
-    m->factor = ESPI_ARENA_NEW(a, double, n_uses);
     m->used = ESPI_ARENA_ZNEW(a, int, m->v->g.m);
     m->fill_s = ESPI_ARENA_ZNEW(a, double, m->task->k);
     m->at_s = ESPI_ARENA_ZNEW(a, double, m->n);
@@ -225,16 +223,11 @@ static int mover_init(struct mover *m, struct espi_arena *a)
     m->size = ESPI_ARENA_ZNEW(a, int, m->n);
     m->before_s = ESPI_ARENA_NEW(a, double, m->n + 1);
     m->after = ESPI_ARENA_NEW(a, double, m->n + 1);
-    if (!m->load || !m->weight || !m->factor || !m->used || !m->fill_s || !m->at_s ||
-        !m->below_s || !m->first || !m->next || !m->order || !m->place || !m->size ||
-        !m->before_s || !m->after)
-        return -1;
-    for (int use = 0; use < n_uses; use++)
-        m->factor[use] =
-            espi_exp(fmin(m->task->sharp * m->v->use_s[use] / m->task->round_s,
-                          ESPI_MOST_EXPONENT)) -
-            1;
-    return 0;
+    return !m->load || !m->weight || !m->used || !m->fill_s || !m->at_s || !m->below_s ||
+                   !m->first || !m->next || !m->order || !m->place || !m->size ||
+                   !m->before_s || !m->after
+               ? -1
+               : 0;
 }
 
 static void load_trees(struct mover *m, int *const *tree)

@@ -15,6 +15,7 @@ struct espi_move_task {
     int root, k;
     double round_s, rounds; /* a slice along each tree at best; of the message */
     double sharp;           /* of the soft maximum of loads (round_trees.c) */
+    const double *factor;   /* use of an arc -> by how much its weight then grows */
     double reuse; /* price of an arc for each tree that has it, of the makespan */
     double *work; /* gets the arcs weighed and hosts looked at on top */
 };

@@ -238,6 +238,29 @@ static int grower_init(struct grower *g, struct espi_arena *a)
     return espi_heap_init(&g->outside, a, g->n);
 }
 
+/* By how much weights grow. What goes over a resource mostly takes it for the same time.
+ */
+static int find_factors(struct grower *g, struct espi_arena *a)
+{
+    const struct espi_view *v = g->v;
+    double *last_s = ESPI_ARENA_NEW(a, double, v->links.n);
+    double *last = ESPI_ARENA_NEW(a, double, v->links.n);
+    if (!last_s || !last)
+        return -1;
+    for (int r = 0; r < v->links.n; r++)
+        last_s[r] = -1; /* none yet */
+    for (int use = 0; use < v->use_start[v->g.m]; use++) {
+        int r = v->use_resource[use];
+        if (last_s[r] != v->use_s[use]) {
+            last_s[r] = v->use_s[use];
+            last[r] =
+                espi_exp(fmin(g->sharp * last_s[r] / g->round_s, ESPI_MOST_EXPONENT)) - 1;
+        }
+        g->factor[use] = last[r];
+    }
+    return 0;
+}
+
 /* Keeps the set if it is the best. */
 static void keep_best(const struct grower *g, int *const *tree, const double *fill_s,
                       struct espi_round_trees *best)
@@ -303,6 +326,7 @@ static int move_hosts(struct grower *g, double reuse, struct espi_arena *arena,
                                   .round_s = g->round_s,
                                   .rounds = g->rounds,
                                   .sharp = g->sharp,
+                                  .factor = g->factor,
                                   .reuse = reuse,
                                   .work = &g->work};
     if (espi_move_hosts(&task, out->parent_arc, arena, &out->fill_s))
@@ -357,11 +381,9 @@ int espi_round_trees(const struct espi_view *v, int root, int k, double n_slices
     double *share = ESPI_ARENA_ZNEW(arena, double, v->links.n);
     *out = (struct espi_round_trees){
         .k = k, .parent_arc = new_trees(k, g.n, arena), .makespan_s = INFINITY};
-    if (!tree || !fill_s || !share || !out->parent_arc || grower_init(&g, arena))
+    if (!tree || !fill_s || !share || !out->parent_arc || grower_init(&g, arena) ||
+        find_factors(&g, arena))
         return -1;
-    for (int use = 0; use < v->use_start[v->g.m]; use++)
-        g.factor[use] =
-            espi_exp(fmin(g.sharp * v->use_s[use] / g.round_s, ESPI_MOST_EXPONENT)) - 1;
     load_packing(v, packing, share);
     round_packing(&g, share, tree, fill_s);
     keep_best(&g, tree, fill_s, out);
