@@ -37,11 +37,11 @@ void espi_say(int level, const char *fmt, ...)
 /* What all get to know first. */
 struct head {
     struct espi_settings settings;
-    uint64_t platform_length, plan_length; /* 0: none */
+    uint64_t platform_length, plan_length, learned_length; /* 0: none */
 };
 
 struct files {
-    char *platform, *plan; /* texts; platforms as JSON whatever they were */
+    char *platform, *plan, *learned; /* texts; platforms as JSON whatever they were */
 };
 
 static esp_status platform_to_text(const struct esp_platform *p, struct files *files,
@@ -96,6 +96,35 @@ static esp_status check_kind(const char *path, struct esp_err *err)
                           espi_quote_end(quoted, sizeof quoted, path));
 }
 
+/* What cannot be read is not used, and said: it is no reason to do without plans. */
+static void read_learned(struct files *files, struct head *head)
+{
+    struct espi_settings *s = &head->settings;
+    struct espi_input in;
+    struct espi_learned learned = {NULL, 0, 0};
+    struct esp_err err = {.text = ""};
+    if (!s->learned[0] || access(s->learned, F_OK))
+        return;
+    esp_status st = check_kind(s->learned, &err);
+    if (!st)
+        st = espi_input_read(&in, s->learned, &err);
+    if (!st) {
+        st = espi_learned_parse(in.text, in.length, in.where, &learned, &err);
+        if (!st) {
+            files->learned = in.text;
+            head->learned_length = in.length;
+            in.text = NULL;
+        }
+        espi_input_done(&in);
+    }
+    espi_learned_done(&learned);
+    espi_job.settings.log = s->log;
+    if (st) {
+        espi_say(ESPI_LOG_WARN, "nothing learned is used, nor kept: %s", err.text);
+        memset(s->learned, 0, sizeof s->learned);
+    }
+}
+
 static esp_status read_files(struct head *head, struct files *files, struct esp_err *err)
 {
     struct esp_platform *p;
@@ -144,6 +173,8 @@ static void read_all(struct head *head, struct files *files)
         st = read_files(head, files, &err);
     if (st)
         give_up(&head->settings, err.text);
+    else if (head->settings.mode == ESPI_MODE_AUTO)
+        read_learned(files, head);
     if (head->settings.mode == ESPI_MODE_OFF)
         head->platform_length = head->plan_length = 0;
 }
@@ -170,13 +201,16 @@ static int spread_files(const struct head *head, struct files *files)
     if (espi_job.rank != 0) {
         files->platform = espi_malloc((size_t)head->platform_length + 1);
         files->plan = espi_malloc((size_t)head->plan_length + 1);
+        files->learned = espi_malloc((size_t)head->learned_length + 1);
     }
     int ready = (files->platform || !head->platform_length) &&
-                (files->plan || !head->plan_length);
+                (files->plan || !head->plan_length) &&
+                (files->learned || !head->learned_length);
     if (!vote_of_all(ready))
         return 0;
     spread_text(files->platform, head->platform_length);
     spread_text(files->plan, head->plan_length);
+    spread_text(files->learned, head->learned_length);
     return 1;
 }
 
@@ -238,6 +272,9 @@ static esp_status parse_files(const struct head *head, const struct files *files
     if (!st && head->plan_length)
         st = esp_plan_parse(files->plan, (size_t)head->plan_length, "the plan",
                             espi_job.net, &espi_job.plan, err);
+    if (!st && head->learned_length)
+        st = espi_learned_parse(files->learned, (size_t)head->learned_length,
+                                "what was learned", &espi_job.learned, err);
     return st;
 }
 
@@ -303,6 +340,7 @@ static int wants_plans(const struct head *head)
 static void forget_network(void)
 {
     esp_plan_free(espi_job.plan);
+    espi_learned_done(&espi_job.learned);
     esp_platform_free(espi_job.net);
     espi_free(espi_job.node);
     espi_job.plan = NULL;
@@ -369,7 +407,7 @@ static void stand_aside(void)
 static void take_part(void)
 {
     struct head head;
-    struct files files = {NULL, NULL};
+    struct files files = {NULL, NULL, NULL};
     if (espi_job.rank == 0)
         read_all(&head, &files);
     PMPI_Bcast(&head, (int)sizeof head, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -378,6 +416,7 @@ static void take_part(void)
         begin_plans(&head, &files);
     espi_free(files.platform);
     espi_free(files.plan);
+    espi_free(files.learned);
 }
 
 void espi_attach(void)
@@ -409,6 +448,10 @@ void espi_detach(void)
     detached = 1;
     espi_job.awake = 0;
     espi_hooks_sleep(0);
+    if (espi_job.plans)
+        espi_comms_end_trials();
+    if (espi_job.plans && espi_job.settings.learned[0] && espi_job.rank == 0)
+        espi_trials_keep(espi_job.settings.learned);
     if (espi_job.settings.stats[0] && espi_job.rank == 0)
         espi_stats_write(espi_job.settings.stats);
     if (!espi_job.plans)

@@ -167,7 +167,7 @@ static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)extra;
     if (c == &lost)
         return MPI_SUCCESS;
-    espi_trials_settle_all(c);
+    espi_trials_end_all(c);
     list_remove(c);
     espi_comm_backup_end(c);
     if (is_held(c))
@@ -421,7 +421,7 @@ void espi_comms_give_back(MPI_Comm comm, MPI_Group group, int world)
     espi_comm_backup_finish(taken, comm);
     for (struct espi_comm *c = taken; c; c = next) {
         next = c->next;
-        espi_trials_settle_all(c);
+        espi_trials_end_all(c);
         c->whose = ESPI_NATIVE;
         c->at_once = 0;
         list_add(c);
@@ -448,13 +448,17 @@ void espi_comms_take_world(void)
     espi_relay_begin(c->twin);
 }
 
+void espi_comms_end_trials(void)
+{
+    for (struct espi_comm *c = all; c; c = c->next)
+        espi_trials_end_all(c);
+}
+
 /* The world's twin is freed while that is allowed; those of communicators that the user
  * has not freed go the way of these. */
 void espi_comms_end(void)
 {
     const struct espi_comm *world = record_of(MPI_COMM_WORLD);
-    for (struct espi_comm *c = all; c; c = c->next)
-        espi_trials_settle_all(c);
     bury();
     espi_comm_backup_finish(all, world && world->whose == ESPI_OURS ? world->twin
                                                                     : MPI_COMM_NULL);

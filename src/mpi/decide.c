@@ -18,8 +18,7 @@ static int class_of(uint64_t bytes)
 
 static void clear_entry(struct espi_entry *e)
 {
-    espi_trials_settle(e);
-    e->trials.on = 0;
+    espi_trials_end(e);
     espi_choice_done(&e->choice);
     espi_arena_done(&e->arena);
     espi_free(e->backup);
@@ -183,13 +182,15 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op o
         tell_choice(c, op, root, bytes, &choice);
     }
     e->choice = choice;
+    e->is_scheduled = !choice.is_native;
     e->op = op;
     e->root = root;
+    e->size_class = size_class;
     st = espi_trials_begin(c, e, err);
-    if (!st)
-        e->size_class = size_class;
-    else
+    if (st) {
         espi_make_native(e);
+        e->size_class = -1;
+    }
     return st;
 }
 
@@ -224,7 +225,7 @@ esp_status espi_compile(const struct espi_comm *c, struct espi_entry *e, uint64_
 static esp_status schedule_entry(const struct espi_comm *c, struct espi_entry *e)
 {
     struct esp_err err;
-    if (!e->choice.is_native || e->is_scheduled)
+    if (e->is_scheduled)
         return ESP_OK;
     esp_status st = espi_choice_schedule(&e->choice, c->rank_platform.p, &err);
     e->is_scheduled = !st;

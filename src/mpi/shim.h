@@ -19,6 +19,7 @@
 #include "mpi/tuning.h"
 #include "runtime/choice.h"
 #include "runtime/knobs.h"
+#include "runtime/learned.h"
 #include "runtime/rank_platform.h"
 #include "runtime/trials.h"
 
@@ -27,10 +28,11 @@ struct espi_job {
     int awake; /* is there anything to do in a collective at all? */
     int plans; /* may plans run? */
     struct espi_settings settings;
-    struct esp_platform *net; /* NULL: all ranks equally near */
-    struct esp_plan *plan;    /* from outside, or NULL */
-    int n, rank;              /* of MPI_COMM_WORLD */
-    int *node;                /* world rank -> node of net */
+    struct esp_platform *net;    /* NULL: all ranks equally near */
+    struct esp_plan *plan;       /* from outside, or NULL */
+    struct espi_learned learned; /* by jobs before */
+    int n, rank;                 /* of MPI_COMM_WORLD */
+    int *node;                   /* world rank -> node of net */
     MPI_Group world;
     int keyval;
     int nonblocking; /* may calls go on while the program does something else? */
@@ -69,6 +71,8 @@ struct espi_call_clock {
 struct espi_entry_trials {
     int on;
     struct espi_trials record;
+    int ranks;      /* of the communicator */
+    uint64_t team;  /* it is known by, among what was learned; 0: that is not kept */
     uint64_t bytes; /* of the calls that are compared */
     int n_strange;  /* calls of other sizes in a row */
     /* calls whose times are not told yet: the first, and the last */
@@ -186,6 +190,8 @@ void espi_comm_release(struct espi_comm *c);
 /* The keyval and MPI_COMM_WORLD, and at the end all that hangs on it. */
 int espi_comms_begin(void);
 void espi_comms_take_world(void);
+/* The end of all trials. Collective over the job. */
+void espi_comms_end_trials(void);
 void espi_comms_end(void);
 
 /* ---- decisions ---- */
@@ -242,9 +248,11 @@ void espi_trials_void(struct espi_entry *e, const struct espi_turn *turn);
 /* A call that is timed begins, and ends. */
 void espi_trials_enter(struct espi_call *call);
 void espi_trials_leave(struct espi_call *call);
-/* What is under way is over. */
-void espi_trials_settle(struct espi_entry *e);
-void espi_trials_settle_all(struct espi_comm *c);
+/* There are no more: what is under way is over, and what was learned is noted. */
+void espi_trials_end(struct espi_entry *e);
+void espi_trials_end_all(struct espi_comm *c);
+/* On rank 0, at the end of the job: writes what it and those before have learned. */
+void espi_trials_keep(const char *path);
 
 /* ---- data ---- */
 
@@ -534,6 +542,16 @@ void espi_prober_busy(int change);
 /* call: its name, which stays. */
 void espi_stats_note(const char *call, int comm_size, uint64_t bytes, const char *algo,
                      double time_s, double native_s);
+/* What trials came to: how often each was tried, whose the calls are now, and by how much
+ * that is faster (0: not known). */
+struct espi_stats_trials {
+    esp_op op;
+    int ranks, size_class, root;
+    char plan[40];
+    int n_native, n_plan, ours;
+    double margin;
+};
+void espi_stats_note_trials(const struct espi_stats_trials *trials);
 void espi_stats_write(const char *path);
 
 #endif

@@ -23,6 +23,10 @@ struct row {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct row *rows;
 static size_t n_rows, rows_cap;
+static struct espi_stats_trials *trials;
+static size_t n_trials, trials_cap;
+
+enum { TRIALS_MAX = 1000 }; /* limit: more nobody reads */
 
 static int order(const struct row *a, const struct row *b)
 {
@@ -80,6 +84,34 @@ static void write_row(FILE *out, const struct row *row)
             (unsigned long long)row->calls, bytes, took, native);
 }
 
+void espi_stats_note_trials(const struct espi_stats_trials *t)
+{
+    pthread_mutex_lock(&lock);
+    if (n_trials < TRIALS_MAX &&
+        !espi_grow((void **)&trials, &trials_cap, n_trials + 1, sizeof *trials))
+        trials[n_trials++] = *t;
+    pthread_mutex_unlock(&lock);
+}
+
+static void write_trials(FILE *out)
+{
+    if (n_trials)
+        fprintf(out, "espalier: trials\n%-9s  %6s  %10s  %6s  %-22s  %-14s  %-7s  %s\n",
+                "call", "ranks", "up to", "root", "plan", "tried (native)", "verdict",
+                "faster by");
+    for (size_t i = 0; i < n_trials; i++) {
+        const struct espi_stats_trials *t = &trials[i];
+        char size[32], plan[80], margin[32] = "-";
+        espi_format_bytes(size, sizeof size, (double)(UINT64_C(1) << t->size_class));
+        if (t->margin > 0)
+            snprintf(margin, sizeof margin, "%.2f", t->margin);
+        fprintf(out, "%-9s  %6d  %10s  %6d  %-22s  %5d %8d  %-7s  %s\n",
+                esp_op_name(t->op), t->ranks, size, t->root,
+                espi_quote(plan, sizeof plan, t->plan), t->n_plan, t->n_native,
+                t->ours ? "plan" : "native", margin);
+    }
+}
+
 static void write_rows(FILE *out)
 {
     fprintf(out,
@@ -88,6 +120,7 @@ static void write_rows(FILE *out)
             "ranks", "up to", "algorithm", "call", "calls", "bytes", "time", "native?");
     for (size_t i = 0; i < n_rows; i++)
         write_row(out, &rows[i]);
+    write_trials(out);
 }
 
 /* A full disk shows when it is written to, or only when the file is closed. */
@@ -113,6 +146,8 @@ void espi_stats_write(const char *path)
         espi_say(ESPI_LOG_WARN, "cannot write the statistics to %s: %s", path,
                  strerror(bad));
     espi_free(rows);
+    espi_free(trials);
     rows = NULL;
-    n_rows = rows_cap = 0;
+    trials = NULL;
+    n_rows = rows_cap = n_trials = trials_cap = 0;
 }

@@ -26,11 +26,17 @@
  * Sizes. An entry serves all sizes of a class; those are compared that are about equal.
  */
 #include <math.h>
-#include <string.h>
+#include <pthread.h>
+#include <stdio.h>
 
 #include "mpi/shim.h"
 #include "mpi/tuning.h"
 #include "runtime/agreement.h"
+
+/* What this job has learned, on rank 0. It is apart from what all ranks know of jobs
+ * before: they have to expect the same. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct espi_learned fresh;
 
 /* ---- are there any? ---- */
 
@@ -52,17 +58,90 @@ static int are_wanted(const struct espi_comm *c, const struct espi_entry *e)
            espi_job.net && c->node && !is_on_one_machine(c);
 }
 
-/* Contenders by number: what is predicted to be best comes first. */
+/* Contenders by number: what is expected to be best comes first. */
 static int is_plans_number(const struct espi_entry *e, int contender)
 {
     return contender == (e->choice.is_native ? 1 : 0);
 }
 
+/* ---- what jobs before have learned ---- */
+
+/* The ranks by their hosts, and the MPI library. */
+static uint64_t sum_team(const struct espi_comm *c)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    uint64_t sum = 0;
+    PMPI_Get_library_version(version, &length);
+    sum = espi_text_sum(sum, version);
+    for (int i = 0; i < c->size; i++)
+        sum = espi_text_sum(sum, esp_platform_node_name(espi_job.net, c->node[i]));
+    return sum;
+}
+
+static const struct espi_lesson *find_lesson(const struct espi_entry *e)
+{
+    const struct espi_lesson *lesson =
+        espi_job.settings.learned[0]
+            ? espi_learned_find(&espi_job.learned, e->trials.team, e->op, e->root,
+                                e->size_class)
+            : NULL;
+    return lesson && lesson->native.n_times && lesson->planned.n_times &&
+                   lesson->plan == espi_whole_plan_sum(e->choice.plan)
+               ? lesson
+               : NULL;
+}
+
+/* What was faster then is expected to be so again, by calls that are not tried, too. */
+static void expect_as_learned(struct espi_choice *choice,
+                              const struct espi_lesson *lesson)
+{
+    choice->is_native = espi_contender_time(&lesson->native).high_s <=
+                        espi_contender_time(&lesson->planned).high_s;
+}
+
+static void begin_as_learned(struct espi_entry *e, const struct espi_lesson *lesson)
+{
+    struct espi_trials *record = &e->trials.record;
+    for (int i = 0; i < 2; i++) {
+        const struct espi_contender *known =
+            is_plans_number(e, i) ? &lesson->planned : &lesson->native;
+        double predicted_s = record->contender[i].predicted_s;
+        record->contender[i] = *known;
+        record->contender[i].predicted_s = predicted_s;
+    }
+    e->trials.bytes = lesson->bytes;
+    espi_trials_resume(record);
+}
+
+/* By rank 0, for those that it is in. */
+static void keep_lesson(const struct espi_entry *e)
+{
+    const struct espi_entry_trials *t = &e->trials;
+    int ours = e->choice.is_native ? 1 : 0;
+    struct espi_lesson lesson = {.team = t->team,
+                                 .op = e->op,
+                                 .root = e->root,
+                                 .size_class = e->size_class,
+                                 .bytes = t->bytes,
+                                 .native = t->record.contender[!ours],
+                                 .planned = t->record.contender[ours]};
+    if (espi_job.rank != 0 || !espi_job.settings.learned[0] || !lesson.native.n_times ||
+        !lesson.planned.n_times)
+        return;
+    lesson.plan = espi_whole_plan_sum(e->choice.plan);
+    pthread_mutex_lock(&lock);
+    espi_learned_keep(&fresh, &lesson, NULL); /* or it is forgotten */
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- the beginning ---- */
+
 esp_status espi_trials_begin(struct espi_comm *c, struct espi_entry *e,
                              struct esp_err *err)
 {
-    const struct espi_choice *choice = &e->choice;
-    e->trials = (struct espi_entry_trials){.request = MPI_REQUEST_NULL};
+    struct espi_choice *choice = &e->choice;
+    e->trials = (struct espi_entry_trials){.request = MPI_REQUEST_NULL, .ranks = c->size};
     if (!are_wanted(c, e))
         return ESP_OK;
     if (!(c->agree_s > 0)) {
@@ -70,12 +149,18 @@ esp_status espi_trials_begin(struct espi_comm *c, struct espi_entry *e,
         if (st)
             return st;
     }
+    e->trials.team = espi_job.settings.learned[0] ? sum_team(c) : 0;
+    const struct espi_lesson *lesson = find_lesson(e);
+    if (lesson)
+        expect_as_learned(choice, lesson);
     double predicted_s[2] = {choice->ours_s, choice->native_s};
     if (choice->is_native) {
         predicted_s[0] = choice->native_s;
         predicted_s[1] = choice->ours_s;
     }
     espi_trials_init(&e->trials.record, 2, predicted_s, c->agree_s);
+    if (lesson)
+        begin_as_learned(e, lesson);
     e->trials.on = 1;
     return ESP_OK;
 }
@@ -147,7 +232,8 @@ static void tell_time(struct espi_entry *e, int contender,
                  is_plans_number(e, record->favourite) ? e->choice.plan->algo : "native");
 }
 
-void espi_trials_settle(struct espi_entry *e)
+/* What is under way is waited for. */
+static void settle_times(struct espi_entry *e)
 {
     struct espi_entry_trials *t = &e->trials;
     if (!t->under_way)
@@ -160,12 +246,6 @@ void espi_trials_settle(struct espi_entry *e)
     t->under_way = 0;
     t->n_own = 0;
     t->waited_s = espi_now_s() - start_s;
-}
-
-void espi_trials_settle_all(struct espi_comm *c)
-{
-    for (int i = 0; c->cache && i < ESPI_CACHE; i++)
-        espi_trials_settle(&c->cache[i]);
 }
 
 void espi_trials_void(struct espi_entry *e, const struct espi_turn *turn)
@@ -187,7 +267,7 @@ static int is_comparable(const struct espi_entry_trials *t, uint64_t bytes)
 static void change_size(struct espi_entry *e, uint64_t bytes)
 {
     struct espi_entry_trials *t = &e->trials;
-    espi_trials_settle(e);
+    settle_times(e);
     for (; t->n_own > 0; t->n_own--)
         espi_trials_void(e, &(struct espi_turn){t->contender[0], 1});
     if (t->bytes > 0)
@@ -206,8 +286,57 @@ int espi_trials_turn(struct espi_entry *e, uint64_t bytes, struct espi_turn *tur
     }
     *turn = (struct espi_turn){t->record.favourite, 0};
     if (t->n_strange == 0) {
-        espi_trials_settle(e);
+        settle_times(e);
         *turn = espi_trials_next(&t->record);
     }
     return is_plans_number(e, turn->contender);
+}
+
+/* ---- the end ---- */
+
+static void note_trials(const struct espi_entry *e)
+{
+    const struct espi_trials *record = &e->trials.record;
+    int ours = e->choice.is_native ? 1 : 0;
+    struct espi_stats_trials note = {.op = e->op,
+                                     .ranks = e->trials.ranks,
+                                     .size_class = e->size_class,
+                                     .root = e->root,
+                                     .n_native = record->contender[!ours].n_times,
+                                     .n_plan = record->contender[ours].n_times,
+                                     .ours = record->favourite == ours,
+                                     .margin = espi_trials_margin(record)};
+    if (!espi_job.settings.stats[0] || record->calls < 2)
+        return;
+    snprintf(note.plan, sizeof note.plan, "%s", e->choice.plan->algo);
+    espi_stats_note_trials(&note);
+}
+
+void espi_trials_end(struct espi_entry *e)
+{
+    if (!e->trials.on)
+        return;
+    settle_times(e);
+    note_trials(e);
+    keep_lesson(e);
+    e->trials.on = 0;
+}
+
+void espi_trials_end_all(struct espi_comm *c)
+{
+    for (int i = 0; c->cache && i < ESPI_CACHE; i++)
+        espi_trials_end(&c->cache[i]);
+}
+
+void espi_trials_keep(const char *path)
+{
+    struct esp_err err = {.text = ""};
+    esp_status st = ESP_OK;
+    for (size_t i = 0; i < fresh.n && !st; i++)
+        st = espi_learned_keep(&espi_job.learned, &fresh.lessons[i], &err);
+    if (!st && fresh.n)
+        st = espi_learned_write(&espi_job.learned, path, &err);
+    if (st)
+        espi_say(ESPI_LOG_WARN, "cannot keep what was learned: %s", err.text);
+    espi_learned_done(&fresh);
 }

@@ -40,10 +40,11 @@ struct espi_settings {
     double margin;      /* ours must take less than this part of the native time */
     char algo[ESPI_ALGO_TEXT_MAX]; /* "" : the best of some */
     char platform[ESPI_PATH_MAX], plan[ESPI_PATH_MAX], stats[ESPI_PATH_MAX];
-    char advice[ESPI_PATH_MAX]; /* folder of the advisor; "": none */
-    double probe;               /* share of the time for probes; 0: none */
-    char prober[ESPI_PATH_MAX]; /* the program that sends them; "": none */
-    char hosts[ESPI_HOSTS_MAX]; /* names of the ranks' hosts: "p0,p1,..." */
+    char learned[ESPI_PATH_MAX]; /* what trials have shown; "": it is not kept */
+    char advice[ESPI_PATH_MAX];  /* folder of the advisor; "": none */
+    double probe;                /* share of the time for probes; 0: none */
+    char prober[ESPI_PATH_MAX];  /* the program that sends them; "": none */
+    char hosts[ESPI_HOSTS_MAX];  /* names of the ranks' hosts: "p0,p1,..." */
     double
         patience; /* late is a parent that takes so many times the forecast; 0: never */
     char slow[ESPI_SLOW_MAX]; /* links to slow down, for trials: "0>1=1MBps,..." */

@@ -5,9 +5,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/rng.h"
+#include "runtime/learned.h"
 #include "runtime/trials.h"
 #include "runtime/tuning.h"
 #include "support/seed.h"
@@ -371,6 +375,122 @@ static void nonsense_is_no_time(void **state)
     }
 }
 
+/* ---- what is kept ---- */
+
+static void draw_contender(struct espi_rng *rng, struct espi_contender *c)
+{
+    *c = (struct espi_contender){.n_far = (int)espi_rng_below(rng, 3)};
+    c->n_times = (int)espi_rng_below(rng, ESPI_TRIAL_SAMPLES + 1);
+    for (int i = 0; i < c->n_times; i++) {
+        c->time[i].low_s = espi_rng_log_range(rng, 1e-9, 1e3);
+        c->time[i].high_s = c->time[i].low_s * espi_rng_range(rng, 1, 3);
+    }
+}
+
+static void draw_lesson(struct espi_rng *rng, struct espi_lesson *l)
+{
+    memset(l, 0, sizeof *l);
+    l->team = espi_rng_next(rng);
+    l->plan = espi_rng_next(rng);
+    l->op = (esp_op)espi_rng_below(rng, ESP_OP_COUNT);
+    l->root = (int)espi_rng_below(rng, 100);
+    l->size_class = (int)espi_rng_below(rng, 40);
+    l->bytes = espi_rng_next(rng) >> 20;
+    draw_contender(rng, &l->native);
+    draw_contender(rng, &l->planned);
+}
+
+static void assert_same_contender(const struct espi_contender *a,
+                                  const struct espi_contender *b)
+{
+    assert_int_equal(a->n_times, b->n_times);
+    assert_int_equal(a->n_far, b->n_far);
+    assert_memory_equal(a->time, b->time, sizeof a->time);
+}
+
+static size_t read_file(const char *path, char *text, size_t most)
+{
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    size_t n = fread(text, 1, most, in);
+    assert_true(n < most);
+    fclose(in);
+    return n;
+}
+
+static void what_is_written_is_read(void **state)
+{
+    static char text[1 << 18];
+    char path[] = "/tmp/test_learned_XXXXXX";
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    for (int k = 0; k < test_draws(100); k++) {
+        struct espi_learned l = {NULL, 0, 0}, again;
+        struct espi_lesson lesson;
+        struct espi_rng rng;
+        espi_rng_seed(&rng, test_seed(1100000 + (uint64_t)k));
+        for (uint32_t n = espi_rng_below(&rng, 50) + 1; n > 0; n--) {
+            draw_lesson(&rng, &lesson);
+            assert_int_equal(espi_learned_keep(&l, &lesson, NULL), ESP_OK);
+        }
+        assert_int_equal(espi_learned_keep(&l, &lesson, NULL), ESP_OK); /* known */
+        assert_int_equal(espi_learned_write(&l, path, NULL), ESP_OK);
+        size_t length = read_file(path, text, sizeof text);
+        assert_int_equal(espi_learned_parse(text, length, path, &again, NULL), ESP_OK);
+        assert_int_equal(again.n, l.n);
+        for (size_t i = 0; i < l.n; i++) {
+            const struct espi_lesson *a = &l.lessons[i];
+            const struct espi_lesson *b =
+                espi_learned_find(&again, a->team, a->op, a->root, a->size_class);
+            assert_non_null(b);
+            assert_true(b->plan == a->plan && b->bytes == a->bytes);
+            assert_same_contender(&a->native, &b->native);
+            assert_same_contender(&a->planned, &b->planned);
+        }
+        espi_learned_done(&l);
+        espi_learned_done(&again);
+    }
+    unlink(path);
+}
+
+static void what_is_wrong_is_told(void **state)
+{
+#define LESSON(rest)                                                                     \
+    "{\"format\": \"espalier-learned/1\", \"lessons\": [{\"team\": "                     \
+    "\"0123456789abcdef\", \"op\": \"bcast\", \"root\": 0, \"class\": 9" rest "}]}"
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"{}", "take the file away"},
+        {"[]", "f:1:1"},
+        {"{\"format\": \"espalier-learned/2\"}", "take the file away"},
+        {LESSON(""), "a lesson has"},
+        {LESSON(", \"bytes\": -1"), "whole number"},
+        {LESSON(", \"bytes\": 1.5"), "whole number"},
+        {LESSON(", \"bytes\": 1, \"plan\": \"xyz\""), "sixteen digits"},
+        {LESSON(", \"bytes\": 1, \"op\": \"dance\""), "name of a collective"},
+        {LESSON(", \"bytes\": 1, \"native\": {\"times_s\": [[2, 1]]}"), "[low, high]"},
+        {LESSON(", \"bytes\": 1, \"native\": {\"times_s\": [[1]]}"), "[low, high]"},
+        {LESSON(", \"bytes\": 1, \"native\": {\"times_s\": "
+                "[[1, 1], [1, 1], [1, 1], [1, 1]]}"),
+         "at most 3"},
+        {LESSON(", \"bytes\": 1, \"native\": {\"far\": 1e9}"), "whole number"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct espi_learned l = {NULL, 7, 0};
+        struct esp_err err = {.text = ""};
+        assert_int_equal(
+            espi_learned_parse(cases[i].text, strlen(cases[i].text), "f", &l, &err),
+            ESP_EINPUT);
+        assert_non_null(strstr(err.text, "f:1:"));
+        assert_non_null(strstr(err.text, cases[i].why));
+        assert_int_equal(l.n, 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +507,8 @@ int main(void)
         cmocka_unit_test(dear_agreement_waits),
         cmocka_unit_test(resumes),
         cmocka_unit_test(nonsense_is_no_time),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(what_is_wrong_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
