@@ -1,17 +1,16 @@
-/* Finds sites by how long a slice takes from host to host.
+/* Finds sites by how long a message takes from host to host.
  *
- * Distance of two hosts: four one-way latencies (none taken for less than a quarter of a
- * millisecond, below which differences are those of switches and schedulers) plus the
- * time of 64 KiB at the quick rate of the slower direction. A pair so far apart that its
- * rate was not tried counts with the best rate that either host has with anybody.
+ * Distance of two hosts: the latency, not taken for less than a quarter of a millisecond,
+ * below which differences are those of switches and schedulers.
  *
  * The pairs that were measured, nearest first, join hosts to ever larger clusters (single
  * linkage: a spanning tree). From the whole downwards, a cluster is one site when its
- * widest join is at most 1.5 times its narrow ones, and when it is set off from the rest;
- * otherwise it falls into the two parts of its widest join. Single linkage suits errors
- * of measurement, which make distances longer but hardly shorter: one good value out of
- * many keeps a host with its site. Lone hosts that are as far from each other as from the
- * next site are not set off, and so stay alone.
+ * widest join is at most 1.5 times its narrow ones, when it is set off from the rest, and
+ * when no host is on the way from others of it to third ones; otherwise it falls into the
+ * two parts of its widest join. Single linkage suits errors of measurement, which make
+ * distances longer but hardly shorter: one good value out of many keeps a host with its
+ * site. Lone hosts that are as far from each other as from the next site are not set off,
+ * and so stay alone.
  *
  * Complexity: O(m log m) for m pairs; any pairs will do, all need not be there. */
 #include "measure/sites.h"
@@ -126,11 +125,13 @@ struct edge {
 
 struct join {
     int part[2];
+    int host[2]; /* by whose distance they are joined */
     double widest, narrowest;
 };
 
 struct forest {
-    int n; /* things; clusters n, n + 1, ... are joins */
+    const struct espi_site_pairs *pairs;
+    int n; /* hosts; clusters n, n + 1, ... are joins */
     int *top, *above;
     struct join *joins;
     int n_joins;
@@ -157,8 +158,11 @@ static void join_clusters(struct forest *f, int a, int b, double distance)
     if (from == to)
         return;
     int one = f->top[from], two = f->top[to];
-    f->joins[f->n_joins] = (struct join){
-        {one, two}, distance, fmin(distance, fmin(narrowest(f, one), narrowest(f, two)))};
+    f->joins[f->n_joins] =
+        (struct join){{one, two},
+                      {a, b},
+                      distance,
+                      fmin(distance, fmin(narrowest(f, one), narrowest(f, two)))};
     f->above[to] = from;
     f->top[from] = f->n + f->n_joins++;
 }
@@ -216,6 +220,42 @@ static double narrow(const struct forest *f, int cluster)
     return f->widths[(n - 1) / 4];
 }
 
+/* Is one of the two hosts on the way from the other to third hosts? Those of one site are
+ * equally far from all others, those of two sites differ in that by what is between them:
+ * so what is more than half of it tells, of those to whom latencies are known that well.
+ */
+static int is_on_the_way(const struct forest *f, const struct join *j)
+{
+    int same = 0, apart = 0;
+    for (int c = 0; c < f->n && j->widest > ESPI_LATENCY_MIN_S; c++) {
+        const struct espi_pair *p = espi_pairs_find(f->pairs, j->host[0], c);
+        const struct espi_pair *q = espi_pairs_find(f->pairs, j->host[1], c);
+        if (!p || !q)
+            continue;
+        double off = fabs(p->distance_s - q->distance_s), half = j->widest / 2;
+        double slack = ESPI_ROUTE_SLACK * fmax(p->distance_s, q->distance_s);
+        same += off <= half && slack <= half;
+        apart += off > half && off > slack;
+    }
+    return apart > same;
+}
+
+/* Are there two sites in the cluster, as far as third hosts tell? */
+static int has_way_inside(const struct forest *f, int cluster)
+{
+    int depth = 0;
+    f->stack[depth++] = cluster;
+    while (depth) {
+        const struct join *j = &f->joins[f->stack[--depth] - f->n];
+        if (is_on_the_way(f, j))
+            return 1;
+        for (int k = 0; k < 2; k++)
+            if (j->part[k] >= f->n)
+                f->stack[depth++] = j->part[k];
+    }
+    return 0;
+}
+
 /* Is this cluster one group, given the width of the join above it? */
 static int is_group(const struct forest *f, int cluster, double above)
 {
@@ -225,8 +265,9 @@ static int is_group(const struct forest *f, int cluster, double above)
     if (above < ESPI_SET_OFF * j->narrowest ||
         j->widest > ESPI_LUCK * ESPI_ALIKE * j->narrowest)
         return 0;
-    return j->widest <= ESPI_ALIKE * j->narrowest ||
-           j->widest <= ESPI_ALIKE * narrow(f, cluster);
+    return (j->widest <= ESPI_ALIKE * j->narrowest ||
+            j->widest <= ESPI_ALIKE * narrow(f, cluster)) &&
+           !has_way_inside(f, cluster);
 }
 
 struct open {
@@ -267,15 +308,15 @@ static void renumber(int *group, int n, int *number)
     }
 }
 
-static int find_groups(struct edge *edges, int n_edges, int n, int *group,
-                       struct espi_arena *arena)
+static int find_groups(const struct espi_site_pairs *pairs, struct edge *edges, int n,
+                       int *group, struct espi_arena *arena)
 {
-    struct forest f = {.n = n};
+    struct forest f = {.pairs = pairs, .n = n};
     if (n == 0)
         return 0;
     struct open *stack = ESPI_ARENA_NEW(arena, struct open, 2 * (size_t)n + 2);
     int *number = ESPI_ARENA_NEW(arena, int, n);
-    if (!stack || !number || grow_forest(&f, edges, n_edges, arena))
+    if (!stack || !number || grow_forest(&f, edges, pairs->n, arena))
         return -1;
     int n_groups = split_groups(&f, group, stack);
     renumber(group, n, number);
@@ -291,7 +332,7 @@ int espi_sites_find(const struct espi_site_pairs *pairs, int n_hosts, int *site,
     for (int i = 0; i < pairs->n; i++)
         edges[i] =
             (struct edge){pairs->at[i].low, pairs->at[i].high, pairs->at[i].distance_s};
-    return find_groups(edges, pairs->n, n_hosts, site, arena);
+    return find_groups(pairs, edges, n_hosts, site, arena);
 }
 
 /* ---- from site to site ---- */

@@ -158,6 +158,43 @@ static void measure_seed(int kind, int hosts, uint64_t seed)
     esp_platform_free(truth);
 }
 
+/* Would most third hosts tell the two apart: are they not equally far from them, by more
+ * than latencies may be off? */
+static int others_tell(const struct esp_platform *p, int a, int b)
+{
+    int n = esp_platform_node_count(p), telling = 0;
+    double between_s = esp_platform_link_latency_s(p, esp_platform_find_link(p, a, b));
+    for (int c = 0; c < n; c++) {
+        if (c == a || c == b)
+            continue;
+        double one_s = esp_platform_link_latency_s(p, esp_platform_find_link(p, a, c));
+        double two_s = esp_platform_link_latency_s(p, esp_platform_find_link(p, b, c));
+        double off_s = fabs(one_s - two_s);
+        telling += off_s > 0.75 * between_s && off_s > 0.2 * fmax(one_s, two_s);
+    }
+    return 2 * telling > n - 2;
+}
+
+/* Hosts that are alone at their sites are told apart, however near to each other. */
+static void test_sites_of_one_host(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= (uint64_t)test_draws(20); seed++) {
+        int kind = seed % 2 ? ESP_MEASURED_CHAIN : ESP_MEASURED_FULL;
+        int hosts = 4 + (int)(seed % 5);
+        struct esp_platform *truth = draw_network(kind, hosts, hosts, 400 + seed);
+        struct emulated_network net = emulate_network(truth, test_seed(seed));
+        struct measured_network m;
+        measure_network(&m, &net, 20);
+        for (int a = 0; a < hosts; a++)
+            for (int b = 0; b < a; b++)
+                if (m.net.site[a] == m.net.site[b] && others_tell(truth, a, b))
+                    fail_msg("seed %d: hosts %d and %d are one site", (int)seed, a, b);
+        forget_network(&m);
+        esp_platform_free(truth);
+    }
+}
+
 /* Transfers that a window holds up are not all as fast as the fastest of them. */
 static void test_windows(void **state)
 {
@@ -498,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_single_hosts_of_racks),
         cmocka_unit_test(test_limits_that_were_changed),
         cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_sites_of_one_host),
         cmocka_unit_test(test_flat),
         cmocka_unit_test(test_racks),
         cmocka_unit_test(test_few_sites),
