@@ -302,8 +302,8 @@ static void note_trials(const struct espi_entry *e)
                                      .ranks = e->trials.ranks,
                                      .size_class = e->size_class,
                                      .root = e->root,
-                                     .n_native = record->contender[!ours].n_times,
-                                     .n_plan = record->contender[ours].n_times,
+                                     .n_native = record->contender[!ours].n_tried,
+                                     .n_plan = record->contender[ours].n_tried,
                                      .ours = record->favourite == ours,
                                      .margin = espi_trials_margin(record)};
     if (!espi_job.settings.stats[0] || record->calls < 2)

@@ -261,6 +261,7 @@ static void add_time(struct espi_contender *c, struct espi_call_time time)
 {
     c->time[c->n_times % ESPI_TRIAL_SAMPLES] = time;
     c->n_times++;
+    c->n_tried++;
 }
 
 /* While the verdict stands. */

@@ -34,7 +34,8 @@ struct espi_call_time {
 
 struct espi_contender {
     double predicted_s;
-    int n_times; /* that it was tried; of these the last are kept */
+    int n_tried; /* in all */
+    int n_times; /* that it was tried since trials began, of which the last are kept */
     struct espi_call_time time[ESPI_TRIAL_SAMPLES];
     int n_far; /* that it was twice as slow as the best */
 };

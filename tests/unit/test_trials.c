@@ -344,8 +344,10 @@ static void resumes(void **state)
     struct espi_trials t;
     (void)state;
     espi_trials_init(&t, 2, predicted_s, 0.01);
-    t.contender[0] = (struct espi_contender){1, 1, {{3, 3}}, 0};
-    t.contender[1] = (struct espi_contender){1.1, 1, {{1, 1}}, 0};
+    t.contender[0] =
+        (struct espi_contender){.predicted_s = 1, .n_times = 1, .time = {{3, 3}}};
+    t.contender[1] =
+        (struct espi_contender){.predicted_s = 1.1, .n_times = 1, .time = {{1, 1}}};
     espi_trials_resume(&t);
     for (int i = 0; i < ESPI_TRIAL_GAP - 2; i++)
         assert_int_equal(espi_trials_next(&t).contender, 1);
