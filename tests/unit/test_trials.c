@@ -255,7 +255,8 @@ static void lateness_is_not_charged(void **state)
                           .noise = 0.02,
                           .agree_s = 0.01,
                           .late_s = 10};
-        w.true_s[espi_rng_below(&rng, 2)] = espi_rng_range(&rng, 1, 1.9);
+        uint32_t slow = espi_rng_below(&rng, 2);
+        w.true_s[slow] = espi_rng_range(&rng, 1, 1.9);
         run_init(&r, &w, test_seed((uint64_t)k));
         make_calls(&r, &w, 500);
         assert_int_equal(r.trial.contender[0].n_far + r.trial.contender[1].n_far, 0);
@@ -370,9 +371,9 @@ static void nonsense_is_no_time(void **state)
             int i = espi_trials_next(&t).contender;
             assert_in_range(i, 0, w.n - 1);
             double low_s = odd[espi_rng_below(&rng, 8)];
-            espi_trials_tell(
-                &t, (int)espi_rng_below(&rng, 6) - 1,
-                (struct espi_call_time){low_s, odd[espi_rng_below(&rng, 8)]});
+            double high_s = odd[espi_rng_below(&rng, 8)];
+            int told = (int)espi_rng_below(&rng, 6) - 1;
+            espi_trials_tell(&t, told, (struct espi_call_time){low_s, high_s});
         }
     }
 }
