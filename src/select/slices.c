@@ -21,10 +21,16 @@ static int add_size(double part_bytes, double bytes, double *out_bytes, int n)
     return n;
 }
 
+/* Where there is nobody to send to there are no parts. */
+static double part_of(double size_bytes, double parts)
+{
+    return size_bytes / fmax(parts, 1);
+}
+
 int espi_slice_sizes(double size_bytes, double parts,
                      double out_bytes[ESPI_SLICE_SIZES_MAX])
 {
-    double part = size_bytes / parts, bytes = ESPI_SLICE_LEAST;
+    double part = part_of(size_bytes, parts), bytes = ESPI_SLICE_LEAST;
     int n = add_size(part, part, out_bytes, 0);
     int doublings = 0;
     for (; bytes * 2 * ESPI_SLICE_BELOW < part; doublings++)
@@ -38,7 +44,7 @@ int espi_slice_sizes(double size_bytes, double parts,
 
 double espi_usual_slices(double size_bytes, double parts)
 {
-    return espi_slices(size_bytes / parts, ESPI_SLICE_USUAL).bytes;
+    return espi_slices(part_of(size_bytes, parts), ESPI_SLICE_USUAL).bytes;
 }
 
 int espi_few_slices(double size_bytes, double out_bytes[ESPI_FEW_SLICES])

@@ -24,6 +24,7 @@
 #include "support/alloc_fail.h"
 #include "support/kinds.h"
 #include "support/seed.h"
+#include "support/small_platform.h"
 
 /* ---- the registry ---- */
 
@@ -509,11 +510,31 @@ static void claims_are_those_of_plans_played_anew(void **state)
     }
 }
 
+/* There is nothing to send, in whatever model and operation. */
+static void a_host_alone_has_its_plan(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ESP_MODEL_COUNT * ESP_OP_COUNT; i++) {
+        esp_model model = (esp_model)(i % ESP_MODEL_COUNT);
+        struct esp_platform *p = small_platform(model, 1, NULL, 0);
+        struct esp_request request;
+        struct esp_plan *plan = NULL;
+        esp_request_init(&request, 0);
+        request.op = (esp_op)(i / ESP_MODEL_COUNT);
+        request.size_bytes = 4e6;
+        assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+        assert_true(plan->makespan_s == 0);
+        esp_plan_free(plan);
+        esp_platform_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(claims_are_those_of_plans_played_anew),
         cmocka_unit_test(entries_say_what_they_are),
+        cmocka_unit_test(a_host_alone_has_its_plan),
         cmocka_unit_test(uses_are_written_as_they_are_read),
         cmocka_unit_test(slices_get_smaller_and_cut_evenly),
         cmocka_unit_test(tiny_slices_lose_by_themselves),
