@@ -32,7 +32,7 @@ void espi_trials_init(struct espi_trials *t, int n, const double *predicted_s,
 /* The median of those that are kept, the lower of two. */
 static double lower_median(const struct espi_contender *c, int high)
 {
-    double sorted[ESPI_TRIAL_SAMPLES];
+    double sorted[ESPI_TRIAL_SAMPLES] = {0}; /* for compilers that do not see n > 0 */
     int n = c->n_times < ESPI_TRIAL_SAMPLES ? c->n_times : ESPI_TRIAL_SAMPLES;
     for (int i = 0; i < n; i++) {
         double value = high ? c->time[i].high_s : c->time[i].low_s;
