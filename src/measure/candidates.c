@@ -1,7 +1,8 @@
 /* What may limit transfers: what leaves or enters an area or a site, or both; each cable
  * between two sites, or areas of a site, in one or in both directions; the medium of a
  * site; windows; the wires of which latencies say that routes lead over them (routes.c);
- * and whatever was slower than predicted together in a round.
+ * and whatever was slower than predicted together in a round. Groups of areas come later
+ * (group_candidates.c).
  *
  * Complexity: O(candidates x (areas^2 + transfers)). */
 #include <math.h>
@@ -69,8 +70,8 @@ static double seen_often(struct espi_fitting *t, const struct espi_limit *l)
     return often;
 }
 
-static struct espi_limit *new_candidate(struct espi_fitting *t, enum espi_limit_kind kind,
-                                        int a, int b)
+struct espi_limit *espi_new_candidate(struct espi_fitting *t, enum espi_limit_kind kind,
+                                      int a, int b)
 {
     size_t cells = (size_t)t->n_areas * (size_t)t->n_areas;
     if (t->n_candidates == t->room)
@@ -145,7 +146,8 @@ static int add_area_limits(struct espi_fitting *t)
     int n = t->n_areas, areas = t->net->n_subsites;
     for (int a = 0; a < areas && areas > 1; a++)
         for (int kind = ESPI_LIMIT_OUT; kind <= ESPI_LIMIT_BOTH; kind++) {
-            struct espi_limit *l = new_candidate(t, (enum espi_limit_kind)kind, a, a);
+            struct espi_limit *l =
+                espi_new_candidate(t, (enum espi_limit_kind)kind, a, a);
             if (!l)
                 return without_candidate(t);
             for (int b = 0; b < (is_split(t, a) ? n : areas); b++) {
@@ -157,7 +159,7 @@ static int add_area_limits(struct espi_fitting *t)
         for (int b = 0; b < areas; b++)
             if (a != b && t->net->subsite_site[a] == t->net->subsite_site[b] &&
                 t->seen_areas[a * n + b]) {
-                struct espi_limit *l = new_candidate(t, ESPI_LIMIT_AREA_CABLE, a, b);
+                struct espi_limit *l = espi_new_candidate(t, ESPI_LIMIT_AREA_CABLE, a, b);
                 if (!l)
                     return without_candidate(t);
                 l->pairs[a * n + b] = 1;
@@ -173,7 +175,7 @@ static int add_site_limits(struct espi_fitting *t)
         int areas = t->net->first_subsite[a + 1] - t->net->first_subsite[a];
         for (int kind = ESPI_LIMIT_SITE_OUT;
              kind <= ESPI_LIMIT_SITE_BOTH && s > 1 && areas > 1; kind++) {
-            if (!(l = new_candidate(t, (enum espi_limit_kind)kind, a, a)))
+            if (!(l = espi_new_candidate(t, (enum espi_limit_kind)kind, a, a)))
                 return without_candidate(t);
             for (int b = 0; b < s; b++) {
                 if (b != a && kind != ESPI_LIMIT_SITE_IN)
@@ -182,7 +184,7 @@ static int add_site_limits(struct espi_fitting *t)
                     include_sites(t, l, b, a);
             }
         }
-        if (!(l = new_candidate(t, ESPI_LIMIT_MEDIUM, a, a)))
+        if (!(l = espi_new_candidate(t, ESPI_LIMIT_MEDIUM, a, a)))
             return without_candidate(t);
         include_sites(t, l, a, a);
     }
@@ -194,7 +196,7 @@ static int add_site_limits(struct espi_fitting *t)
                 if (kind == ESPI_LIMIT_AREA_CABLE ||
                     (kind == ESPI_LIMIT_CABLE_BOTH && a > b))
                     continue;
-                if (!(l = new_candidate(t, (enum espi_limit_kind)kind, a, b)))
+                if (!(l = espi_new_candidate(t, (enum espi_limit_kind)kind, a, b)))
                     return without_candidate(t);
                 include_sites(t, l, a, b);
                 if (kind == ESPI_LIMIT_CABLE_BOTH)
@@ -209,7 +211,7 @@ static int add_site_limits(struct espi_fitting *t)
 static int add_turn_limit(struct espi_fitting *t)
 {
     int s = t->net->n_sites;
-    struct espi_limit *l = s > 1 ? new_candidate(t, ESPI_LIMIT_TURN, 0, 0) : NULL;
+    struct espi_limit *l = s > 1 ? espi_new_candidate(t, ESPI_LIMIT_TURN, 0, 0) : NULL;
     if (!l)
         return s > 1 ? without_candidate(t) : 0;
     for (int k = 0; k < s * s; k++)
@@ -277,7 +279,7 @@ static int add_wire_limit(struct espi_fitting *t, const struct espi_site_routes 
                           int from, int to, int both)
 {
     int s = t->net->n_sites;
-    struct espi_limit *l = new_candidate(t, ESPI_LIMIT_SET, from, to);
+    struct espi_limit *l = espi_new_candidate(t, ESPI_LIMIT_SET, from, to);
     if (!l)
         return without_candidate(t);
     for (int back = 0; back <= both; back++) {
@@ -319,7 +321,7 @@ static int add_slow_set(struct espi_fitting *t, int round)
         int a = net->site[t->r->flows[i].from], b = net->site[t->r->flows[i].to];
         if (a == b || !espi_flow_is_slow(t, i))
             continue;
-        if (!l && !(l = new_candidate(t, ESPI_LIMIT_SET, -1, -1)))
+        if (!l && !(l = espi_new_candidate(t, ESPI_LIMIT_SET, -1, -1)))
             return without_candidate(t);
         n += !l->pairs[t->key[i]];
         include_sites(t, l, a, b);
@@ -371,9 +373,30 @@ static int candidate_room(const struct espi_fitting *t)
 {
     size_t n = (size_t)t->n_areas, s = (size_t)t->net->n_sites;
     size_t wanted = 3 * n + n * n + 4 * s + (4 + 2 * ESPI_ROUTE_VARIANTS) * s * s +
-                    (size_t)t->r->n + ESPI_LIMITS_MAX + 1;
+                    (size_t)t->r->n + 2 * ESPI_LIMITS_MAX + 1;
     size_t most = CANDIDATE_BYTES / (n * n + sizeof(struct espi_limit));
     return (int)(wanted < most ? wanted : most);
+}
+
+/* All that its pairs say of it. */
+static void describe_candidate(struct espi_fitting *t, struct espi_limit *l)
+{
+    l->Bps = seen_most(t, l);
+    l->often_Bps = espi_limit_is_single(l) ? 0 : seen_often(t, l);
+    l->gain = INFINITY;
+    l->first = first_pair(t, l);
+    l->n_pairs = count_pairs(t, l);
+    l->level = has_prior(t, l) ? 1 : l->n_pairs;
+}
+
+int espi_complete_candidate(struct espi_fitting *t)
+{
+    int n = t->n_candidates;
+    forget_twin(t);
+    if (t->n_candidates < n)
+        return 0;
+    describe_candidate(t, &t->candidates[n - 1]);
+    return 1;
 }
 
 int espi_list_candidates(struct espi_fitting *t)
@@ -386,15 +409,7 @@ int espi_list_candidates(struct espi_fitting *t)
     for (int k = 0; k < t->r->n; k++)
         if (add_slow_set(t, k))
             return -1;
-    for (int i = 0; i < t->n_candidates; i++) {
-        struct espi_limit *l = &t->candidates[i];
-        double Bps = seen_most(t, l);
-        l->Bps = Bps;
-        l->often_Bps = espi_limit_is_single(l) ? 0 : seen_often(t, l);
-        l->gain = INFINITY;
-        l->first = first_pair(t, l);
-        l->n_pairs = count_pairs(t, l);
-        l->level = has_prior(t, l) ? 1 : l->n_pairs;
-    }
+    for (int i = 0; i < t->n_candidates; i++)
+        describe_candidate(t, &t->candidates[i]);
     return 0;
 }

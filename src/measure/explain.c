@@ -425,6 +425,22 @@ static int fitting_init(struct espi_fitting *t)
     return 0;
 }
 
+/* With the candidates of up to that level. */
+static int fit_level(struct espi_fitting *t, int level)
+{
+    choose_limits(t, level);
+    merge_limits(t, level);
+    espi_fit_rates(t);
+    if (espi_fit_pairs(t))
+        return -1;
+    espi_fit_rates(t);
+    drop_limits(t);
+    for (int i = 0; i < t->n_candidates; i++)
+        t->candidates[i].gain = INFINITY;
+    forget_gains(t);
+    return 0;
+}
+
 static int fit_limits(struct espi_fitting *t)
 {
     if (fitting_init(t))
@@ -432,19 +448,19 @@ static int fit_limits(struct espi_fitting *t)
     espi_fit_all(t);
     if (espi_list_candidates(t))
         return -1;
+    int last = 0, groups = 0;
     for (int level = 1; level > 0; level = next_level(t, level)) {
-        choose_limits(t, level);
-        merge_limits(t, level);
-        espi_fit_rates(t);
-        if (espi_fit_pairs(t))
+        if (fit_level(t, level))
             return -1;
-        espi_fit_rates(t);
-        drop_limits(t);
-        for (int i = 0; i < t->n_candidates; i++)
-            t->candidates[i].gain = INFINITY;
-        forget_gains(t);
+        last = level;
     }
-    return 0;
+    while ((groups = espi_add_groups(t)) > 0) {
+        for (int level; (level = next_level(t, last)) > 0;)
+            last = level;
+        if (fit_level(t, last))
+            return -1;
+    }
+    return groups;
 }
 
 int espi_measured_explain(struct espi_measured *net, struct espi_arena *arena)

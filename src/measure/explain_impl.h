@@ -21,7 +21,9 @@ enum espi_limit_kind {
     ESPI_LIMIT_WINDOW,     /* site `a` to `b`: each transfer by itself */
     ESPI_LIMIT_TURN,       /* bytes a round trip: each transfer between sites by itself */
     ESPI_LIMIT_MEDIUM,     /* of site `a` */
-    ESPI_LIMIT_SET         /* whatever else */
+    ESPI_LIMIT_GROUP_OUT,  /* of several areas of a site to its others; `a`: the first */
+    ESPI_LIMIT_GROUP_IN,
+    ESPI_LIMIT_SET /* whatever else */
 };
 
 struct espi_limit {
@@ -114,6 +116,14 @@ int espi_fit_pairs(struct espi_fitting *t);
  * done anew. */
 int espi_fit_areas(struct espi_fitting *t);
 int espi_list_candidates(struct espi_fitting *t);
+/* Sets of areas of one site whose transfers are slow still; gives how many were added, -1
+ * when out of memory. */
+int espi_add_groups(struct espi_fitting *t);
+/* One that has no pairs yet; NULL where there is no room, and when out of memory. */
+struct espi_limit *espi_new_candidate(struct espi_fitting *t, enum espi_limit_kind kind,
+                                      int a, int b);
+/* Now it has them: gives 1, or 0 where there was one of the same pairs. */
+int espi_complete_candidate(struct espi_fitting *t);
 /* One more of the same; the same one where there is no room, NULL when out of memory. */
 struct espi_limit *espi_copy_candidate(struct espi_fitting *t, struct espi_limit *l);
 int espi_write_limits(const struct espi_fitting *t);

@@ -5,6 +5,30 @@
 
 #include "measure/explain_impl.h"
 
+/* By its areas, as many as there is room for: "lyon/1+3:out". */
+static void name_group(const struct espi_fitting *t, const struct espi_limit *l,
+                       char *name, size_t size)
+{
+    const struct espi_measured *net = t->net;
+    int site = net->subsite_site[l->a], first = net->first_subsite[site];
+    int out = l->kind == ESPI_LIMIT_GROUP_OUT;
+    const size_t tail = sizeof "+1234+...:out"; /* looks: of a name */
+    int n = snprintf(name, size, "%s/%d", net->site_name[site], l->a - first + 1);
+    for (int a = l->a + 1; a < net->first_subsite[site + 1]; a++) {
+        int is_member = 0;
+        for (int b = first; b < net->first_subsite[site + 1]; b++)
+            is_member |= l->pairs[out ? a * t->n_areas + b : b * t->n_areas + a];
+        if (!is_member)
+            continue;
+        if ((size_t)n + tail > size) {
+            n += snprintf(name + n, size - (size_t)n, "+...");
+            break;
+        }
+        n += snprintf(name + n, size - (size_t)n, "+%d", a - first + 1);
+    }
+    snprintf(name + n, size - (size_t)n, out ? ":out" : ":in");
+}
+
 static void name_limit(const struct espi_fitting *t, const struct espi_limit *l,
                        int *cores, char *name, size_t size)
 {
@@ -40,6 +64,10 @@ static void name_limit(const struct espi_fitting *t, const struct espi_limit *l,
         snprintf(name, size, "%s/%d>%d", net->site_name[site],
                  l->a - net->first_subsite[site] + 1,
                  l->b - net->first_subsite[site] + 1);
+        break;
+    case ESPI_LIMIT_GROUP_OUT:
+    case ESPI_LIMIT_GROUP_IN:
+        name_group(t, l, name, size);
         break;
     case ESPI_LIMIT_MEDIUM:
         snprintf(name, size, "%s:medium", net->site_name[site]);

@@ -36,6 +36,101 @@ static struct esp_platform *preset_network(const char *preset)
     return p;
 }
 
+enum { RACKS = 6, RACK_HOSTS = 4, ROW_HOSTS = RACKS * RACK_HOSTS };
+
+static int rack_of(int host)
+{
+    return host / RACK_HOSTS;
+}
+
+static int row_of(int host)
+{
+    return rack_of(host) % 2;
+}
+
+/* What the links that `keep` chooses share. */
+static void share_links(struct esp_builder *b, const char *name, double Bps,
+                        int (*keep)(int from, int to, int which), int which)
+{
+    int links[ROW_HOSTS * ROW_HOSTS], n = 0, link = 0;
+    for (int from = 0; from < ROW_HOSTS; from++)
+        for (int to = 0; to < ROW_HOSTS; to++)
+            if (from != to) {
+                if (keep(from, to, which))
+                    links[n++] = link;
+                link++;
+            }
+    assert_int_equal(esp_builder_add_cable(b, name, Bps, links, n, NULL), ESP_OK);
+}
+
+static int leaves_host(int from, int to, int host)
+{
+    (void)to;
+    return from == host;
+}
+
+static int enters_host(int from, int to, int host)
+{
+    (void)from;
+    return to == host;
+}
+
+static int leaves_rack(int from, int to, int rack)
+{
+    return rack_of(from) == rack && rack_of(to) != rack;
+}
+
+static int enters_rack(int from, int to, int rack)
+{
+    return rack_of(to) == rack && rack_of(from) != rack;
+}
+
+static int leaves_row(int from, int to, int row)
+{
+    return row_of(from) == row && row_of(to) != row;
+}
+
+/* Racks in two rows, every other one, with these rates from row to row. */
+static struct esp_platform *network_of_rows(double there_Bps, double back_Bps)
+{
+    struct esp_builder *b = NULL;
+    struct esp_platform *p = NULL;
+    char name[64];
+    assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
+    esp_builder_set_model(b, ESP_MODEL_CAPACITY);
+    for (int h = 0; h < ROW_HOSTS; h++) {
+        snprintf(name, sizeof name, "lyon-%d", h + 1);
+        struct esp_node_spec spec = {.name = name,
+                                     .site = "lyon",
+                                     .kind = ESP_NODE_HOST,
+                                     .send_s = ESP_UNSET,
+                                     .recv_s = ESP_UNSET};
+        assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
+    }
+    for (int k = 0; k < ROW_HOSTS * ROW_HOSTS; k++)
+        if (k / ROW_HOSTS != k % ROW_HOSTS)
+            assert_int_equal(esp_builder_add_link(b, k / ROW_HOSTS, k % ROW_HOSTS, 1e-4,
+                                                  10e6, NULL, NULL),
+                             ESP_OK);
+    for (int h = 0; h < ROW_HOSTS; h++) {
+        snprintf(name, sizeof name, "lyon-%d:out", h + 1);
+        share_links(b, name, 10e6, leaves_host, h);
+        snprintf(name, sizeof name, "lyon-%d:in", h + 1);
+        share_links(b, name, 10e6, enters_host, h);
+    }
+    for (int rack = 0; rack < RACKS; rack++) {
+        snprintf(name, sizeof name, "lyon/%d:out", rack + 1);
+        share_links(b, name, 20e6, leaves_rack, rack);
+        snprintf(name, sizeof name, "lyon/%d:in", rack + 1);
+        share_links(b, name, 20e6, enters_rack, rack);
+    }
+    share_links(b, "row:there", there_Bps, leaves_row, 0);
+    share_links(b, "row:back", back_Bps, leaves_row, 1);
+    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
+    esp_builder_free(b);
+    return p;
+}
+
 /* ---- held to the truth ---- */
 
 static double bound_Bps(const struct esp_platform *p, esp_op op, int root)
@@ -261,6 +356,44 @@ static void test_racks(void **state)
 {
     (void)state;
     measure_kind(ESP_MEASURED_RACKS, 0, 20, 3);
+}
+
+static double shared_Bps(const struct espi_measured *net, const char *name)
+{
+    for (size_t i = 0; i < net->n_shared; i++)
+        if (!strcmp(net->shared[i].name, name))
+            return net->shared[i].Bps;
+    return 0;
+}
+
+/* Does the measured network tell the same as the true one? */
+static void measure_rows(struct measured_network *m, double there_Bps, double back_Bps,
+                         uint64_t seed)
+{
+    struct esp_platform *truth = network_of_rows(there_Bps, back_Bps);
+    struct emulated_network net = emulate_network(truth, seed);
+    measure_network(m, &net, 50);
+    double bound = worst_bound(truth, m->seen), flow = off_by(truth, m->seen, 0.05, 1);
+    if (bound > 0.05 || flow > 0.1)
+        fail_msg("rows of %g and %g: bounds off by %g, transfers by %g", there_Bps,
+                 back_Bps, bound, flow);
+    esp_platform_free(truth);
+}
+
+/* Racks that share an uplink with others are found to do so, whether it is slower than
+ * theirs or even than ports; then racks themselves are hard to tell. */
+static void test_racks_in_rows(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct measured_network m;
+        measure_rows(&m, 25e6, 15e6, seed);
+        assert_true(fabs(shared_Bps(&m.net, "lyon/1+3+5:out") / 25e6 - 1) < 0.05);
+        assert_true(fabs(shared_Bps(&m.net, "lyon/1+3+5:in") / 15e6 - 1) < 0.05);
+        forget_network(&m);
+        measure_rows(&m, 8e6, 6e6, seed);
+        forget_network(&m);
+    }
 }
 
 /* Rings are the hardest: no two routes are alike. */
@@ -538,6 +671,7 @@ int main(void)
         cmocka_unit_test(test_sites_of_one_host),
         cmocka_unit_test(test_flat),
         cmocka_unit_test(test_racks),
+        cmocka_unit_test(test_racks_in_rows),
         cmocka_unit_test(test_few_sites),
         cmocka_unit_test(test_stalls),
         cmocka_unit_test(test_ports_are_not_distance),
