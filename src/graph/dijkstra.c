@@ -15,22 +15,34 @@ int espi_dijkstra_init(struct espi_dijkstra *w, int n, struct espi_arena *arena)
     return w->settled ? espi_heap_init(&w->heap, arena, n) : -1;
 }
 
-static void leave_node(struct espi_dijkstra *w, const struct espi_digraph *g, int u,
-                       const double *weight, double *distance, int *last_arc)
+/* Is it only reached? In which order such nodes are makes no difference. */
+static int is_end(const struct espi_dijkstra_query *query, int v)
 {
+    return query->may_pass && !query->may_pass[v];
+}
+
+/* How many nodes it reaches that were not reached before. */
+static int leave_node(struct espi_dijkstra *w, const struct espi_digraph *g, int u,
+                      const struct espi_dijkstra_query *query, double *distance,
+                      int *last_arc)
+{
+    int reached = 0;
     for (int k = g->out.start[u]; k < g->out.start[u + 1]; k++) {
         int arc = g->out.item[k], v = g->head[arc];
-        double d = distance[u] + weight[arc];
+        double d = distance[u] + query->weight[arc];
         if (w->settled[v])
             continue;
         if (d < distance[v]) {
+            reached += !(distance[v] < INFINITY);
             distance[v] = d;
             last_arc[v] = arc;
-            espi_heap_set(&w->heap, v, d);
+            if (!is_end(query, v))
+                espi_heap_set(&w->heap, v, d);
         } else if (d == distance[v] && last_arc[v] >= 0 && u < g->tail[last_arc[v]]) {
             last_arc[v] = arc;
         }
     }
+    return reached;
 }
 
 void espi_dijkstra_start(struct espi_dijkstra *w, const struct espi_digraph *g,
@@ -49,26 +61,23 @@ void espi_dijkstra_start(struct espi_dijkstra *w, const struct espi_digraph *g,
     }
 }
 
-/* Settles the nearest node and gives it. */
 static int settle_nearest(struct espi_dijkstra *w, const struct espi_digraph *g,
                           const struct espi_dijkstra_query *query, double *distance,
                           int *last_arc)
 {
     int u = espi_heap_pop(&w->heap);
     w->settled[u] = 1;
-    if (last_arc[u] < 0 || !query->may_pass || query->may_pass[u])
-        leave_node(w, g, u, query->weight, distance, last_arc);
-    return u;
+    return leave_node(w, g, u, query, distance, last_arc);
 }
 
 int espi_dijkstra(struct espi_dijkstra *w, const struct espi_digraph *g,
                   const struct espi_dijkstra_query *query, double *distance,
                   int *last_arc)
 {
-    int reached = 0;
     espi_dijkstra_start(w, g, query, distance, last_arc);
-    for (; w->heap.size > 0; reached++)
-        settle_nearest(w, g, query, distance, last_arc);
+    int reached = w->heap.size; /* the sources */
+    while (w->heap.size > 0)
+        reached += settle_nearest(w, g, query, distance, last_arc);
     return reached;
 }
 

@@ -24,7 +24,8 @@ struct espi_dijkstra_query {
  * path enters the node (-1 for sources and nodes not reached; the last arcs are a
  * forest). Returns the number of nodes reached. Among equal paths the last arc comes from
  * the node of the lowest index of those settled earlier, and of its arcs is the first.
- * A node that may not pass is reached but not left; sources always are left. */
+ * A node that may not pass is reached but not left, and settled last; sources always are
+ * left. */
 int espi_dijkstra(struct espi_dijkstra *w, const struct espi_digraph *g,
                   const struct espi_dijkstra_query *query, double *distance,
                   int *last_arc);

@@ -262,6 +262,13 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     return is_held(c, plan) ? hold_plan(c, plan, err) : espi_contest_offer(c, plan, err);
 }
 
+/* Would it make again what it has made? Who looks at the whole message does, whatever the
+ * slices. */
+static int is_made(const struct espi_contest *c, const struct espi_algo *algo)
+{
+    return c->all_entered && algo->whole_message;
+}
+
 esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
                                   double slice_bytes, struct esp_err *err)
 {
@@ -275,7 +282,7 @@ esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
         double options[ESPI_ALGO_OPTIONS_MAX] = {0};
         espi_algo_standard(algos[i], options);
         if (!espi_algo_serves(algos[i], r->op, r->targets != NULL) ||
-            algos[i]->flags & without)
+            algos[i]->flags & without || is_made(c, algos[i]))
             continue;
         /* many trees take longer to make than single ones to judge, which may be enough
          */
@@ -285,6 +292,7 @@ esp_status espi_contest_enter_all(struct espi_contest *c, unsigned without,
             st = espi_contest_enter(c, algos[i], options, slice_bytes, err);
     }
     c->holds = 0;
+    c->all_entered = 1;
     return st ? st : judge_held(c, err);
 }
 

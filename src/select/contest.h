@@ -62,6 +62,7 @@ struct espi_contest {
     /* Those that take long to judge, while others are made. */
     struct espi_held held[ESPI_CONTEST_HELD];
     int n_held, holds;
+    int all_entered; /* espi_contest_enter_all() was called before */
     /* Is the time over? Asked before each run of an algorithm; NULL: never. */
     int (*is_over)(void *arg);
     void *is_over_arg;
