@@ -39,10 +39,20 @@ static struct esp_platform *make_sites(int hosts)
     return p;
 }
 
-static double choose(const struct esp_platform *p, esp_op op, double bytes, int rounds,
+static struct espi_native_library read_library(void)
+{
+    struct espi_native_table *table = NULL;
+    struct esp_err err;
+    int is_other;
+    stop_if(espi_native_table_load("openmpi", NULL, &table, &is_other, &err), &err);
+    return (struct espi_native_library){table, table->protocol};
+}
+
+static double choose(const struct espi_native_library *library,
+                     const struct esp_platform *p, esp_op op, double bytes, int rounds,
                      struct espi_choice *choice)
 {
-    struct espi_choice_options options = {.margin = 0.9};
+    struct espi_choice_options options = {.margin = 0.9, .library = library};
     struct esp_err err;
     double best_s = INFINITY;
     for (int i = 0; i < rounds; i++) {
@@ -75,6 +85,8 @@ int main(int argc, char **argv)
                                  ESP_OP_REDUCE, ESP_OP_ALLREDUCE, ESP_OP_ALLGATHER};
     int json = argc > 1 && strcmp(argv[1], "--json") == 0, first = 1;
     int rounds = argc > 1 + json ? atoi(argv[1 + json]) : 3;
+    struct espi_native_library library = read_library();
+    rounds = rounds < 1 ? 1 : rounds;
     if (json)
         printf("[");
     else
@@ -85,7 +97,7 @@ int main(int argc, char **argv)
         for (int o = 0; o < 6; o++)
             for (int k = 0; k < 3; k++) {
                 struct espi_choice c;
-                double took_s = choose(p, ops[o], sizes[k], rounds < 1 ? 1 : rounds, &c);
+                double took_s = choose(&library, p, ops[o], sizes[k], rounds, &c);
                 print(json, first, ops[o], hosts[h], sizes[k], took_s, &c);
                 first = 0;
             }

@@ -67,11 +67,6 @@ enum {
     ESPI_USE_USUAL_SLICES = 1 << 12,  /* and for the usual slices, which others name */
     /* by ranks, which plan while their program waits: 10 ms for 64 hosts */
     ESPI_USE_QUICK = 1 << 4,
-    /* what MPI libraries do by themselves: with messages as a whole, cut into slices, and
-     * before they gather what they scattered */
-    ESPI_USE_LIBRARY_WHOLE = 1 << 5,
-    ESPI_USE_LIBRARY_SLICED = 1 << 6,
-    ESPI_USE_LIBRARY_SCATTERED = 1 << 7,
     ESPI_USE_ADVISOR = 1 << 8,
     ESPI_USE_ADVISOR_LARGE = 1 << 9,   /* also where nothing else ends in time */
     ESPI_USE_ADVISOR_PLAIN = 1 << 10,  /* first, and kept: it has no risks of its own */

@@ -37,11 +37,14 @@ void espi_say(int level, const char *fmt, ...)
 /* What all get to know first. */
 struct head {
     struct espi_settings settings;
-    uint64_t platform_length, plan_length, learned_length; /* 0: none */
+    struct espi_protocol protocol; /* of the MPI library */
+    /* 0: none */
+    uint64_t platform_length, plan_length, learned_length, library_length;
 };
 
 struct files {
-    char *platform, *plan, *learned; /* texts; platforms as JSON whatever they were */
+    /* texts; platforms as JSON whatever they were */
+    char *platform, *plan, *learned, *library;
 };
 
 static esp_status platform_to_text(const struct esp_platform *p, struct files *files,
@@ -125,6 +128,17 @@ static void read_learned(struct files *files, struct head *head)
     }
 }
 
+/* Without it the library is taken to be as good as plans, until trials have shown more.
+ */
+static void read_library(struct files *files, struct head *head)
+{
+    struct esp_err err = {.text = ""};
+    espi_job.settings.log = head->settings.log;
+    if (espi_library_read(&files->library, &head->library_length, &head->protocol, &err))
+        espi_say(ESPI_LOG_WARN, "what the MPI library takes is not predicted: %s",
+                 err.text);
+}
+
 static esp_status read_files(struct head *head, struct files *files, struct esp_err *err)
 {
     struct esp_platform *p;
@@ -173,8 +187,10 @@ static void read_all(struct head *head, struct files *files)
         st = read_files(head, files, &err);
     if (st)
         give_up(&head->settings, err.text);
-    else if (head->settings.mode == ESPI_MODE_AUTO)
+    else if (head->settings.mode == ESPI_MODE_AUTO && head->platform_length) {
         read_learned(files, head);
+        read_library(files, head);
+    }
     if (head->settings.mode == ESPI_MODE_OFF)
         head->platform_length = head->plan_length = 0;
 }
@@ -202,15 +218,18 @@ static int spread_files(const struct head *head, struct files *files)
         files->platform = espi_malloc((size_t)head->platform_length + 1);
         files->plan = espi_malloc((size_t)head->plan_length + 1);
         files->learned = espi_malloc((size_t)head->learned_length + 1);
+        files->library = espi_malloc((size_t)head->library_length + 1);
     }
     int ready = (files->platform || !head->platform_length) &&
                 (files->plan || !head->plan_length) &&
-                (files->learned || !head->learned_length);
+                (files->learned || !head->learned_length) &&
+                (files->library || !head->library_length);
     if (!vote_of_all(ready))
         return 0;
     spread_text(files->platform, head->platform_length);
     spread_text(files->plan, head->plan_length);
     spread_text(files->learned, head->learned_length);
+    spread_text(files->library, head->library_length);
     return 1;
 }
 
@@ -275,6 +294,9 @@ static esp_status parse_files(const struct head *head, const struct files *files
     if (!st && head->learned_length)
         st = espi_learned_parse(files->learned, (size_t)head->learned_length,
                                 "what was learned", &espi_job.learned, err);
+    if (!st && head->library_length)
+        st =
+            espi_library_take(files->library, head->library_length, &head->protocol, err);
     return st;
 }
 
@@ -341,6 +363,7 @@ static void forget_network(void)
 {
     esp_plan_free(espi_job.plan);
     espi_learned_done(&espi_job.learned);
+    espi_library_forget();
     esp_platform_free(espi_job.net);
     espi_free(espi_job.node);
     espi_job.plan = NULL;
@@ -407,7 +430,7 @@ static void stand_aside(void)
 static void take_part(void)
 {
     struct head head;
-    struct files files = {NULL, NULL, NULL};
+    struct files files = {NULL, NULL, NULL, NULL};
     if (espi_job.rank == 0)
         read_all(&head, &files);
     PMPI_Bcast(&head, (int)sizeof head, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -417,6 +440,7 @@ static void take_part(void)
     espi_free(files.platform);
     espi_free(files.plan);
     espi_free(files.learned);
+    espi_free(files.library);
 }
 
 void espi_attach(void)

@@ -120,6 +120,11 @@ static esp_status borrow(const struct espi_choice *near, struct espi_choice *out
     return st;
 }
 
+static const struct espi_native_library *known_library(void)
+{
+    return espi_job.table ? &espi_job.library : NULL;
+}
+
 static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, double bytes,
                               struct espi_choice *choice, struct esp_err *err)
 {
@@ -137,11 +142,11 @@ static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, double b
     /* Advice travels with our broadcasts, so that these have to be ours. */
     struct espi_choice_options options = {.force = adaptive || s->mode == ESPI_MODE_FORCE,
                                           .keep = s->trials != ESPI_TRIALS_OFF,
-                                          .unknown = !espi_job.net,
                                           .margin = s->margin,
                                           .slice_bytes = s->slice_bytes,
                                           .algo = s->algo,
-                                          .given = given};
+                                          .given = given,
+                                          .library = known_library()};
     if (advised && given && !(options.slice_bytes > 0))
         options.slice_bytes = advised->slice_bytes;
     if (advised && given)
@@ -327,8 +332,10 @@ uint64_t espi_entry_sum(const struct espi_entry *e)
 uint64_t espi_plan_sum(const struct espi_rank_platform *rank_platform,
                        const struct esp_plan *given, int root, uint64_t bytes)
 {
-    struct espi_choice_options options = {
-        .force = 1, .algo = espi_job.settings.algo, .given = given};
+    struct espi_choice_options options = {.force = 1,
+                                          .algo = espi_job.settings.algo,
+                                          .given = given,
+                                          .library = known_library()};
     struct espi_comm c = {.rank_platform = *rank_platform};
     struct espi_entry e = {.op = given ? given->op : ESP_OP_BCAST};
     struct esp_err err;

@@ -28,11 +28,13 @@ struct espi_job {
     int awake; /* is there anything to do in a collective at all? */
     int plans; /* may plans run? */
     struct espi_settings settings;
-    struct esp_platform *net;    /* NULL: all ranks equally near */
-    struct esp_plan *plan;       /* from outside, or NULL */
-    struct espi_learned learned; /* by jobs before */
-    int n, rank;                 /* of MPI_COMM_WORLD */
-    int *node;                   /* world rank -> node of net */
+    struct esp_platform *net;        /* NULL: all ranks equally near */
+    struct esp_plan *plan;           /* from outside, or NULL */
+    struct espi_learned learned;     /* by jobs before */
+    struct espi_native_table *table; /* NULL: nothing is known of the MPI library */
+    struct espi_native_library library;
+    int n, rank; /* of MPI_COMM_WORLD */
+    int *node;   /* world rank -> node of net */
     MPI_Group world;
     int keyval;
     int nonblocking; /* may calls go on while the program does something else? */
@@ -45,6 +47,14 @@ extern struct espi_job espi_job;
 void espi_attach(void);
 /* Called before MPI_Finalize. */
 void espi_detach(void);
+
+/* What is known of the MPI library, by rank 0: a text for espi_library_take, and how it
+ * sends. */
+esp_status espi_library_read(char **text, uint64_t *length,
+                             struct espi_protocol *protocol, struct esp_err *err);
+esp_status espi_library_take(const char *text, uint64_t length,
+                             const struct espi_protocol *protocol, struct esp_err *err);
+void espi_library_forget(void);
 
 /* From now on collectives come to us. */
 void espi_hooks_wake(void);

@@ -33,6 +33,8 @@ struct parcel {
 struct lane {
     int first, last; /* parcels that have not left, -1: none */
     double left_bytes, rate_Bps, since_s;
+    double awaited, arrived; /* messages, by their weight */
+    uint64_t unseen;         /* messages that have to pass before it has seen enough */
 };
 
 /* What is known of a send and its receive, by the send's call. */
@@ -59,6 +61,8 @@ struct stage {
     int *begun, n_begun; /* connections whose parcel has no rate yet */
     unsigned char *is_begun;
     int *awake, n_awake; /* ranks that may go on */
+    int is_cut;          /* may there be more messages than are looked at? */
+    int n_unseen;        /* connections that have not carried enough messages */
     unsigned char *is_awake;
     int out_of_memory;
 };
@@ -168,6 +172,12 @@ static void end_parcel(struct stage *g, int lane)
 
 /* ---- messages ---- */
 
+/* How much a message counts among others: its bytes, and itself. */
+static double weight_of(const struct espi_script_call *send)
+{
+    return 1 + (double)send->bytes;
+}
+
 static void tell_transfer(struct stage *g, int call)
 {
     struct espi_play *play = g->play;
@@ -178,6 +188,8 @@ static void tell_transfer(struct stage *g, int call)
                                         .slice = (int64_t)play->messages++,
                                         .start_s = g->message[call].start_s,
                                         .end_s = g->now_s};
+    g->lane[lane].arrived += weight_of(send);
+    g->n_unseen -= g->lane[lane].unseen > 0 && --g->lane[lane].unseen == 0;
     if (play->on_transfer)
         play->on_transfer(play->arg, &transfer);
 }
@@ -341,7 +353,51 @@ static double next_moment(const struct stage *g)
                                : at_s;
 }
 
+/* Has every connection carried as many messages as are looked at, or all that it will? */
+static int has_seen_enough(const struct stage *g)
+{
+    return g->is_cut && g->n_unseen == 0;
+}
+
+/* Of what goes over a connection, which part has arrived; what is on its way counts as
+ * far as it has come. */
+static double part_of_lane(const struct stage *g, int i)
+{
+    const struct lane *l = &g->lane[i];
+    double on_way = 0;
+    if (l->first >= 0 && g->parcel[l->first].bytes > 0)
+        on_way = g->parcel[l->first].bytes - l->left_bytes +
+                 l->rate_Bps * (g->now_s - l->since_s);
+    return fmin(1, (l->arrived + on_way) / l->awaited);
+}
+
+/* The connection that is least far holds up the others; its rest goes as what it has seen
+ * did. */
+static void extrapolate(struct stage *g)
+{
+    double least = 1;
+    for (int i = 0; i < g->c->n; i++)
+        least = fmin(least, part_of_lane(g, i));
+    for (int r = 0; r < g->s->n_ranks; r++)
+        if (!isfinite(g->play->end_s[r]))
+            g->play->end_s[r] = g->now_s / least;
+}
+
 /* ---- set-up ---- */
+
+/* What each connection will carry. */
+static void await_messages(struct stage *g)
+{
+    for (int k = 0; k < (int)g->s->n; k++)
+        if (g->s->call[k].kind == ESPI_ISEND) {
+            struct lane *l = &g->lane[g->c->of_call[k]];
+            l->awaited += weight_of(&g->s->call[k]);
+            g->is_cut |= g->play->rounds_most > 0 && l->unseen == g->play->rounds_most;
+            l->unseen += l->unseen < g->play->rounds_most;
+        }
+    for (int i = 0; i < g->c->n; i++)
+        g->n_unseen += g->lane[i].unseen > 0;
+}
 
 static int stage_init(struct stage *g, struct espi_arena *arena)
 {
@@ -367,6 +423,7 @@ static int stage_init(struct stage *g, struct espi_arena *arena)
         g->rates.part[k] = g->c->use_part[k];
     for (int i = 0; i < lanes; i++)
         g->lane[i].first = g->lane[i].last = -1;
+    await_messages(g);
     for (int r = 0; r < n; r++) {
         g->at[r] = g->s->start[r];
         g->play->end_s[r] = INFINITY;
@@ -387,7 +444,7 @@ esp_status espi_play_script(struct espi_play *play, struct espi_arena *arena,
     if (stage_init(&g, arena))
         return espi_err_nomem(err);
     double until_s = play->until_s > 0 ? play->until_s : INFINITY, at_s = 0;
-    for (; isfinite(at_s) && at_s <= until_s && !g.out_of_memory;
+    for (; isfinite(at_s) && at_s <= until_s && !g.out_of_memory && !has_seen_enough(&g);
          at_s = next_moment(&g)) {
         g.now_s = at_s;
         pass_moment(&g);
@@ -396,6 +453,8 @@ esp_status espi_play_script(struct espi_play *play, struct espi_arena *arena,
     espi_free(g.arrivals.item);
     if (g.out_of_memory)
         return espi_err_nomem(err);
+    if (isfinite(at_s) && has_seen_enough(&g))
+        extrapolate(&g);
     for (int r = 0; r < g.s->n_ranks && !isfinite(at_s); r++)
         if (!isfinite(play->end_s[r]))
             return espi_err(err, ESP_EINPUT, "rank %d waits for ever", r);

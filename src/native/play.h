@@ -21,6 +21,9 @@ struct espi_play {
     struct espi_protocol protocol;
     const int *nodes; /* rank -> its host; NULL: rank i is on host i */
     double until_s;   /* looks no further; 0: to the end */
+    /* When every connection has carried so many messages the rest is taken to go as they
+     * did, as in rings, whose rounds are alike; 0: all of it is played. */
+    uint64_t rounds_most;
     /* Called for each message when it has arrived, its number among all for its slice;
      * may be NULL. */
     void (*on_transfer)(void *arg, const struct esp_sim_transfer *transfer);

@@ -136,6 +136,7 @@ static esp_status play_run(const struct esp_platform *p,
                                .protocol = run->protocol,
                                .nodes = run->nodes,
                                .until_s = run->until_s,
+                               .rounds_most = run->rounds_most,
                                .on_transfer = run->on_transfer,
                                .arg = run->arg};
     return st ? st : espi_play_script(play, arena, err);

@@ -12,8 +12,9 @@ struct espi_native_run {
     int64_t segment_bytes; /* 0: no segments */
     int fanout;            /* 0: the library's own */
     struct espi_protocol protocol;
-    const int *nodes; /* rank -> its host; NULL: rank i is on host i */
-    double until_s;   /* what ends later takes for ever; 0: no limit */
+    const int *nodes;     /* rank -> its host; NULL: rank i is on host i */
+    double until_s;       /* what ends later takes for ever; 0: no limit */
+    uint64_t rounds_most; /* as in struct espi_play; 0: no limit */
     void (*on_transfer)(void *arg, const struct esp_sim_transfer *transfer);
     void *arg;
 };

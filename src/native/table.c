@@ -264,20 +264,38 @@ esp_status espi_native_table_parse(const char *text, size_t length, const char *
 
 /* ---- finding ---- */
 
-static esp_status load_table(const char *name, struct espi_native_table **out,
-                             struct esp_err *err)
+static esp_status read_table(const char *name, struct espi_input *in, struct esp_err *err)
 {
     char path[PATH_MAX];
-    struct espi_input in;
     if (espi_find_part(ESPI_PART_NATIVE, name, path))
         return espi_err(
             err, ESP_EIO,
             "the decision table %s.json of espalier is not where it should be", name);
-    esp_status st = espi_input_read(&in, path, err);
+    return espi_input_read(in, path, err);
+}
+
+/* A table with the text that it was read from. */
+struct table_text {
+    struct espi_native_table *table;
+    struct espi_input in;
+};
+
+static void table_text_done(struct table_text *t)
+{
+    if (t->table)
+        espi_input_done(&t->in);
+    espi_native_table_free(t->table);
+    t->table = NULL;
+}
+
+static esp_status load_table(const char *name, struct table_text *t, struct esp_err *err)
+{
+    esp_status st = read_table(name, &t->in, err);
     if (st)
         return st;
-    st = espi_native_table_parse(in.text, in.length, in.where, out, err);
-    espi_input_done(&in);
+    st = espi_native_table_parse(t->in.text, t->in.length, t->in.where, &t->table, err);
+    if (st)
+        espi_input_done(&t->in);
     return st;
 }
 
@@ -287,33 +305,59 @@ static int is_table_of(const char *name, const char *library)
     return strncmp(name, library, n) == 0 && name[n] == '-';
 }
 
+static esp_status find_table(const char *library,
+                             const struct espi_native_version *version,
+                             struct table_text *out, struct esp_err *err)
+{
+    struct table_text best = {.table = NULL};
+    esp_status st = ESP_OK;
+    for (int i = 0; i < TABLES && !st; i++) {
+        struct table_text t = {.table = NULL};
+        if (!is_table_of(table_names[i], library))
+            continue;
+        st = load_table(table_names[i], &t, err);
+        if (st)
+            break;
+        int is_nearer =
+            !best.table || !version ||
+            version_distance(t.table, version) < version_distance(best.table, version);
+        table_text_done(is_nearer ? &best : &t);
+        best = is_nearer ? t : best;
+    }
+    if (!st && !best.table)
+        st = espi_err(err, ESP_EUSAGE, "there is no decision table of %s", library);
+    if (st)
+        table_text_done(&best);
+    else
+        *out = best;
+    return st;
+}
+
 esp_status espi_native_table_load(const char *library,
                                   const struct espi_native_version *version,
                                   struct espi_native_table **out, int *is_other,
                                   struct esp_err *err)
 {
-    struct espi_native_table *best = NULL, *table;
-    esp_status st = ESP_OK;
-    for (int i = 0; i < TABLES && !st; i++) {
-        if (!is_table_of(table_names[i], library))
-            continue;
-        st = load_table(table_names[i], &table, err);
-        if (st)
-            break;
-        int is_nearer =
-            !best || !version ||
-            version_distance(table, version) < version_distance(best, version);
-        espi_native_table_free(is_nearer ? best : table);
-        best = is_nearer ? table : best;
-    }
-    if (!st && !best)
-        st = espi_err(err, ESP_EUSAGE, "there is no decision table of %s", library);
-    if (st) {
-        espi_native_table_free(best);
+    struct table_text found;
+    esp_status st = find_table(library, version, &found, err);
+    if (st)
         return st;
-    }
-    *is_other = version && version_distance(best, version) > 0;
-    *out = best;
+    *is_other = version && version_distance(found.table, version) > 0;
+    *out = found.table;
+    espi_input_done(&found.in);
+    return ESP_OK;
+}
+
+esp_status espi_native_table_read(const char *library,
+                                  const struct espi_native_version *version,
+                                  struct espi_input *out, struct esp_err *err)
+{
+    struct table_text found;
+    esp_status st = find_table(library, version, &found, err);
+    if (st)
+        return st;
+    *out = found.in;
+    espi_native_table_free(found.table);
     return ESP_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "base/input.h"
 #include "native/native.h"
 #include "native/play.h"
 #include "native/tuning_data.h"
@@ -48,6 +49,11 @@ esp_status espi_native_table_load(const char *library,
                                   const struct espi_native_version *version,
                                   struct espi_native_table **out, int *is_other,
                                   struct esp_err *err);
+
+/* The text of that table, for others to parse. Done with espi_input_done. */
+esp_status espi_native_table_read(const char *library,
+                                  const struct espi_native_version *version,
+                                  struct espi_input *out, struct esp_err *err);
 
 /* The rule for a call; NULL: the table has none. bytes: as in struct espi_native_task. */
 const struct espi_native_rule *espi_native_rule_for(const struct espi_native_table *table,

@@ -1,16 +1,9 @@
 /* Ours: a contest (select/contest.h) of the algorithms that are quick, whose results do
  * not depend on the clock, judged by the closed form.
  *
- * Native: what MPI libraries do by themselves, in the order of the ranks and with all
- * that meets on a cable counted. Broadcasts and reductions: Open MPI sends the message as
- * a whole, from the root to each (8 to 15 ranks, from 32 KB on) or along a tree, and only
- * with 16 to 31 ranks scatters and gathers from 1 MB on; MPICH takes a binomial tree up
- * to 12 KB or 7 ranks, and scatters and gathers beyond. The prediction is the best of
- * these. Neither cuts messages into slices by default; where nothing is known of the
- * network we act as if they did, and so leave nearly all to them. Scatters and gathers: a
- * binomial tree for short ones, from the root to each for long ones. Allgathers and long
- * allreduces: a ring. That still flatters the library, which does not always take the
- * best: ours is taken only when it beats that, too. */
+ * Native: what the library does by itself, simulated (native/predict.h), with its own
+ * decisions. Where that cannot be told (a library or version of which nothing is known,
+ * ranks between which the platform has no path) it is taken to be as good as ours. */
 #include "runtime/choice.h"
 
 #include <espalier/algo.h>
@@ -27,11 +20,7 @@
 #include "select/contest.h"
 #include "select/slices.h"
 
-/* From where on MPICH scatters, then gathers. */
-#define SCATTERED_BYTES 12288 /* derived: MPIR_CVAR_BCAST_SHORT_MSG_SIZE */
-#define SCATTERED_RANKS 8     /* derived: MPIR_CVAR_BCAST_MIN_PROCS */
-
-/* One side of the choice: ours, or the library's. */
+/* Our side of the choice. */
 struct side {
     struct esp_request request;
     struct espi_arena arena;
@@ -144,111 +133,6 @@ static esp_status find_ours(struct side *s, const struct espi_choice_options *op
     return st || !given ? st : enter_given(s, given, settled);
 }
 
-/* ---- the library's ---- */
-
-/* The quickest arc from a host to the next in a ring; -1: none. */
-static int ring_arc(const struct espi_view *v, int from)
-{
-    int to = (from + 1) % v->g.n, found = -1;
-    for (int k = v->g.out.start[from]; k < v->g.out.start[from + 1]; k++) {
-        int arc = v->g.out.item[k];
-        if (v->g.head[arc] == to && (found < 0 || v->time_s[arc] < v->time_s[found]))
-            found = arc;
-    }
-    return found;
-}
-
-/* A ring in rank order: in each step every rank sends a part of the message to the next.
- * *step_s: how long that takes; infinity where there are no such links. */
-static esp_status time_ring_step(struct side *s, double size_bytes, double *step_s)
-{
-    struct espi_view v;
-    double most_s = 0;
-    const struct esp_platform *p = s->contest.task.p;
-    esp_status st = espi_view_init(&v, p, size_bytes / p->n_hosts, &s->arena, s->err);
-    double *load_s = st ? NULL : ESPI_ARENA_ZNEW(&s->arena, double, v.links.n);
-    if (!load_s)
-        return st ? st : espi_err_nomem(s->err);
-    for (int h = 0; h < v.g.n; h++) {
-        int arc = ring_arc(&v, h);
-        if (arc < 0) {
-            most_s = INFINITY;
-            break;
-        }
-        espi_load_arc(&v, arc, 1, load_s);
-        most_s = fmax(most_s, v.lag_s[arc]);
-    }
-    for (int r = 0; r < v.links.n; r++)
-        most_s = fmax(most_s, load_s[r]);
-    *step_s = most_s;
-    return ESP_OK;
-}
-
-/* All that libraries do there; *total_s: the best, if it is better. */
-static esp_status enter_library(struct side *s, unsigned use, double *total_s)
-{
-    esp_status st = espi_contest_enter_uses(
-        &s->contest, use, 0, espi_contest_first_slices(&s->contest), s->err);
-    if (!st && s->contest.best)
-        *total_s = fmin(*total_s, s->contest.verdict.judged_s);
-    return st;
-}
-
-/* A scatter along a binomial tree, then an allgather by a ring. */
-static esp_status time_scattered(const struct side *s, double *total_s)
-{
-    struct side scatter;
-    const struct esp_platform *p = s->contest.task.p;
-    double size_bytes = s->request.size_bytes, scatter_s = INFINITY, step_s;
-    side_init(&scatter, p, ESP_OP_SCATTER, s->request.root,
-              size_bytes * (p->n_hosts - 1) / p->n_hosts, 0, s->err);
-    esp_status st = enter_library(&scatter, ESPI_USE_LIBRARY_SCATTERED, &scatter_s);
-    if (!st)
-        st = time_ring_step(&scatter, size_bytes, &step_s);
-    if (!st)
-        *total_s = fmin(*total_s, scatter_s + (p->n_hosts - 1) * step_s);
-    side_done(&scatter);
-    return st;
-}
-
-static esp_status time_rings(struct side *s, double *total_s)
-{
-    double step_s;
-    int times = s->request.op == ESP_OP_ALLREDUCE ? 2 : 1; /* reduce-scatter, allgather */
-    esp_status st = time_ring_step(s, s->request.size_bytes, &step_s);
-    if (!st)
-        *total_s = fmin(*total_s, times * (s->contest.task.p->n_hosts - 1) * step_s);
-    return st;
-}
-
-static esp_status enter_libraries(struct side *s, int whole, double *total_s)
-{
-    esp_op op = s->request.op;
-    int scattered = whole && s->request.size_bytes >= SCATTERED_BYTES &&
-                    s->contest.task.p->n_hosts >= SCATTERED_RANKS;
-    esp_status st = ESP_OK;
-    if (op == ESP_OP_ALLREDUCE || op == ESP_OP_ALLGATHER)
-        st = time_rings(s, total_s);
-    if (!st && op != ESP_OP_ALLGATHER)
-        st = enter_library(s, whole ? ESPI_USE_LIBRARY_WHOLE : ESPI_USE_LIBRARY_SLICED,
-                           total_s);
-    return st || !scattered ? st : time_scattered(s, total_s);
-}
-
-static esp_status predict_native(const struct side *ours, int unknown, double *native_s)
-{
-    struct side native;
-    const struct esp_request *r = &ours->request;
-    int whole = r->op == ESP_OP_BCAST && !unknown;
-    double total_s = INFINITY;
-    side_init(&native, ours->contest.task.p, r->op, r->root, r->size_bytes,
-              whole ? r->size_bytes : 0, ours->err);
-    esp_status st = enter_libraries(&native, whole, &total_s);
-    side_done(&native);
-    *native_s = isfinite(total_s) ? total_s : 0;
-    return st;
-}
-
 /* ---- the choice ---- */
 
 static esp_status choose(const struct esp_platform *team, esp_op op, int root,
@@ -259,16 +143,9 @@ static esp_status choose(const struct esp_platform *team, esp_op op, int root,
     struct espi_choice choice = {0};
     side_init(&s, team, op, root, size_bytes, options->slice_bytes, err);
     esp_status st = find_ours(&s, options);
-    if (!st && s.contest.best)
-        st = predict_native(&s, options->unknown, &choice.native_s);
     if (!st && s.contest.best) {
-        double margin = options->margin;
-        if (op == ESP_OP_BCAST && size_bytes <= ESPI_SHORT_BYTES)
-            margin *= ESPI_SHORT_MARGIN;
         choice.ours_s = s.contest.verdict.judged_s;
-        choice.is_native = !options->force && choice.ours_s >= margin * choice.native_s;
-        if (!choice.is_native || options->keep)
-            choice.plan = espi_contest_take(&s.contest, 0).plan;
+        choice.plan = espi_contest_take(&s.contest, 0).plan;
     }
     side_done(&s);
     if (!st)
@@ -314,6 +191,29 @@ static esp_status schedule_choice(struct esp_plan *plan, const struct esp_platfo
                : espi_plan_schedule(plan, team, ESPI_EFFORT_QUICK, err);
 }
 
+static esp_status predict_library(const struct espi_native_library *library,
+                                  const struct esp_platform *team, esp_op op, int root,
+                                  double size_bytes, struct espi_choice *choice,
+                                  struct esp_err *err)
+{
+    esp_status st = library ? espi_native_predict(library, team, op, root, size_bytes,
+                                                  &choice->native_s, err)
+                            : ESP_OK;
+    if (!(choice->native_s > 0))
+        choice->native_s = choice->ours_s;
+    return st;
+}
+
+/* Does the library do it, by what is predicted? */
+static int is_left(const struct espi_choice *choice, esp_op op, double size_bytes,
+                   const struct espi_choice_options *options)
+{
+    double margin = options->margin;
+    if (op == ESP_OP_BCAST && size_bytes <= ESPI_SHORT_BYTES)
+        margin *= ESPI_SHORT_MARGIN;
+    return !options->force && choice->ours_s >= margin * choice->native_s;
+}
+
 esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
                        double size_bytes, const struct espi_choice_options *options,
                        struct espi_choice *out, struct esp_err *err)
@@ -322,9 +222,12 @@ esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
     int turned = espi_op_collects(op) && !options->given;
     esp_status st = (turned ? choose_turned : choose)(team, op, root, size_bytes, options,
                                                       &choice, err);
-    if (st)
-        return st;
-    if (choice.plan && !choice.is_native)
+    if (!st && choice.plan)
+        st = predict_library(options->library, team, op, root, size_bytes, &choice, err);
+    choice.is_native = choice.plan && is_left(&choice, op, size_bytes, options);
+    if (choice.is_native && !options->keep)
+        espi_choice_done(&choice);
+    if (!st && choice.plan && !choice.is_native)
         st = schedule_choice(choice.plan, team, err);
     if (st)
         espi_choice_done(&choice);

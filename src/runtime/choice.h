@@ -7,16 +7,19 @@
 #include <espalier/plan.h>
 #include <espalier/platform.h>
 
+#include "native/predict.h"
+
 struct espi_choice_options {
     int force;          /* take ours whatever is predicted */
     int keep;           /* give the plan also where the library's is predicted better */
-    int unknown;        /* the team's network is a guess */
     double margin;      /* else ours must take less than this part of the native time */
     double slice_bytes; /* 0: the best of some */
     const char *algo;   /* "", "auto" or NULL: the best of some */
     /* A plan for the team from outside, or NULL. Nothing else is tried, unless algo is
      * "auto": then it is weighed with all others. */
     const struct esp_plan *given;
+    /* What the MPI library does; NULL: as good as ours, as far as is known. */
+    const struct espi_native_library *library;
 };
 
 struct espi_choice {

@@ -15,9 +15,11 @@
 
 #include "base/rng.h"
 #include "native/native.h"
+#include "native/predict.h"
 #include "native/simulate.h"
 #include "native/table.h"
 #include "native/trees.h"
+#include "native/tuning.h"
 #include "platform/platform.h"
 #include "support/alloc_fail.h"
 #include "support/script_data.h"
@@ -258,8 +260,6 @@ static void test_until(void **state)
     esp_platform_free(p);
 }
 
-/* ---- the same as the simulator of plans ---- */
-
 /* Links between all hosts, of random rates, and cables that half of them share. */
 static struct esp_platform *random_mesh(struct espi_rng *rng, int n)
 {
@@ -282,6 +282,78 @@ static struct esp_platform *random_mesh(struct espi_rng *rng, int n)
     free(shared);
     return end_links(b);
 }
+
+/* Of a ring on random networks the first rounds tell what all take, within three tenths;
+ * a limit that is not reached changes nothing. */
+static void test_enough_messages(void **state)
+{
+    (void)state;
+    double worst = 1;
+    for (int i = 0; i < test_draws(30); i++) {
+        struct espi_rng rng;
+        espi_rng_seed(&rng, test_seed((uint64_t)(9000 + i)));
+        int n = 8 + (int)espi_rng_below(&rng, 20);
+        struct esp_platform *p = random_mesh(&rng, n);
+        double all_s, some_s;
+        struct espi_native_run run = {
+            .algo = espi_native_find("openmpi", ESP_OP_ALLGATHER, "ring"),
+            .size_bytes = espi_rng_log_range(&rng, 1e4, 1e7),
+            .protocol = {65536, 0, 5e-6},
+            .rounds_most = (uint64_t)n};
+        assert_int_equal(espi_native_makespan(p, &run, &some_s, NULL), ESP_OK);
+        run.rounds_most = 0;
+        assert_int_equal(espi_native_makespan(p, &run, &all_s, NULL), ESP_OK);
+        assert_true(all_s == some_s);
+        run.rounds_most = ESPI_PREDICT_ROUNDS;
+        assert_int_equal(espi_native_makespan(p, &run, &some_s, NULL), ESP_OK);
+        worst = fmax(worst, fmax(all_s / some_s, some_s / all_s));
+        esp_platform_free(p);
+    }
+    if (!(worst > 1 && worst < 1.5))
+        fail_msg("off by %g", worst);
+}
+
+/* ---- limits that a job has set ---- */
+
+static const char *variable, *value;
+
+static char *get_variable(const char *name)
+{
+    static char copy[64];
+    if (strcmp(name, variable) != 0)
+        return NULL;
+    snprintf(copy, sizeof copy, "%s", value);
+    return copy;
+}
+
+static struct espi_protocol limits_with(const char *library, const char *name,
+                                        const char *text)
+{
+    struct espi_protocol protocol = {1, 2, 3};
+    variable = name;
+    value = text;
+    espi_native_read_limits(library, get_variable, &protocol);
+    return protocol;
+}
+
+static void test_limits(void **state)
+{
+    static const char *const none[] = {"", "auto", "inf", "12 k", "8kk", "-1", "1e99"};
+    static const char eager[] = "OMPI_MCA_btl_tcp_eager_limit", ucx[] = "UCX_RNDV_THRESH";
+    (void)state;
+    assert_true(limits_with("openmpi", eager, "131072").eager_bytes == 131072);
+    assert_true(
+        limits_with("openmpi", "OMPI_MCA_btl_tcp_rndv_eager_limit", "7").first_bytes ==
+        7);
+    assert_true(limits_with("mpich", ucx, "128k").eager_bytes == 131072);
+    assert_true(limits_with("mpich", ucx, "2MB").eager_bytes == 2097152);
+    assert_true(limits_with("mpich", ucx, "2MB").first_bytes == 2);
+    assert_true(limits_with("mpich", eager, "131072").eager_bytes == 1);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_true(limits_with("mpich", ucx, none[i]).eager_bytes == 1);
+}
+
+/* ---- the same as the simulator of plans ---- */
 
 /* The broadcast along a tree of ranks, as a plan. */
 static double plan_time(const struct esp_platform *p, espi_children_fn children,
@@ -480,6 +552,8 @@ int main(void)
         cmocka_unit_test(test_trees),
         cmocka_unit_test(test_protocols),
         cmocka_unit_test(test_until),
+        cmocka_unit_test(test_enough_messages),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_as_plans),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_choices),

@@ -24,8 +24,7 @@ static esp_status run_binomial(const struct espi_task *task, struct esp_plan *pl
 }
 
 static const struct espi_algo_use uses[] = {
-    {.use = ESPI_USE_QUICK | ESPI_USE_LIBRARY_WHOLE | ESPI_USE_LIBRARY_SLICED |
-            ESPI_USE_ADVISOR | ESPI_USE_ADVISOR_LARGE},
+    {.use = ESPI_USE_QUICK | ESPI_USE_ADVISOR | ESPI_USE_ADVISOR_LARGE},
     {.use = 0},
 };
 

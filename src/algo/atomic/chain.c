@@ -21,11 +21,6 @@ static esp_status run_chain(const struct espi_task *task, struct esp_plan *plan,
     return st ? st : espi_transfers_plan(&t, plan, err);
 }
 
-static const struct espi_algo_use uses[] = {
-    {.use = ESPI_USE_LIBRARY_SLICED},
-    {.use = 0},
-};
-
 const struct espi_algo espi_algo_chain = {
     .name = "chain",
     .family = "atomic",
@@ -35,6 +30,5 @@ const struct espi_algo espi_algo_chain = {
     .paper = "folklore",
     .complexity = "O(n m log n)",
     .summary = "each host sends to the next, in the order of their numbers",
-    .uses = uses,
     .run = run_chain,
 };

@@ -18,11 +18,6 @@ static esp_status run_flat(const struct espi_task *task, struct esp_plan *plan,
     return st ? st : espi_transfers_plan(&t, plan, err);
 }
 
-static const struct espi_algo_use uses[] = {
-    {.use = ESPI_USE_LIBRARY_WHOLE},
-    {.use = 0},
-};
-
 const struct espi_algo espi_algo_flat = {
     .name = "flat",
     .family = "atomic",
@@ -32,6 +27,5 @@ const struct espi_algo espi_algo_flat = {
     .paper = "folklore",
     .complexity = "O(m log n)",
     .summary = "the root sends to every host itself",
-    .uses = uses,
     .run = run_flat,
 };

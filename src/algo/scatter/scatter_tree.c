@@ -148,10 +148,6 @@ static esp_status run_scatter_tree(const struct espi_task *task, struct esp_plan
 static const struct espi_algo_use uses[] = {
     {.use = ESPI_USE_QUICK},
     {.use = ESPI_USE_QUICK, .set = {{OPTION_TREE, TREE_ECEF}}, .n_set = 1},
-    {.use = ESPI_USE_LIBRARY_SLICED, .set = {{OPTION_TREE, TREE_FLAT}}, .n_set = 1},
-    {.use = ESPI_USE_LIBRARY_SLICED | ESPI_USE_LIBRARY_SCATTERED,
-     .set = {{OPTION_TREE, TREE_BINOMIAL}},
-     .n_set = 1},
     {.use = 0},
 };
 

@@ -1,0 +1,79 @@
+#include "native/predict.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "native/simulate.h"
+#include "native/tuning.h"
+
+esp_status espi_native_predict(const struct espi_native_library *library,
+                               const struct esp_platform *team, esp_op op, int root,
+                               double size_bytes, double *native_s, struct esp_err *err)
+{
+    const struct espi_native_rule *rule = espi_native_rule_for(
+        library->table, op, team->n_hosts, espi_native_bytes(team, op, size_bytes));
+    double makespan_s = 0;
+    esp_status st = ESP_OK;
+    if (rule) {
+        struct espi_native_run run = {.algo = rule->algo,
+                                      .root = root,
+                                      .size_bytes = size_bytes,
+                                      .segment_bytes = rule->segment_bytes,
+                                      .fanout = rule->fanout,
+                                      .protocol = library->protocol,
+                                      .rounds_most = ESPI_PREDICT_ROUNDS};
+        st = espi_native_makespan(team, &run, &makespan_s, err);
+    }
+    if (st == ESP_ENOMEM)
+        return st;
+    *native_s = !st && isfinite(makespan_s) ? makespan_s : 0;
+    return ESP_OK;
+}
+
+/* ---- limits ---- */
+
+struct limit {
+    const char *library, *variable;
+    size_t offset; /* in struct espi_protocol */
+};
+
+#define LIMIT(library, variable, member)                                                 \
+    {                                                                                    \
+        library, variable, offsetof(struct espi_protocol, member)                        \
+    }
+static const struct limit limits[] = {
+    LIMIT("openmpi", "OMPI_MCA_btl_tcp_eager_limit", eager_bytes),
+    LIMIT("openmpi", "OMPI_MCA_btl_tcp_rndv_eager_limit", first_bytes),
+    LIMIT("mpich", "UCX_RNDV_THRESH", eager_bytes),
+};
+
+/* Digits, and perhaps a letter for powers of 1024, in front of the end or of "b". */
+static int read_limit(const char *text, double *out)
+{
+    static const char letters[] = "kmg";
+    double bytes = 0;
+    size_t at = espi_scan_number(text, strlen(text), &bytes), digits = at;
+    const char *letter = text[at] ? strchr(letters, text[at] | 0x20) : NULL;
+    for (const char *l = letters; letter && l <= letter; l++)
+        bytes *= 1024;
+    at += letter != NULL;
+    at += text[at] == 'b' || text[at] == 'B';
+    if (digits == 0 || text[at] || !(bytes < 0x1p52))
+        return -1;
+    *out = bytes;
+    return 0;
+}
+
+void espi_native_read_limits(const char *library, char *(*get)(const char *name),
+                             struct espi_protocol *protocol)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const char *text =
+            strcmp(limits[i].library, library) == 0 ? get(limits[i].variable) : NULL;
+        double bytes;
+        if (text && !read_limit(text, &bytes))
+            *(double *)((char *)protocol + limits[i].offset) = bytes;
+    }
+}
