@@ -1,6 +1,6 @@
 /* Finds sites by how long a message takes from host to host.
  *
- * Distance of two hosts: the latency, not taken for less than a quarter of a millisecond,
+ * Distance of two hosts: the latency, not taken for less than half a millisecond,
  * below which differences are those of switches and schedulers.
  *
  * The pairs that were measured, nearest first, join hosts to ever larger clusters (single
