@@ -6,6 +6,9 @@
  * something, for then the caller may have work to do that shows only when it looks again.
  * One look is not enough: libevent itself looks again after each event, and who tests for
  * one thing and then for another sees what came with the first only at the third look.
+ * Nor soon after something was sent: MPICH looks in every call that asks whether messages
+ * are done, up to four times and also where all of them are, and who only sends, a root,
+ * so waited 10 ms for each of its short messages.
  *
  * For MPICH (ESPALIER_WAIT_MPICH) it also ends programs: with its TCP transport on
  * several hosts MPI_Finalize can hang. Ranks wait for each other, as MPI_Finalize would
@@ -17,12 +20,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 #define WAIT_MS  10
-#define SOON     4 /* looks */
+#define SOON     16 /* looks */
 
 static __thread int restless; /* how many looks there are still to be without waiting */
 
@@ -84,6 +89,38 @@ EXPORTED int poll(struct pollfd *fds, nfds_t count, int timeout)
     int n = real(fds, count, patience(timeout));
     looked(n);
     return n;
+}
+
+/* ---- sending ---- */
+
+EXPORTED ssize_t send(int fd, const void *data, size_t bytes, int flags)
+{
+    static ssize_t (*real)(int, const void *, size_t, int);
+
+    if (!real)
+        real = (ssize_t(*)(int, const void *, size_t, int))next("send");
+    restless = SOON;
+    return real(fd, data, bytes, flags);
+}
+
+EXPORTED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    static ssize_t (*real)(int, const struct msghdr *, int);
+
+    if (!real)
+        real = (ssize_t(*)(int, const struct msghdr *, int))next("sendmsg");
+    restless = SOON;
+    return real(fd, message, flags);
+}
+
+EXPORTED ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    static ssize_t (*real)(int, const struct iovec *, int);
+
+    if (!real)
+        real = (ssize_t(*)(int, const struct iovec *, int))next("writev");
+    restless = SOON;
+    return real(fd, parts, count);
 }
 
 #ifdef ESPALIER_WAIT_MPICH
