@@ -5,6 +5,7 @@
  *   counts for the time that it can be used, not before the first byte can be there and
  *   not so late that what it carries comes in after the end; for a scatter the same
  *   within the program itself, for all parts and for those that go far (part_times.c);
+ * - the quickest flow to one target (quickest_flow.c), of a broadcast;
  * - cuts (cut_times.c): all that has to leave the root, or enter a host or a site, and
  * the latency of the shortest ways to and from there;
  * - the longest of the shortest ways.
@@ -17,6 +18,7 @@
 #include "base/err.h"
 #include "bound/op_bound.h"
 #include "bound/part_times.h"
+#include "bound/quickest_flow.h"
 #include "bound/tuning.h"
 #include "plan/ops.h"
 #include "solve/packing.h"
@@ -95,6 +97,18 @@ static espi_latency_place place_of(esp_model model, int inward)
     }
 }
 
+/* The target within (or without) a site to which it is farthest, -1: there is none. */
+static int farthest_target(const struct search *s, int site, int without)
+{
+    const struct esp_platform *p = s->net.p;
+    int best = -1;
+    for (int v = 0; v < p->n_nodes; v++)
+        if (s->is_target[v] && (site < -1 || (p->node_site[v] == site) != without) &&
+            (best < 0 || s->from_s[v] > s->from_s[best]))
+            best = v;
+    return best;
+}
+
 /* ---- throughput ---- */
 
 /* The delay of each resource: the least of its links before and after. */
@@ -140,6 +154,21 @@ static void shrink_resources(struct espi_view *v, double end_s, const double *de
         v->links.time_s[k] *= scale[v->links.resource[k]];
 }
 
+/* Every target gets the message, by ways of which the short ones may be thin. Those of a
+ * site are about as far. */
+static esp_status bound_flows(struct search *s, struct esp_err *err)
+{
+    const struct esp_platform *p = s->net.p;
+    esp_status st = ESP_OK;
+    for (int site = -1; site < p->n_sites && !st; site++) {
+        int target = farthest_target(s, site, 0);
+        if (target >= 0)
+            st = espi_quickest_flow_s(&s->net, s->t->root, target, s->t->size_bytes,
+                                      &s->best_s, err);
+    }
+    return st;
+}
+
 /* A broadcast: the prices of the best packing of trees, and once more those of the best
  * packing within the time that is known to be needed, when it is so short that delays
  * count. */
@@ -164,16 +193,18 @@ static esp_status bound_trees(struct search *s, struct esp_err *err)
     resource_delays(s, &v.links, delay_s, scale);
     for (int x = 0; x < v.links.n; x++)
         scale[x] = 1;
-    for (int pass = 0; pass < 2 && !st; pass++) {
+    int delays_count = 1;
+    for (int pass = 0; pass < 2 && delays_count && !st; pass++) {
         st = espi_packing_solve(&v, v.host[t->root], &options, arena, &packing, err);
         if (st || !isfinite(packing.bound))
             break;
         raise_bound(s, priced_s(&packing, v.links.n, scale, delay_s, slices, at));
-        if (pass || s->best_s <= ESPI_DELAYS_COUNT * slices / packing.bound)
-            break;
-        shrink_resources(&v, s->best_s, delay_s, scale);
+        if (pass == 0) {
+            delays_count = s->best_s > ESPI_DELAYS_COUNT * slices / packing.bound;
+            shrink_resources(&v, s->best_s, delay_s, scale);
+        }
     }
-    return st;
+    return st || !delays_count ? st : bound_flows(s, err);
 }
 
 /* A scatter: what each resource is used for in its time. */
@@ -238,18 +269,6 @@ static int cut_site(struct search *s, int site, int out, double bytes)
         n ? espi_cut_s(&s->net, s->links, n, bytes, s->before_s, s->after_s) : 0;
     raise_bound(s, end_s);
     return end_s < 0 ? -1 : 0;
-}
-
-/* The target within (or without) a site to which it is farthest, -1: there is none. */
-static int farthest_target(const struct search *s, int site, int without)
-{
-    const struct esp_platform *p = s->net.p;
-    int best = -1;
-    for (int v = 0; v < p->n_nodes; v++)
-        if (s->is_target[v] && (site < -1 || (p->node_site[v] == site) != without) &&
-            (best < 0 || s->from_s[v] > s->from_s[best]))
-            best = v;
-    return best;
 }
 
 /* What has to reach one target, over cuts before it. */

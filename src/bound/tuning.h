@@ -71,4 +71,29 @@
  * chosen on: the most sites that networks of bench_finish have */
 enum { ESPI_PARTS_DISTANCES = 8 };
 
+/* So many paths of the quickest flow to a target are looked at.
+ * unit: paths
+ * trades: larger, time; smaller, lower bounds where many paths are needed
+ * shown by: bench_finish --sizes 64e6 --kinds full
+ * chosen on: full networks of up to 32 hosts
+ */
+enum { ESPI_QUICKEST_PATHS = 256 };
+
+/* Steps towards the end of the quickest flow, and halvings to the last that its labels
+ * prove.
+ * unit: steps
+ * trades: larger, time; smaller, lower bounds
+ * shown by: bench_finish --sizes 64e6 --kinds full
+ * chosen on: full networks of up to 32 hosts
+ */
+enum { ESPI_QUICKEST_STEPS = 8, ESPI_QUICKEST_HALVINGS = 30 };
+
+/* How near that end is found.
+ * unit: relative
+ * trades: larger, lower bounds, by as much; smaller, linear programs for nothing
+ * shown by: bench_finish --sizes 64e6 --kinds full
+ * chosen on: not measured; far below what plans differ by
+ */
+#define ESPI_QUICKEST_NEAR 1e-5
+
 #endif
