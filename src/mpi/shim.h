@@ -86,7 +86,7 @@ struct espi_entry_trials {
     uint64_t bytes; /* of the calls that are compared */
     int n_strange;  /* calls of other sizes in a row */
     /* calls whose times are not told yet: the first, and the last */
-    int n_own, contender[2];
+    int n_own, contender[2], is_new[2];
     struct espi_call_clock own[2], all[2];
     int under_way; /* the ranks agree on them */
     MPI_Request request;
@@ -142,6 +142,8 @@ struct espi_comm {
     int no_rank_platform; /* it cannot be made: all is native */
     struct espi_rank_platform rank_platform;
     double agree_s; /* predicted: what it takes that the ranks agree; 0: not known yet */
+    unsigned
+        tried[2]; /* natively, by plans: operations of which a call was timed, bits */
     uint64_t n_started;              /* non-blocking calls */
     uint64_t n_agreed;               /* entries */
     int n_held;                      /* of them under way */

@@ -20,6 +20,9 @@
  * ahead: no more than the former, and what it is compared with is wrong alike. Where they
  * differ by no more than a call takes, it is what the user waited for.
  *
+ * The first call of a way on a communicator may be slow for what is done once: libraries
+ * connect two ranks when they first talk. It does not decide against the way.
+ *
  * Reductions that round are no matter of trials, unless the user says so: their last bits
  * would change with the way, from one call to the next.
  *
@@ -193,6 +196,15 @@ static void start_agreement(const struct espi_call *call, struct espi_entry_tria
     t->under_way = 1;
 }
 
+/* The first call of a way: MPI libraries connect ranks when they first talk. */
+static int is_new_way(struct espi_comm *c, const struct espi_entry *e, int contender)
+{
+    unsigned *tried = &c->tried[is_plans_number(e, contender)], bit = 1u << e->op;
+    int is_new = !(*tried & bit);
+    *tried |= bit;
+    return is_new;
+}
+
 /* Whatever came of the call: others count it. */
 void espi_trials_leave(struct espi_call *call)
 {
@@ -202,6 +214,7 @@ void espi_trials_leave(struct espi_call *call)
     call->clock.end_s = wall_s();
     call->clock.waited_s = t->waited_s;
     t->contender[t->n_own] = call->contender;
+    t->is_new[t->n_own] = is_new_way(call->c, call->timed, call->contender);
     t->own[t->n_own++] = call->clock;
     if (!first)
         start_agreement(call, t);
@@ -215,14 +228,14 @@ static struct espi_call_time time_of(const struct espi_call_clock *all)
 
 /* What agreeing took, where it is known, was less than was predicted, or others came late
  * and that was waited for. */
-static void tell_time(struct espi_entry *e, int contender,
+static void tell_time(struct espi_entry *e, int contender, int is_new,
                       const struct espi_call_clock *all)
 {
     struct espi_trials *record = &e->trials.record;
     struct espi_call_time time = time_of(all);
     if (all->waited_s > 0 && all->waited_s < record->agree_s)
         record->agree_s = all->waited_s;
-    espi_trials_tell(record, contender, time);
+    (is_new ? espi_trials_tell_new : espi_trials_tell)(record, contender, time);
     if (espi_job.settings.log >= ESPI_LOG_DEBUG)
         espi_say(ESPI_LOG_DEBUG,
                  "%s from rank %d, about %llu bytes: %s took %.3g to %.3g s; now %s",
@@ -242,7 +255,7 @@ static void settle_times(struct espi_entry *e)
     if (PMPI_Wait(&t->request, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         espi_end_job(esp_op_name(e->op), "cannot agree with others on a time");
     for (int i = 0; i < t->n_own; i++)
-        tell_time(e, t->contender[i], &t->all[i]);
+        tell_time(e, t->contender[i], t->is_new[i], &t->all[i]);
     t->under_way = 0;
     t->n_own = 0;
     t->waited_s = espi_now_s() - start_s;

@@ -8,6 +8,12 @@
 #include "native/simulate.h"
 #include "native/tuning.h"
 
+static uint64_t rounds_for(int n_ranks)
+{
+    int rounds = ESPI_PREDICT_MESSAGES / (n_ranks > 0 ? n_ranks : 1);
+    return (uint64_t)(rounds > ESPI_PREDICT_ROUNDS ? rounds : ESPI_PREDICT_ROUNDS);
+}
+
 esp_status espi_native_predict(const struct espi_native_library *library,
                                const struct esp_platform *team, esp_op op, int root,
                                double size_bytes, double *native_s, struct esp_err *err)
@@ -23,7 +29,7 @@ esp_status espi_native_predict(const struct espi_native_library *library,
                                       .segment_bytes = rule->segment_bytes,
                                       .fanout = rule->fanout,
                                       .protocol = library->protocol,
-                                      .rounds_most = ESPI_PREDICT_ROUNDS};
+                                      .rounds_most = rounds_for(team->n_hosts)};
         st = espi_native_makespan(team, &run, &makespan_s, err);
     }
     if (st == ESP_ENOMEM)

@@ -13,13 +13,21 @@
 #define ESPI_TUNE_GAIN 1.1
 
 /* In a prediction while a program waits: when every connection has carried so many
- * messages the rest is taken to go as they did.
+ * messages the rest is taken to go as they did; or more, see ESPI_PREDICT_MESSAGES.
  * unit: messages
  * trades: larger, first calls wait longer; smaller, predictions are off
  * shown by: bench_choice
  * chosen on: rings of 8 to 27 ranks on random networks (test_native): with 4 predictions
  * are up to 28% off with the standard seed, with 8 less than 20% (36% with another) */
 enum { ESPI_PREDICT_ROUNDS = 8 };
+
+/* Where ranks are few, so many messages of all of them are looked at.
+ * unit: messages
+ * trades: larger, first calls wait longer; smaller, predictions are off
+ * shown by: bench_choice, bench/choice
+ * chosen on: racks:3, where a ring of 16 ranks was predicted 40% too long by 8 rounds of
+ * 15 */
+enum { ESPI_PREDICT_MESSAGES = 1024 };
 
 /* Messages are cut into no more segments.
  * unit: segments

@@ -296,7 +296,9 @@ static void tell_within(struct espi_trials *t, int i, struct espi_call_time time
         note_far(t, before, espi_contender_time(&t->contender[before]));
 }
 
-void espi_trials_tell(struct espi_trials *t, int contender, struct espi_call_time time)
+/* own_s: what the way is to blame for. */
+static void tell_call(struct espi_trials *t, int contender, struct espi_call_time time,
+                      double own_s)
 {
     if (contender < 0 || contender >= t->n)
         return;
@@ -310,7 +312,20 @@ void espi_trials_tell(struct espi_trials *t, int contender, struct espi_call_tim
     else
         tell_after(t, contender, time);
     if (others || contender != t->favourite)
-        t->spent_s += fmax(0, time.high_s - favourite_s(t));
+        t->spent_s += fmax(0, own_s - favourite_s(t));
+}
+
+void espi_trials_tell(struct espi_trials *t, int contender, struct espi_call_time time)
+{
+    tell_call(t, contender, time, time.high_s);
+}
+
+void espi_trials_tell_new(struct espi_trials *t, int contender,
+                          struct espi_call_time time)
+{
+    if (contender >= 0 && contender < t->n)
+        time.low_s = fmin(time.low_s, t->contender[contender].predicted_s);
+    tell_call(t, contender, time, time.low_s);
 }
 
 void espi_trials_resume(struct espi_trials *t)

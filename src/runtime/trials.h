@@ -74,6 +74,11 @@ struct espi_turn espi_trials_next(struct espi_trials *t);
  */
 void espi_trials_tell(struct espi_trials *t, int contender, struct espi_call_time time);
 
+/* The same of a call in which connections may have been made that later ones find: what
+ * such calls take is somewhere between what was predicted and what was seen. */
+void espi_trials_tell_new(struct espi_trials *t, int contender,
+                          struct espi_call_time time);
+
 /* Calls are of another size from now on: the favourite stays, and is tried again. */
 void espi_trials_renew(struct espi_trials *t);
 

@@ -11,7 +11,6 @@
 
 #include "base/rng.h"
 #include "native/simulate.h"
-#include "native/tuning.h"
 #include "platform/platform.h"
 #include "runtime/choice.h"
 #include "runtime/knobs.h"
@@ -366,8 +365,7 @@ static void the_library_is_simulated(void **state)
                                       .size_bytes = bytes,
                                       .segment_bytes = rule->segment_bytes,
                                       .fanout = rule->fanout,
-                                      .protocol = known.table->protocol,
-                                      .rounds_most = ESPI_PREDICT_ROUNDS};
+                                      .protocol = known.table->protocol};
         assert_int_equal(espi_native_makespan(team.p, &run, &native_s, NULL), ESP_OK);
         assert_true(choice.native_s == native_s);
         double margin = op == ESP_OP_BCAST && bytes <= ESPI_SHORT_BYTES

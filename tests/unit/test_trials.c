@@ -23,6 +23,7 @@ struct world {
     double agree_s, noise, late_s;
     int stalls_left[ESPI_CONTENDERS]; /* first samples of each */
     double stall;
+    int connects; /* first samples are told as those of ways that are new */
 };
 
 struct run {
@@ -62,7 +63,9 @@ static struct espi_turn make_call(struct run *r, struct world *w)
     r->untold[r->n_untold] = turn.contender;
     r->times[r->n_untold++] = (struct espi_call_time){took_s, took_s + late_s};
     for (int i = 0; !first && i < r->n_untold; i++)
-        espi_trials_tell(&r->trial, r->untold[i], r->times[i]);
+        (w->connects && r->trial.contender[r->untold[i]].n_tried == 0
+             ? espi_trials_tell_new
+             : espi_trials_tell)(&r->trial, r->untold[i], r->times[i]);
     if (!first)
         r->n_untold = 0;
     return turn;
@@ -127,6 +130,31 @@ static void finds_the_best(void **state)
         run_init(&r, &w, test_seed((uint64_t)k));
         make_calls(&r, &w, 400);
         assert_true(w.true_s[r.trial.favourite] <= best_s(&w) * 1.06);
+    }
+}
+
+/* First calls in which connections are made, however slow, do not decide: where
+ * predictions are about right the better way is found within ten calls. */
+static void connecting_does_not_decide(void **state)
+{
+    (void)state;
+    for (int k = 0; k < test_draws(4000); k++) {
+        struct run r;
+        struct espi_rng rng;
+        espi_rng_seed(&rng, test_seed(700000 + (uint64_t)k));
+        double ratio = espi_rng_range(&rng, 1.2, 1.9);
+        int better = (int)espi_rng_below(&rng, 2), slow = (int)espi_rng_below(&rng, 3);
+        struct world w = {.n = 2,
+                          .predicted_s = {1, espi_rng_range(&rng, 1, 1.3)},
+                          .true_s = {better == 0 ? 1 : ratio, better == 1 ? 1 : ratio},
+                          .noise = 0.02,
+                          .agree_s = 0.01,
+                          .stall = espi_rng_log_range(&rng, 2, 50),
+                          .stalls_left = {slow != 1, slow != 0},
+                          .connects = 1};
+        run_init(&r, &w, test_seed((uint64_t)k));
+        make_calls(&r, &w, 10);
+        assert_int_equal(r.trial.favourite, better);
     }
 }
 
@@ -499,6 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(begins_with_the_prediction),
         cmocka_unit_test(finds_the_best),
+        cmocka_unit_test(connecting_does_not_decide),
         cmocka_unit_test(decides_early),
         cmocka_unit_test(costs_what_it_may),
         cmocka_unit_test(regret_is_bounded),
