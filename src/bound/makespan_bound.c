@@ -193,18 +193,16 @@ static esp_status bound_trees(struct search *s, struct esp_err *err)
     resource_delays(s, &v.links, delay_s, scale);
     for (int x = 0; x < v.links.n; x++)
         scale[x] = 1;
-    int delays_count = 1;
-    for (int pass = 0; pass < 2 && delays_count && !st; pass++) {
+    for (int pass = 0; pass < 2 && !st; pass++) {
         st = espi_packing_solve(&v, v.host[t->root], &options, arena, &packing, err);
         if (st || !isfinite(packing.bound))
             break;
         raise_bound(s, priced_s(&packing, v.links.n, scale, delay_s, slices, at));
-        if (pass == 0) {
-            delays_count = s->best_s > ESPI_DELAYS_COUNT * slices / packing.bound;
-            shrink_resources(&v, s->best_s, delay_s, scale);
-        }
+        if (pass || s->best_s <= ESPI_DELAYS_COUNT * slices / packing.bound)
+            break;
+        shrink_resources(&v, s->best_s, delay_s, scale);
     }
-    return st || !delays_count ? st : bound_flows(s, err);
+    return st || s->net.p->n_links > ESPI_QUICKEST_LINKS ? st : bound_flows(s, err);
 }
 
 /* A scatter: what each resource is used for in its time. */

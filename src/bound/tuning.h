@@ -71,6 +71,15 @@
  * chosen on: the most sites that networks of bench_finish have */
 enum { ESPI_PARTS_DISTANCES = 8 };
 
+/* Up to so many links quickest flows are looked for.
+ * unit: links
+ * trades: larger, time: three quarters of a second on 10,000 hosts (Tiers), for nothing;
+ *   smaller, lower bounds
+ * shown by: espalier bound
+ * chosen on: 128 hosts, each joined to all others, take a hundredth of a second
+ */
+enum { ESPI_QUICKEST_LINKS = 1 << 14 };
+
 /* So many paths of the quickest flow to a target are looked at.
  * unit: paths
  * trades: larger, time; smaller, lower bounds where many paths are needed
