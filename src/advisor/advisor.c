@@ -92,6 +92,7 @@ esp_status espi_advisor_renew(struct espi_advisor *a, const struct esp_platform 
     a->planner = planner;
     espi_belief_done(&a->belief);
     a->belief = fresh;
+    a->blames = (struct espi_blames){.next = 0};
     a->net = net;
     for (int i = 0; i < ESPI_OPEN_CALLS; i++)
         a->open[i].n_expected = 0;
@@ -163,7 +164,7 @@ esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *r
     a->whole++;
     struct espi_told_call told = {c->bytes, c->slices, a->options.window, c->reports,
                                   c->is_first};
-    return espi_diagnose_slow_links(&a->belief, &told, now_s, err);
+    return espi_diagnose_slow_links(&a->belief, &a->blames, &told, now_s, err);
 }
 
 /* ---- the outlook ---- */
@@ -173,8 +174,8 @@ void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
 {
     *out = (struct espi_outlook){
         .root = a->root, .last_s = a->last_s, .calls = a->calls, .whole = a->whole};
-    for (int g = 0; g < a->belief.n_groups; g++)
-        out->slow += espi_belief_factor(&a->belief, g, now_s, NULL) < ESPI_FULL;
+    for (int r = 0; r < a->belief.n_resources; r++)
+        out->slow += espi_belief_factor(&a->belief, r, now_s, NULL) < ESPI_FULL;
     if (a->calls == 0)
         return;
     double last = a->sizes[a->n_sizes - 1];
@@ -190,26 +191,27 @@ void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
 double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,
                            double *error)
 {
-    return espi_belief_factor(&a->belief, a->belief.group[link], now_s, error);
+    return espi_belief_link_factor(&a->belief, link, now_s, error);
 }
 
 int espi_advisor_rates(const struct espi_advisor *a, double now_s,
                        struct espi_believed_rate *out, int max)
 {
     int n = 0;
-    for (int g = 0; g < a->belief.n_groups; g++) {
-        const struct espi_fate *fate = &a->belief.fate[g];
+    for (int r = 0; r < a->belief.n_resources; r++) {
+        const struct espi_fate *fate = &a->belief.fate[r];
         struct espi_forecast f;
         if (!fate->series || espi_series_next(fate->series, &f) || n++ >= max)
             continue;
         struct espi_believed_rate *rate = &out[n - 1];
-        *rate = (struct espi_believed_rate){.group = g,
+        *rate = (struct espi_believed_rate){.resource = r,
                                             .first_link = fate->first_link,
                                             .n_links = fate->n_links,
+                                            .full_Bps = fate->full_Bps,
                                             .heard_s = fate->heard_s,
                                             .samples = f.samples,
                                             .method = f.method};
-        rate->factor = espi_belief_factor(&a->belief, g, now_s, &rate->error);
+        rate->factor = espi_belief_factor(&a->belief, r, now_s, &rate->error);
     }
     return n;
 }

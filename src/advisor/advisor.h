@@ -3,12 +3,13 @@
  * when a search has to end: the service around it and the experiments in the simulator
  * bring those.
  *
- * Belief: each group of links that share their fate (a cable; the links between two
- * sites; else a link alone) has a factor of the bandwidth that the platform says. Every
- * broadcast that ran tells of it: a host that took longer to receive than its tree
- * explains, while its sender did not, was held up on the way between the two. Factors are
- * forecast from their series; a group that nothing was heard of for a while drifts back
- * to what the platform says.
+ * Belief: each resource (belief.h: a cable; the links between two sites; else a link
+ * alone) has a factor of the rate that the platform says. Every broadcast that ran tells
+ * of it: a host that took longer to receive than its tree explains, while its sender did
+ * not, was held up by a resource on the way between the two; not by one that served
+ * others in time meanwhile, but by the one that explains most. Factors are forecast from
+ * their series; a resource that nothing was heard of for a while drifts back to what the
+ * platform says.
  *
  * Prediction: sizes by a line through the last calls, gaps by a line through their
  * logarithms. Plans are made for the predicted size, its half and its double, and must
@@ -79,7 +80,7 @@ struct espi_outlook {
     double gap_s;      /* from the last call to the next; 0: not known */
     double last_s;     /* when the last call was */
     long calls, whole; /* whole: of which every rank told */
-    int slow;          /* groups believed to have less than 0.8 of their bandwidth */
+    int slow;          /* resources believed to have less than 0.8 of their rate */
 };
 
 void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
@@ -89,16 +90,17 @@ void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
 double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,
                            double *error);
 
-/* What is believed of a group of links of which something was heard. */
+/* What is believed of a resource of which something was heard. */
 struct espi_believed_rate {
-    int group, first_link, n_links;
-    double factor, error; /* of the bandwidth that the platform says */
+    int resource, first_link, n_links; /* a cable if that number is one's */
+    double full_Bps;                   /* by what the platform says */
+    double factor, error;              /* of that */
     double heard_s;
     long samples;
     const char *method; /* the predictor that spoke */
 };
 
-/* Those groups, up to max of them; gives how many there are. */
+/* Those resources, up to max of them; gives how many there are. */
 int espi_advisor_rates(const struct espi_advisor *a, double now_s,
                        struct espi_believed_rate *out, int max);
 

@@ -6,6 +6,7 @@
 #include "advisor/belief.h"
 #include "advisor/connection_history.h"
 #include "advisor/probe_planner.h"
+#include "advisor/slow_link_diagnosis.h"
 #include "advisor/tuning.h"
 #include "base/rng.h"
 
@@ -33,6 +34,7 @@ struct espi_advisor {
     const struct esp_platform *net;
     struct espi_advisor_options options;
     struct espi_belief belief;
+    struct espi_blames blames;
     struct espi_probe_planner *planner; /* NULL: no probes */
     /* ranks may be ahead of others, and letters late */
     struct espi_open_call open[ESPI_OPEN_CALLS];

@@ -64,19 +64,19 @@ static esp_status set_first_scene(struct advising *x, double now_s)
 static esp_status set_scenes(struct advising *x, double now_s)
 {
     const struct espi_belief *b = &x->a->belief;
-    double *lots = ESPI_ARENA_NEW(&x->arena, double, b->n_groups + 1), worst = 0;
+    double *lots = ESPI_ARENA_NEW(&x->arena, double, b->n_resources + 1), worst = 0;
     if (!lots)
         return espi_err_nomem(x->err);
-    for (int g = 0; g < b->n_groups; g++) {
+    for (int r = 0; r < b->n_resources; r++) {
         double error;
-        espi_belief_factor(b, g, now_s, &error);
+        espi_belief_factor(b, r, now_s, &error);
         worst = fmax(worst, error);
     }
     int wanted = worst > ESPI_SCENES_FROM ? ESPI_SCENES : 1;
     esp_status st = ESP_OK;
     while (x->n_scenes < wanted && !st && !is_late(x)) {
-        for (int g = 0; g < b->n_groups; g++)
-            lots[g] = espi_rng_range(&x->a->rng, -ESPI_SCENES_SPREAD, ESPI_SCENES_SPREAD);
+        for (int r = 0; r < b->n_resources; r++)
+            lots[r] = espi_rng_range(&x->a->rng, -ESPI_SCENES_SPREAD, ESPI_SCENES_SPREAD);
         st = espi_belief_platform(b, now_s, lots, &x->scene[x->n_scenes], x->err);
         x->n_scenes += !st;
     }

@@ -10,54 +10,108 @@
 #include "base/portable_math.h"
 #include "platform/platform.h"
 
-/* ---- groups ---- */
+/* ---- resources ---- */
 
 static int site_of(const struct esp_platform *p, int node)
 {
     return espi_is_switch(p, node) ? -1 : p->node_site[node];
 }
 
-/* Links on a cable go with the cable, those between two sites with each other, others
- * alone. Numbers are spread: cables first, pairs of sites, then links. */
-static int raw_group(const struct esp_platform *p, int link)
+/* Does it lead from one site to another? */
+static int is_far(const struct esp_platform *p, int link)
+{
+    int from = site_of(p, p->tail[link]), to = site_of(p, p->head[link]);
+    return from >= 0 && to >= 0 && from != to;
+}
+
+static int cables_of(const struct esp_platform *p, int link, const int **cables)
+{
+    int first = p->n_shared ? p->link_shared.start[link] : 0;
+    *cables = p->n_shared ? p->link_shared.item + first : NULL;
+    return p->n_shared ? p->link_shared.start[link + 1] - first : 0;
+}
+
+/* A link without a cable goes with the others between the same two sites; within a site
+ * it is alone. Numbers are spread: pairs of sites first, then links. */
+static int spread_number(const struct esp_platform *p, int link)
 {
     int sites = p->n_sites;
-    int from = site_of(p, p->tail[link]), to = site_of(p, p->head[link]);
-    if (p->n_shared && p->link_shared.start[link] < p->link_shared.start[link + 1])
-        return p->link_shared.item[p->link_shared.start[link]];
-    if (from >= 0 && to >= 0 && from != to)
-        return p->n_shared + from * sites + to;
-    return p->n_shared + sites * sites + link;
+    return is_far(p, link) ? site_of(p, p->tail[link]) * sites + site_of(p, p->head[link])
+                           : sites * sites + link;
+}
+
+/* Cables come first, by their numbers. */
+static int list_resources(struct espi_belief *b)
+{
+    const struct esp_platform *net = b->net;
+    size_t spread = (size_t)net->n_sites * (size_t)net->n_sites + (size_t)net->n_links;
+    size_t uses = (size_t)(net->n_shared ? net->link_shared.start[net->n_links] : 0);
+    int *number = ESPI_NEW(int, spread + 1), n = 0;
+    b->first = ESPI_NEW(int, (size_t)net->n_links + 1);
+    b->resource = ESPI_NEW(int, uses + (size_t)net->n_links + 1);
+    if (!number || !b->first || !b->resource) {
+        espi_free(number);
+        return -1;
+    }
+    memset(number, -1, spread * sizeof *number);
+    b->n_resources = net->n_shared;
+    for (int e = 0; e < net->n_links; e++) {
+        const int *cables;
+        int count = cables_of(net, e, &cables);
+        b->first[e] = n;
+        for (int i = 0; i < count; i++)
+            b->resource[n++] = cables[i];
+        if (count)
+            continue;
+        int *at = &number[spread_number(net, e)];
+        if (*at < 0)
+            *at = b->n_resources++;
+        b->resource[n++] = *at;
+    }
+    b->first[net->n_links] = n;
+    espi_free(number);
+    return 0;
+}
+
+static void rate_cable(const struct esp_platform *net, int cable, struct espi_fate *fate)
+{
+    double fastest_Bps = 0;
+    for (int k = net->shared_links.start[cable]; k < net->shared_links.start[cable + 1];
+         k++)
+        fastest_Bps = fmax(fastest_Bps, net->bandwidth_Bps[net->shared_links.item[k]]);
+    fate->full_Bps = net->shared_Bps[cable];
+    fate->shown_Bps = fmin(fate->full_Bps, fastest_Bps);
+}
+
+static void rate_resources(struct espi_belief *b)
+{
+    const struct esp_platform *net = b->net;
+    for (int r = 0; r < b->n_resources; r++)
+        b->fate[r].full_Bps = b->fate[r].shown_Bps = INFINITY;
+    for (int r = 0; r < net->n_shared; r++)
+        rate_cable(net, r, &b->fate[r]);
+    for (int e = net->n_links - 1; e >= 0; e--)
+        for (int i = b->first[e]; i < b->first[e + 1]; i++) {
+            struct espi_fate *fate = &b->fate[b->resource[i]];
+            fate->is_far = (fate->is_far || fate->n_links == 0) && is_far(net, e);
+            fate->first_link = e;
+            fate->n_links++;
+            if (b->resource[i] >= net->n_shared)
+                fate->full_Bps = fate->shown_Bps =
+                    fmin(fate->full_Bps, net->bandwidth_Bps[e]);
+        }
 }
 
 esp_status espi_belief_init(struct espi_belief *b, const struct esp_platform *net,
                             double forget_s, struct esp_err *err)
 {
-    size_t raw = (size_t)net->n_shared + (size_t)net->n_sites * (size_t)net->n_sites +
-                 (size_t)net->n_links;
-    int *number = ESPI_NEW(int, raw + 1);
     *b = (struct espi_belief){.net = net, .forget_s = forget_s};
-    b->group = ESPI_NEW(int, (size_t)net->n_links + 1);
-    if (!number || !b->group) {
-        espi_free(number);
-        espi_belief_done(b);
-        return espi_err_nomem(err);
-    }
-    memset(number, -1, raw * sizeof *number);
-    for (int e = 0; e < net->n_links; e++) {
-        int *at = &number[raw_group(net, e)];
-        if (*at < 0)
-            *at = b->n_groups++;
-        b->group[e] = *at;
-    }
-    espi_free(number);
-    b->fate = espi_calloc((size_t)b->n_groups + 1, sizeof *b->fate);
-    for (int e = net->n_links - 1; e >= 0 && b->fate; e--) {
-        b->fate[b->group[e]].first_link = e;
-        b->fate[b->group[e]].n_links++;
-    }
+    if (!list_resources(b))
+        b->fate = espi_calloc((size_t)b->n_resources + 1, sizeof *b->fate);
     b->fixed = net->n_hosts < net->n_nodes;
     esp_status st = b->fate ? ESP_OK : espi_err_nomem(err);
+    if (!st)
+        rate_resources(b);
     if (!st && b->fixed)
         st = espi_view_init(&b->ways, net, 65536, &b->arena, err);
     if (st)
@@ -67,18 +121,19 @@ esp_status espi_belief_init(struct espi_belief *b, const struct esp_platform *ne
 
 void espi_belief_done(struct espi_belief *b)
 {
-    for (int g = 0; g < b->n_groups && b->fate; g++)
-        espi_series_free(b->fate[g].series);
+    for (int r = 0; r < b->n_resources && b->fate; r++)
+        espi_series_free(b->fate[r].series);
     espi_free(b->fate);
-    espi_free(b->group);
+    espi_free(b->first);
+    espi_free(b->resource);
     espi_arena_done(&b->arena);
     *b = (struct espi_belief){0};
 }
 
-esp_status espi_belief_hear(struct espi_belief *b, int group, double factor, double now_s,
-                            struct esp_err *err)
+esp_status espi_belief_hear(struct espi_belief *b, int resource, double factor,
+                            double now_s, struct esp_err *err)
 {
-    struct espi_fate *fate = &b->fate[group];
+    struct espi_fate *fate = &b->fate[resource];
     if (!fate->series) {
         esp_status st = espi_series_create(&fate->series, err);
         if (st)
@@ -90,10 +145,17 @@ esp_status espi_belief_hear(struct espi_belief *b, int group, double factor, dou
     return ESP_OK;
 }
 
-double espi_belief_factor(const struct espi_belief *b, int group, double now_s,
+void espi_belief_forget(struct espi_belief *b, int resource)
+{
+    espi_series_free(b->fate[resource].series);
+    b->fate[resource].series = NULL;
+    b->fate[resource].heard_s = 0;
+}
+
+double espi_belief_factor(const struct espi_belief *b, int resource, double now_s,
                           double *error)
 {
-    const struct espi_fate *fate = &b->fate[group];
+    const struct espi_fate *fate = &b->fate[resource];
     struct espi_forecast f;
     if (error)
         *error = 0;
@@ -105,23 +167,52 @@ double espi_belief_factor(const struct espi_belief *b, int group, double now_s,
     return 1 - fresh * (1 - fmin(fmax(f.value, ESPI_FACTOR_MIN), 1));
 }
 
+/* What a cable with that factor leaves a link of its bandwidth. */
+static double left_by_cable(const struct esp_platform *net, int cable, double factor,
+                            int link)
+{
+    return factor < 1 ? net->shared_Bps[cable] * factor / net->bandwidth_Bps[link] : 1;
+}
+
+double espi_belief_link_factor(const struct espi_belief *b, int link, double now_s,
+                               double *error)
+{
+    double least = 1, off_least = 0;
+    for (int i = b->first[link]; i < b->first[link + 1]; i++) {
+        int r = b->resource[i];
+        double off, factor = espi_belief_factor(b, r, now_s, &off);
+        if (r < b->net->n_shared)
+            factor = left_by_cable(b->net, r, factor, link);
+        if (i == b->first[link] || factor < least) {
+            least = fmin(factor, 1);
+            off_least = off;
+        }
+    }
+    if (error)
+        *error = off_least;
+    return least;
+}
+
 /* ---- platforms ---- */
 
-/* Factors of all links and cables of the network. */
+/* Factors of all resources, with cables first, and what they leave of the links. */
 static void set_factors(const struct espi_belief *b, double now_s, const double *lots,
-                        double *factor, double *cable)
+                        double *own, double *factor)
 {
     const struct esp_platform *net = b->net;
-    for (int s = 0; s < net->n_shared; s++)
-        cable[s] = 1;
-    for (int e = 0; e < net->n_links; e++) {
+    for (int r = 0; r < b->n_resources; r++) {
         double error;
-        factor[e] = espi_belief_factor(b, b->group[e], now_s, &error);
+        own[r] = espi_belief_factor(b, r, now_s, &error);
         if (lots)
-            factor[e] =
-                fmin(fmax(factor[e] + lots[b->group[e]] * error, ESPI_FACTOR_MIN), 1);
-        if (net->n_shared && net->link_shared.start[e] < net->link_shared.start[e + 1])
-            cable[net->link_shared.item[net->link_shared.start[e]]] = factor[e];
+            own[r] = fmin(fmax(own[r] + lots[r] * error, ESPI_FACTOR_MIN), 1);
+    }
+    for (int e = 0; e < net->n_links; e++) {
+        factor[e] = 1;
+        for (int i = b->first[e]; i < b->first[e + 1]; i++) {
+            int r = b->resource[i];
+            double left = r < net->n_shared ? left_by_cable(net, r, own[r], e) : own[r];
+            factor[e] = fmin(factor[e], left);
+        }
     }
 }
 
@@ -252,15 +343,15 @@ static esp_status make_platform(const struct espi_belief *b, double now_s,
 {
     const struct esp_platform *net = b->net;
     double *factor = ESPI_NEW(double, (size_t)net->n_links + 1);
-    double *cable = ESPI_NEW(double, (size_t)net->n_shared + 1);
-    esp_status st = factor && cable ? ESP_OK : espi_err_nomem(err);
+    double *own = ESPI_NEW(double, (size_t)b->n_resources + 1);
+    esp_status st = factor && own ? ESP_OK : espi_err_nomem(err);
     if (!st) {
-        set_factors(b, now_s, lots, factor, cable);
-        st = ways ? build_ways(b, factor, cable, out, err)
-                  : espi_platform_scaled(net, factor, cable, out, err);
+        set_factors(b, now_s, lots, own, factor);
+        st = ways ? build_ways(b, factor, own, out, err)
+                  : espi_platform_scaled(net, factor, own, out, err);
     }
     espi_free(factor);
-    espi_free(cable);
+    espi_free(own);
     return st;
 }
 

@@ -1,5 +1,7 @@
-/* What is believed of the network: a factor of the bandwidth for each group of links that
- * share their fate. */
+/* What is believed of the network: a factor of its rate for each resource, which is a
+ * cable (in networks that were measured the ports of hosts are cables, too), or where
+ * links have none, those between two sites together, or a link alone. A transfer passes
+ * all resources of its links, and the slowest holds it up. */
 #ifndef ESPI_ADVISOR_BELIEF_H
 #define ESPI_ADVISOR_BELIEF_H
 
@@ -13,12 +15,16 @@
 
 struct espi_belief {
     const struct esp_platform *net;
-    int n_groups;
-    int *group; /* link -> group */
+    int n_resources; /* cables come first, by their numbers */
+    int *first,
+        *resource; /* of link e: resource[first[e]] .. resource[first[e + 1] - 1] */
     struct espi_fate {
         struct espi_series *series; /* NULL: nothing heard yet */
         double heard_s;
         int first_link, n_links;
+        int is_far;       /* are all of them between sites? */
+        double full_Bps;  /* by what the platform says */
+        double shown_Bps; /* of it a single transfer can show so much */
     } * fate;
     double forget_s;
     /* With switches: the way between each two hosts, which the network chooses and load
@@ -32,13 +38,20 @@ esp_status espi_belief_init(struct espi_belief *b, const struct esp_platform *ne
                             double forget_s, struct esp_err *err);
 void espi_belief_done(struct espi_belief *b);
 
-/* A measurement of a group's factor; ESP_ENOMEM is the only failure. */
-esp_status espi_belief_hear(struct espi_belief *b, int group, double factor, double now_s,
-                            struct esp_err *err);
+/* A measurement of a resource's factor; ESP_ENOMEM is the only failure. */
+esp_status espi_belief_hear(struct espi_belief *b, int resource, double factor,
+                            double now_s, struct esp_err *err);
 
-/* The factor expected, from 0.01 to 1, and the error to reckon with. */
-double espi_belief_factor(const struct espi_belief *b, int group, double now_s,
+/* All that was heard of a resource was about another. */
+void espi_belief_forget(struct espi_belief *b, int resource);
+
+/* The factor expected of a resource, from 0.01 to 1, and the error to reckon with. */
+double espi_belief_factor(const struct espi_belief *b, int resource, double now_s,
                           double *error);
+
+/* What its resources leave of a link's bandwidth. */
+double espi_belief_link_factor(const struct espi_belief *b, int link, double now_s,
+                               double *error);
 
 /* The network itself, its links and cables as fast as believed. */
 esp_status espi_belief_scaled(const struct espi_belief *b, double now_s,
@@ -54,7 +67,7 @@ esp_status espi_belief_translate(const struct espi_belief *b, const struct esp_p
 
 /* The platform as believed: with switches, hosts joined by one link for each way, and a
  * cable for each link that ways share, so that no plan counts on other ways; with `lots`
- * not NULL each group is off by its error times a number from there (one a group). */
+ * not NULL each resource is off by its error times a number from there (one each). */
 esp_status espi_belief_platform(const struct espi_belief *b, double now_s,
                                 const double *lots, struct esp_platform **out,
                                 struct esp_err *err);

@@ -1,5 +1,4 @@
-/* Which ways there are between hosts, and what is noted of the groups of links on them.
- */
+/* Which ways there are between hosts, and what is noted of the resources on them. */
 #include <math.h>
 #include <string.h>
 
@@ -35,21 +34,20 @@ static void ends_of(const struct espi_belief *b, int way, int *from, int *to)
     *to = b->fixed ? b->ways.node[b->ways.g.head[way]] : b->net->head[way];
 }
 
-static double nominal_Bps(const struct esp_platform *net, int link)
+/* Of all links of a way; one that two of them pass counts twice. */
+static int count_resources(const struct espi_belief *b, int way)
 {
-    double Bps = net->bandwidth_Bps[link];
-    for (int k = net->n_shared ? net->link_shared.start[link] : 0;
-         net->n_shared && k < net->link_shared.start[link + 1]; k++)
-        Bps = fmin(Bps, net->shared_Bps[net->link_shared.item[k]]);
-    return Bps;
+    const int *links;
+    int single, count = links_of(b, way, &links, &single), n = 0;
+    for (int i = 0; i < count; i++)
+        n += b->first[links[i] + 1] - b->first[links[i]];
+    return n;
 }
 
-/* Is it short enough to find out on which of its links a train was slow? */
+/* Is it short enough to find out which of its resources made a train slow? */
 static int is_short(const struct espi_belief *b, int way)
 {
-    int single;
-    const int *links;
-    return links_of(b, way, &links, &single) <= ESPI_PROBE_PLANNER_SUSPECTS;
+    return count_resources(b, way) <= ESPI_PROBE_PLANNER_SUSPECTS;
 }
 
 /* Of the hosts that can probe all, or every so many-th where there are many. */
@@ -60,18 +58,20 @@ static void choose_hosts(struct espi_probe_planner *q)
         q->chosen[i] = q->able[i] && place++ % stride == 0;
 }
 
-/* The groups of a way, each once, put behind item[n]; how many there are then. */
+/* The resources of a way, each once, put behind item[n]; how many there are then. */
 static int put_way(struct espi_probe_planner *q, int way, int n)
 {
+    const struct espi_belief *b = q->belief;
     const int *links;
-    int single, first = n, count = links_of(q->belief, way, &links, &single);
-    for (int i = 0; i < count; i++) {
-        int g = q->belief->group[links[i]], k = first;
-        while (k < n && q->item[k] != g)
-            k++;
-        if (k == n)
-            q->item[n++] = g;
-    }
+    int single, first = n, count = links_of(b, way, &links, &single);
+    for (int i = 0; i < count; i++)
+        for (int j = b->first[links[i]]; j < b->first[links[i] + 1]; j++) {
+            int r = b->resource[j], k = first;
+            while (k < n && q->item[k] != r)
+                k++;
+            if (k == n)
+                q->item[n++] = r;
+        }
     return n;
 }
 
@@ -96,31 +96,31 @@ double espi_probe_planner_narrowest_Bps(const struct espi_probe_planner *q, int 
 {
     double Bps = INFINITY;
     for (int i = q->start[way]; i < q->start[way + 1]; i++)
-        Bps = fmin(Bps, q->group[q->item[i]].nominal_Bps);
+        Bps = fmin(Bps, q->resource[q->item[i]].nominal_Bps);
     return Bps;
 }
 
-/* Ways by group: where a group is the slowest of some, only those, since the others
+/* Ways by resource: where one is the slowest of some, only those, since the others
  * would not show it. */
 static int lists(const struct espi_probe_planner *q, int way, int i)
 {
-    const struct espi_probe_planner_group *g = &q->group[q->item[i]];
+    const struct espi_probed_resource *g = &q->resource[q->item[i]];
     return !g->narrow || g->nominal_Bps <= espi_probe_planner_narrowest_Bps(q, way);
 }
 
 static void put_lists(struct espi_probe_planner *q)
 {
-    for (int g = 0; g < q->n_groups; g++)
-        q->group[g].narrow = 0;
-    memset(q->by_start, 0, ((size_t)q->n_groups + 2) * sizeof *q->by_start);
+    for (int g = 0; g < q->n_resources; g++)
+        q->resource[g].narrow = 0;
+    memset(q->by_start, 0, ((size_t)q->n_resources + 2) * sizeof *q->by_start);
     for (int w = 0; w < q->n_ways; w++)
         for (int i = q->start[w]; i < q->start[w + 1]; i++)
-            q->group[q->item[i]].narrow |= q->group[q->item[i]].nominal_Bps <=
-                                           espi_probe_planner_narrowest_Bps(q, w);
+            q->resource[q->item[i]].narrow |= q->resource[q->item[i]].nominal_Bps <=
+                                              espi_probe_planner_narrowest_Bps(q, w);
     for (int w = 0; w < q->n_ways; w++)
         for (int i = q->start[w]; i < q->start[w + 1]; i++)
             q->by_start[q->item[i] + 2] += lists(q, w, i);
-    for (int g = 0; g < q->n_groups; g++)
+    for (int g = 0; g < q->n_resources; g++)
         q->by_start[g + 2] += q->by_start[g + 1];
     for (int w = 0; w < q->n_ways; w++)
         for (int i = q->start[w]; i < q->start[w + 1]; i++)
@@ -143,12 +143,11 @@ static size_t count_room(struct espi_probe_planner *q)
 {
     const struct espi_belief *b = q->belief;
     size_t items = 0, longest = 0;
-    const int *links;
-    int single, pairs = ESPI_PROBED_HOSTS_MAX * (ESPI_PROBED_HOSTS_MAX - 1);
+    int pairs = ESPI_PROBED_HOSTS_MAX * (ESPI_PROBED_HOSTS_MAX - 1);
     q->ways_max = b->fixed && ways_of(b) > pairs ? pairs : ways_of(b);
     for (int way = 0; way < ways_of(b); way++)
         if (is_short(b, way)) {
-            size_t n = (size_t)links_of(b, way, &links, &single);
+            size_t n = (size_t)count_resources(b, way);
             items += n;
             longest = n > longest ? n : longest;
         }
@@ -160,7 +159,7 @@ static int make_room(struct espi_probe_planner *q)
 {
     const struct esp_platform *net = q->belief->net;
     size_t items = count_room(q), ways = (size_t)q->ways_max;
-    q->group = espi_calloc((size_t)q->n_groups + 1, sizeof *q->group);
+    q->resource = espi_calloc((size_t)q->n_resources + 1, sizeof *q->resource);
     q->able = espi_calloc((size_t)net->n_nodes + 1, 1);
     q->chosen = espi_calloc((size_t)net->n_nodes + 1, 1);
     q->host_free_s = espi_calloc((size_t)net->n_nodes + 1, sizeof *q->host_free_s);
@@ -168,9 +167,9 @@ static int make_room(struct espi_probe_planner *q)
     q->to = ESPI_NEW(int, ways + 1);
     q->start = ESPI_NEW(int, ways + 1);
     q->item = ESPI_NEW(int, items + 1);
-    q->by_start = espi_calloc((size_t)q->n_groups + 2, sizeof *q->by_start);
+    q->by_start = espi_calloc((size_t)q->n_resources + 2, sizeof *q->by_start);
     q->by_item = ESPI_NEW(int, items + 1);
-    return q->group && q->able && q->chosen && q->host_free_s && q->from && q->to &&
+    return q->resource && q->able && q->chosen && q->host_free_s && q->from && q->to &&
            q->start && q->item && q->by_start && q->by_item;
 }
 
@@ -183,18 +182,15 @@ esp_status espi_probe_planner_create(struct espi_belief *belief, double share,
     *q = (struct espi_probe_planner){.belief = belief,
                                      .share = fmin(fmax(share, 1e-6), 1),
                                      .begun_s = -1,
-                                     .n_groups = belief->n_groups};
+                                     .n_resources = belief->n_resources};
     q->tally.change_link = -1;
     if (!make_room(q)) {
         espi_probe_planner_free(q);
         return espi_err_nomem(err);
     }
-    for (int g = 0; g < q->n_groups; g++)
-        q->group[g].nominal_Bps = INFINITY;
-    for (int e = 0; e < belief->net->n_links; e++) {
-        double *Bps = &q->group[belief->group[e]].nominal_Bps;
-        *Bps = fmin(*Bps, nominal_Bps(belief->net, e));
-        q->fastest_Bps = fmax(q->fastest_Bps, *Bps);
+    for (int r = 0; r < q->n_resources; r++) {
+        q->resource[r].nominal_Bps = belief->fate[r].shown_Bps;
+        q->fastest_Bps = fmax(q->fastest_Bps, belief->fate[r].shown_Bps);
     }
     *out = q;
     return ESP_OK;
@@ -204,7 +200,7 @@ void espi_probe_planner_free(struct espi_probe_planner *q)
 {
     if (!q)
         return;
-    espi_free(q->group);
+    espi_free(q->resource);
     espi_free(q->able);
     espi_free(q->chosen);
     espi_free(q->host_free_s);
@@ -233,8 +229,8 @@ void espi_probe_planner_succeed(struct espi_probe_planner *q,
 void espi_probe_planner_begin(struct espi_probe_planner *q, double now_s)
 {
     q->begun_s = now_s;
-    for (int g = 0; g < q->n_groups; g++)
-        q->group[g].probed_s = now_s;
+    for (int g = 0; g < q->n_resources; g++)
+        q->resource[g].probed_s = now_s;
 }
 
 void espi_probe_planner_set_host(struct espi_probe_planner *q, int node, int able)
@@ -249,19 +245,25 @@ void espi_probe_planner_set_host(struct espi_probe_planner *q, int node, int abl
         q->tally.most_hosts = q->tally.hosts;
 }
 
+static void mark_way(struct espi_probe_planner *q, int way,
+                     enum espi_probe_planner_use use)
+{
+    const struct espi_belief *b = q->belief;
+    const int *links;
+    int single, n = links_of(b, way, &links, &single);
+    for (int i = 0; i < n; i++)
+        for (int k = b->first[links[i]]; k < b->first[links[i] + 1]; k++) {
+            struct espi_probed_resource *r = &q->resource[b->resource[k]];
+            *(use == ESPI_PROBE_PLANNER_IN_FORCE ? &r->in_force : &r->rival) =
+                q->turn + 1;
+        }
+}
+
 void espi_probe_planner_mark(struct espi_probe_planner *q, const struct esp_plan *plan,
                              enum espi_probe_planner_use use, int turn)
 {
     q->turn = turn;
     for (int t = 0; t < plan->n_trees; t++)
-        for (int h = 0; h < plan->trees[t].n_hops; h++) {
-            const int *links;
-            int single, n = links_of(q->belief, plan->trees[t].hops[h], &links, &single);
-            for (int i = 0; i < n; i++) {
-                struct espi_probe_planner_group *g =
-                    &q->group[q->belief->group[links[i]]];
-                *(use == ESPI_PROBE_PLANNER_IN_FORCE ? &g->in_force : &g->rival) =
-                    turn + 1;
-            }
-        }
+        for (int h = 0; h < plan->trees[t].n_hops; h++)
+            mark_way(q, plan->trees[t].hops[h], use);
 }

@@ -27,7 +27,9 @@ double espi_probe_planner_room_s(const struct espi_outlook *o, double begun_s,
 
 static double believed_Bps(const struct espi_probe_planner *q, int g, double now_s)
 {
-    return q->group[g].nominal_Bps * espi_belief_factor(q->belief, g, now_s, NULL);
+    return fmin(q->resource[g].nominal_Bps,
+                q->belief->fate[g].full_Bps *
+                    espi_belief_factor(q->belief, g, now_s, NULL));
 }
 
 /* How long a train takes on a way as believed. */
@@ -48,14 +50,14 @@ static int is_free(const struct espi_probe_planner *q, int way, double now_s)
         q->host_free_s[to] > now_s)
         return 0;
     for (int i = q->start[way]; i < q->start[way + 1]; i++)
-        if (q->group[q->item[i]].free_s > now_s)
+        if (q->resource[q->item[i]].free_s > now_s)
             return 0;
     return 1;
 }
 
 /* How often it has its turn, as plans pass it or not. */
 static double weight(const struct espi_probe_planner *q,
-                     const struct espi_probe_planner_group *g)
+                     const struct espi_probed_resource *g)
 {
     if (g->in_force && q->turn - g->in_force < ESPI_MARK_TURNS)
         return 16;
@@ -67,27 +69,27 @@ static double weight(const struct espi_probe_planner *q,
 static double urgency(const struct espi_probe_planner *q, int g, double room_s,
                       double now_s)
 {
-    const struct espi_probe_planner_group *group = &q->group[g];
-    double error, heard_s = fmax(group->probed_s, q->belief->fate[g].heard_s);
-    double times = weight(q, group);
+    const struct espi_probed_resource *resource = &q->resource[g];
+    double error, heard_s = fmax(resource->probed_s, q->belief->fate[g].heard_s);
+    double times = weight(q, resource);
     if (now_s - heard_s < fmin(2 * room_s, ESPI_MOMENT_S) / sqrt(times))
         return 0;
     espi_belief_factor(q->belief, g, now_s, &error);
-    double slowness = q->fastest_Bps / group->nominal_Bps;
+    double slowness = q->fastest_Bps / resource->nominal_Bps;
     return (now_s - heard_s) * times * slowness * slowness * (1 + 10 * error);
 }
 
-/* A way that passes the group and is free; -1: none. They take their turns. */
+/* A way that passes the resource and is free; -1: none. They take their turns. */
 static int free_way(struct espi_probe_planner *q, int g, double now_s)
 {
-    struct espi_probe_planner_group *group = &q->group[g];
+    struct espi_probed_resource *resource = &q->resource[g];
     int first = q->by_start[g], n = q->by_start[g + 1] - first;
-    if (n == 0 || group->free_s > now_s)
+    if (n == 0 || resource->free_s > now_s)
         return -1;
     for (int i = 0; i < n && i < ESPI_PROBE_TRIES; i++) {
         /* Steps that are no divisors, so that senders and receivers change. */
-        int at = (int)(((unsigned)group->cursor * 2654435761U) % (unsigned)n);
-        group->cursor++;
+        int at = (int)(((unsigned)resource->cursor * 2654435761U) % (unsigned)n);
+        resource->cursor++;
         if (is_free(q, q->by_item[first + at], now_s))
             return q->by_item[first + at];
     }
@@ -98,7 +100,7 @@ static int most_urgent_way(struct espi_probe_planner *q, double room_s, double n
 {
     int best = -1;
     double best_urgency = 0;
-    for (int g = 0; g < q->n_groups; g++) {
+    for (int g = 0; g < q->n_resources; g++) {
         if (q->by_start[g] == q->by_start[g + 1])
             continue; /* no way shows it */
         double u = urgency(q, g, room_s, now_s);
@@ -122,9 +124,9 @@ static int is_suspect(const struct espi_probe_planner *q, int g)
 /* Has it carried more than the suspects let through, since then? */
 static int has_carried(const struct espi_probe_planner *q, int g, double since_s)
 {
-    const struct espi_probe_planner_group *group = &q->group[g];
-    return group->carried_s >= since_s &&
-           group->carried_Bps >= ESPI_LATE * q->suspect_Bps;
+    const struct espi_probed_resource *resource = &q->resource[g];
+    return resource->carried_s >= since_s &&
+           resource->carried_Bps >= ESPI_LATE * q->suspect_Bps;
 }
 
 /* How well a probe of that way would part the suspects: the fewer others could be slow
@@ -166,7 +168,7 @@ static void begin_probe(struct espi_probe_planner *q, int way, double now_s)
 {
     double Bps = espi_probe_planner_narrowest_Bps(q, way);
     for (int i = q->start[way]; i < q->start[way + 1]; i++) {
-        struct espi_probe_planner_group *g = &q->group[q->item[i]];
+        struct espi_probed_resource *g = &q->resource[q->item[i]];
         g->free_s = now_s + ESPI_TRAIN_BYTES / (q->share * g->nominal_Bps);
     }
     double free_s = now_s + ESPI_TRAIN_BYTES / (q->share * Bps);
@@ -221,9 +223,8 @@ static esp_status hear_rate(struct espi_probe_planner *q, int g, double Bps, dou
                             int *changed, struct esp_err *err)
 {
     double before = espi_belief_factor(q->belief, g, now_s, NULL);
-    double factor = Bps / q->group[g].nominal_Bps;
-    if (factor > ESPI_FULL)
-        factor = 1;
+    int shows_all = Bps > ESPI_FULL * q->resource[g].nominal_Bps;
+    double factor = shows_all ? 1 : Bps / q->belief->fate[g].full_Bps;
     esp_status st = espi_belief_hear(q->belief, g, factor, now_s, err);
     if (!st && fabs(factor - before) > ESPI_CHANGE * before) {
         *changed = 1;
@@ -238,7 +239,7 @@ static esp_status hear_rate(struct espi_probe_planner *q, int g, double Bps, dou
 static void note_carried(struct espi_probe_planner *q, double Bps, double now_s)
 {
     for (int i = q->start[q->way]; i < q->start[q->way + 1]; i++) {
-        struct espi_probe_planner_group *g = &q->group[q->item[i]];
+        struct espi_probed_resource *g = &q->resource[q->item[i]];
         if (now_s - g->carried_s > ESPI_RECENT_S || Bps >= g->carried_Bps) {
             g->carried_Bps = Bps;
             g->carried_s = now_s;
@@ -251,7 +252,7 @@ static void note_looked(struct espi_probe_planner *q, double Bps, double now_s)
 {
     double narrowest = espi_probe_planner_narrowest_Bps(q, q->way);
     for (int i = q->start[q->way]; i < q->start[q->way + 1]; i++) {
-        struct espi_probe_planner_group *g = &q->group[q->item[i]];
+        struct espi_probed_resource *g = &q->resource[q->item[i]];
         int shown = Bps >= ESPI_SHOWN * g->nominal_Bps;
         int narrow = g->nominal_Bps <= narrowest || !g->narrow;
         if (!shown && !narrow)
@@ -278,9 +279,9 @@ static esp_status hear_punctual(struct espi_probe_planner *q, double Bps, double
     int whole = Bps >= ESPI_FULL * espi_probe_planner_narrowest_Bps(q, q->way);
     for (int i = q->start[q->way]; i < q->start[q->way + 1] && !st; i++) {
         int g = q->item[i];
-        double nominal = q->group[g].nominal_Bps;
+        double nominal = q->resource[g].nominal_Bps;
         /* One that is the slowest of no way cannot show more than it just did. */
-        double seen_Bps = whole && !q->group[g].narrow ? nominal : Bps;
+        double seen_Bps = whole && !q->resource[g].narrow ? nominal : Bps;
         if (believed_Bps(q, g, now_s) < fmin(seen_Bps, ESPI_AS_GOOD * nominal) ||
             believed_Bps(q, g, now_s) <= slowest_Bps)
             st = hear_rate(q, g, seen_Bps, now_s, changed, err);
@@ -290,11 +291,11 @@ static esp_status hear_punctual(struct espi_probe_planner *q, double Bps, double
 
 static int may_blame(const struct espi_probe_planner *q, int g)
 {
-    return q->group[g].shown || (q->n_looked >= 4 && 2 * q->n_shown >= q->n_looked);
+    return q->resource[g].shown || (q->n_looked >= 4 && 2 * q->n_shown >= q->n_looked);
 }
 
-static esp_status blame_group(struct espi_probe_planner *q, int g, double now_s,
-                              int *changed, struct esp_err *err)
+static esp_status blame_resource(struct espi_probe_planner *q, int g, double now_s,
+                                 int *changed, struct esp_err *err)
 {
     if (may_blame(q, g))
         return hear_rate(q, g, q->suspect_Bps, now_s, changed, err);
@@ -346,7 +347,7 @@ static esp_status settle_suspects(struct espi_probe_planner *q, double now_s,
     double alike_Bps = ESPI_ALIKE_SUSPECTS * slowest_Bps;
     for (int i = 0; i < q->n_suspects && !st; i++)
         if (believed_Bps(q, q->suspect[i], now_s) <= alike_Bps)
-            st = blame_group(q, q->suspect[i], now_s, changed, err);
+            st = blame_resource(q, q->suspect[i], now_s, changed, err);
     q->n_suspects = 0;
     return st;
 }

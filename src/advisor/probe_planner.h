@@ -10,10 +10,10 @@
  * link is looked at again after a part of the time until that call, so that probes come
  * more often the nearer it is.
  *
- * Which: the group of links (belief.h) that has waited longest, where groups that plans
+ * Which: the resource (belief.h) that has waited longest, where resources that plans
  * in force pass count 16 times and those of plans that came close 4 times, slow ones by
  * the square of how much slower than the fastest they are, and doubtful ones more; so
- * every group has its turn. Where more hosts can probe than are worth the memory, only
+ * every resource has its turn. Where more hosts can probe than are worth the memory, only
  * ways between every so many-th of them count.
  *
  * What: a train that came as fast as believed clears all links of its way. One that came
@@ -29,7 +29,7 @@
 
 struct espi_outlook;
 
-/* limit: the longest way that is probed, in groups of links. */
+/* limit: the longest way that is probed, in resources. */
 enum { ESPI_PROBE_PLANNER_SUSPECTS = 32 };
 
 struct espi_probe_tally {

@@ -16,8 +16,23 @@ struct espi_told_call {
         *is_first; /* by node: its parent had never sent to it (connection_history.h) */
 };
 
+/* limit: those that are remembered, and the resources of a way. */
+enum { ESPI_BLAMES = 16, ESPI_BLAME_SUSPECTS = 16 };
+
+/* Late arcs of the last calls: what may have held them up, and what was believed to have.
+ */
+struct espi_blames {
+    struct espi_blame {
+        int suspect[ESPI_BLAME_SUSPECTS], n, blamed; /* resources; n is 0: none */
+        double Bps[ESPI_BLAME_SUSPECTS];             /* that passed them */
+        double at_s;
+    } past[ESPI_BLAMES];
+    int next;
+};
+
 /* Tells the belief what the call shows of it. ESP_ENOMEM is the only failure. */
 esp_status espi_diagnose_slow_links(struct espi_belief *belief,
+                                    struct espi_blames *blames,
                                     const struct espi_told_call *call, double now_s,
                                     struct esp_err *err);
 

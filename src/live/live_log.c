@@ -242,15 +242,15 @@ void espi_live_log_publish(struct espi_live_log *l, struct espi_advice *advice,
 
 /* ---- rates ---- */
 
-static void name_group(const struct esp_platform *p, int link, char *out, size_t size)
+static void name_resource(const struct esp_platform *p,
+                          const struct espi_believed_rate *rate, char *out, size_t size)
 {
-    int from = p->tail[link], to = p->head[link];
+    int link = rate->first_link, from = p->tail[link], to = p->head[link];
     int a = p->node_site[from], b = p->node_site[to];
     char text[8 * ESPI_LIVE_TEXT];
 
-    if (p->n_shared && p->link_shared.start[link] < p->link_shared.start[link + 1])
-        snprintf(text, sizeof text, "cable %s",
-                 espi_shared_name(p, p->link_shared.item[p->link_shared.start[link]]));
+    if (rate->resource < p->n_shared)
+        snprintf(text, sizeof text, "cable %s", espi_shared_name(p, rate->resource));
     else if (a >= 0 && b >= 0 && a != b && !espi_is_switch(p, from) &&
              !espi_is_switch(p, to))
         snprintf(text, sizeof text, "%s \xe2\x86\x92 %s", espi_names_text(&p->sites, a),
@@ -267,14 +267,12 @@ static void begin_rate(const struct espi_live_log *l, struct espi_live_rate *r,
     const struct esp_platform *p = l->p;
     int link = seen->first_link;
 
-    *r = (struct espi_live_rate){.group = seen->group,
+    *r = (struct espi_live_rate){.resource = seen->resource,
                                  .n_links = seen->n_links,
                                  .from = p->tail[link],
                                  .to = p->head[link],
-                                 .nominal_Bps = p->bandwidth_Bps[link]};
-    if (p->n_shared && p->link_shared.start[link] < p->link_shared.start[link + 1])
-        r->nominal_Bps = p->shared_Bps[p->link_shared.item[p->link_shared.start[link]]];
-    name_group(p, link, r->name, sizeof r->name);
+                                 .nominal_Bps = seen->full_Bps};
+    name_resource(p, seen, r->name, sizeof r->name);
 }
 
 static void update_rate(struct espi_live_rate *r, const struct espi_believed_rate *seen)
@@ -291,7 +289,7 @@ static void update_rate(struct espi_live_rate *r, const struct espi_believed_rat
     r->past[r->n_past++] = (float)seen->factor;
 }
 
-/* Groups come in the order of their numbers, as those of the last look stand. */
+/* Resources come in the order of their numbers, as those of the last look stand. */
 static int merge_rates(const struct espi_live_log *l,
                        const struct espi_believed_rate *seen, int n,
                        struct espi_live_rate *out)
@@ -299,9 +297,9 @@ static int merge_rates(const struct espi_live_log *l,
     const struct espi_live_rate *old = l->state.rate, *end = old + l->state.n_rates;
 
     for (int i = 0; i < n; i++) {
-        while (old < end && old->group < seen[i].group)
+        while (old < end && old->resource < seen[i].resource)
             old++;
-        if (old < end && old->group == seen[i].group)
+        if (old < end && old->resource == seen[i].resource)
             out[i] = *old;
         else
             begin_rate(l, &out[i], &seen[i]);

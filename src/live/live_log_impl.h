@@ -13,7 +13,7 @@ enum {
     ESPI_LIVE_CALLS = 512,     /* the last ones */
     ESPI_LIVE_PLANS = 128,     /* a root and class has at most two: the last and its
                                   forerunner, which may be in use still */
-    ESPI_LIVE_RATES = 200,     /* groups of links */
+    ESPI_LIVE_RATES = 200,     /* resources */
     ESPI_LIVE_PAST = 48,       /* what was believed of each before */
     ESPI_LIVE_DECISIONS = 100, /* kinds of calls */
     ESPI_LIVE_TEXT = 48,
@@ -43,7 +43,7 @@ struct espi_live_plan {
 };
 
 struct espi_live_rate {
-    int group, n_links, from, to; /* ends of its first link */
+    int resource, n_links, from, to; /* ends of its first link */
     double nominal_Bps, factor, error, heard_s;
     long samples;
     char name[2 * ESPI_LIVE_TEXT], method[24];

@@ -169,30 +169,6 @@ static esp_status plan_static(struct course *c, double bytes)
     return status;
 }
 
-/* ---- what ranks report ---- */
-
-static esp_status report_call(struct course *c, struct espi_advisor *advisor,
-                              const struct esp_plan *plan, uint64_t call, double bytes,
-                              double total_s, double now_s)
-{
-    struct espi_report r = espi_arrivals_report(plan, call, bytes);
-
-    r.total_s = total_s;
-    if (plan->n_trees > 1)
-        return ESP_OK;
-    espi_arrivals_of_children(&r, plan, c->arrival);
-    esp_status status = espi_advisor_hear(advisor, &r, now_s, c->err);
-    for (int i = 0; i < plan->trees[0].n_edges && status == ESP_OK; i++) {
-        const struct esp_edge *e = &plan->trees[0].edges[i];
-        r.node = e->to;
-        r.parent = e->from;
-        r.receive_s = c->arrival[e->to].last_s - c->arrival[e->to].first_s;
-        espi_arrivals_of_children(&r, plan, c->arrival);
-        status = espi_advisor_hear(advisor, &r, now_s, c->err);
-    }
-    return status;
-}
-
 /* ---- the contestants ---- */
 
 /* Before the call the advisor has had the gap: three sizes, or all while it is idle. */
@@ -227,8 +203,8 @@ static esp_status run_adaptive(struct course *c, struct job *j,
         espi_arrivals(c->p, plan, reality, bytes, c->arrival, took_s, c->err);
 
     if (status == ESP_OK)
-        status = report_call(c, j->advisor, plan, (uint64_t)call, bytes, *took_s,
-                             now_s + *took_s);
+        status = espi_arrivals_tell(j->advisor, plan, c->arrival, (uint64_t)call, bytes,
+                                    *took_s, now_s + *took_s, c->err);
     /* What travelled with this call is in force from the next one on. */
     for (int i = k - 1; i <= k; i++)
         if (i >= 0 && j->published[i]) {

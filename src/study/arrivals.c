@@ -69,3 +69,26 @@ void espi_arrivals_of_children(struct espi_report *r, const struct esp_plan *pla
             n++;
         }
 }
+
+esp_status espi_arrivals_tell(struct espi_advisor *advisor, const struct esp_plan *plan,
+                              const struct espi_arrival *arrivals, uint64_t call,
+                              double bytes, double total_s, double now_s,
+                              struct esp_err *err)
+{
+    struct espi_report r = espi_arrivals_report(plan, call, bytes);
+
+    r.total_s = total_s;
+    if (plan->n_trees > 1)
+        return ESP_OK;
+    espi_arrivals_of_children(&r, plan, arrivals);
+    esp_status status = espi_advisor_hear(advisor, &r, now_s, err);
+    for (int i = 0; i < plan->trees[0].n_edges && status == ESP_OK; i++) {
+        const struct esp_edge *e = &plan->trees[0].edges[i];
+        r.node = e->to;
+        r.parent = e->from;
+        r.receive_s = arrivals[e->to].last_s - arrivals[e->to].first_s;
+        espi_arrivals_of_children(&r, plan, arrivals);
+        status = espi_advisor_hear(advisor, &r, now_s, err);
+    }
+    return status;
+}

@@ -27,4 +27,10 @@ struct espi_report espi_arrivals_report(const struct esp_plan *plan, uint64_t ca
 void espi_arrivals_of_children(struct espi_report *r, const struct esp_plan *plan,
                                const struct espi_arrival *arrivals);
 
+/* All ranks tell the advisor of the call; of one by several trees they say nothing. */
+esp_status espi_arrivals_tell(struct espi_advisor *advisor, const struct esp_plan *plan,
+                              const struct espi_arrival *arrivals, uint64_t call,
+                              double bytes, double total_s, double now_s,
+                              struct esp_err *err);
+
 #endif

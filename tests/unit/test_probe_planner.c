@@ -128,7 +128,7 @@ static int probe_for(struct job *j, double seconds, int *changes)
 
 static double believed(const struct job *j, int link)
 {
-    return espi_belief_factor(&j->belief, j->belief.group[link], j->now_s, NULL);
+    return espi_belief_link_factor(&j->belief, link, j->now_s, NULL);
 }
 
 /* ---- when ---- */
