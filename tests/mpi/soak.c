@@ -66,10 +66,11 @@ struct shape {
     long n, stride, step;
 };
 
-/* many: by elements of a byte each, of which there may be more or fewer. */
-static struct shape describe(struct soaker *s, long n, int many)
+/* As the lots say. many: by elements of a byte each, of which there may be more or fewer.
+ */
+static struct shape describe_by(uint64_t *lots, long n, int many)
 {
-    long how = below(&s->own, 4);
+    long how = below(lots, 4);
     struct shape shape = {.count = 1, .n = n, .stride = 1, .step = n};
     if (many && how > 0)
         how = 3;
@@ -90,6 +91,11 @@ static struct shape describe(struct soaker *s, long n, int many)
     }
     MPI_Type_commit(&shape.type);
     return shape;
+}
+
+static struct shape describe(struct soaker *s, long n, int many)
+{
+    return describe_by(&s->own, n, many);
 }
 
 static unsigned char *room_for(const struct shape *shape, long parts)
@@ -263,8 +269,10 @@ static long allgatherv(struct soaker *s, const struct call *c)
     struct unequal u = draw_parts(s, c);
     int in_place = (int)below(&s->lots, 2);
     /* Elements of a byte on all ranks: Open MPI itself chooses its way by the size of the
-     * type that is sent, and waits for ever where ranks have different ones. */
-    struct shape own = describe(s, u.count[c->rank], 1), whole = describe(s, u.all, 1);
+     * type that is sent, and waits for ever where ranks have different ones. So does
+     * MPICH by the extent of what is received: what it pipelines it cuts by that. */
+    struct shape own = describe(s, u.count[c->rank], 1);
+    struct shape whole = describe_by(&s->lots, u.all, 1);
     unsigned char *from = room_for(&own, 1), *to = room_for(&whole, 1);
     struct shape mine = whole;
     mine.n = own.n;
