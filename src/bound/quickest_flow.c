@@ -377,7 +377,8 @@ static double proven_s(struct quickest *q, double from_s)
     double low_s = from_s, high_s = q->label_s[q->target];
     for (int i = 0; i < ESPI_QUICKEST_HALVINGS && low_s < high_s; i++) {
         double s = i ? (low_s + high_s) / 2 : high_s;
-        if (most_slices(q, s) < q->slices * ALIKE)
+        double slices = most_slices(q, s);
+        if (slices < q->slices * ALIKE)
             low_s = s;
         else
             high_s = s;
@@ -414,7 +415,8 @@ static esp_status prove_end(struct quickest *q, double at_s, double *end_s,
 {
     esp_status st = ESP_OK;
     for (int i = 0; i < ESPI_QUICKEST_STEPS && !st && q->rate > 0; i++) {
-        double over = most_slices(q, q->label_s[q->target]) - q->slices * ALIKE;
+        double over = most_slices(q, q->label_s[q->target]);
+        over -= q->slices * ALIKE;
         if (over < 0)
             break;
         at_s -= over / q->rate + ESPI_QUICKEST_NEAR * at_s;

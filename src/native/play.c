@@ -449,12 +449,12 @@ esp_status espi_play_script(struct espi_play *play, struct espi_arena *arena,
         g.now_s = at_s;
         pass_moment(&g);
     }
+    if (isfinite(at_s) && has_seen_enough(&g) && !g.out_of_memory)
+        extrapolate(&g);
     espi_free(g.parcel);
     espi_free(g.arrivals.item);
     if (g.out_of_memory)
         return espi_err_nomem(err);
-    if (isfinite(at_s) && has_seen_enough(&g))
-        extrapolate(&g);
     for (int r = 0; r < g.s->n_ranks && !isfinite(at_s); r++)
         if (!isfinite(play->end_s[r]))
             return espi_err(err, ESP_EINPUT, "rank %d waits for ever", r);

@@ -144,12 +144,14 @@ static void connecting_does_not_decide(void **state)
         espi_rng_seed(&rng, test_seed(700000 + (uint64_t)k));
         double ratio = espi_rng_range(&rng, 1.2, 1.9);
         int better = (int)espi_rng_below(&rng, 2), slow = (int)espi_rng_below(&rng, 3);
+        double other_s = espi_rng_range(&rng, 1, 1.3);
+        double stall = espi_rng_log_range(&rng, 2, 50);
         struct world w = {.n = 2,
-                          .predicted_s = {1, espi_rng_range(&rng, 1, 1.3)},
+                          .predicted_s = {1, other_s},
                           .true_s = {better == 0 ? 1 : ratio, better == 1 ? 1 : ratio},
                           .noise = 0.02,
                           .agree_s = 0.01,
-                          .stall = espi_rng_log_range(&rng, 2, 50),
+                          .stall = stall,
                           .stalls_left = {slow != 1, slow != 0},
                           .connects = 1};
         run_init(&r, &w, test_seed((uint64_t)k));
