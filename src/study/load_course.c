@@ -14,6 +14,8 @@ enum { FREE_CALLS = 3 };
  * broadcast has under way. */
 enum { WINDOW = 1 << 20 };
 
+/* Of the scenario, not tuned: long enough for the advisor to plan between two calls, and
+ * far shorter than what it believes lasts. */
 #define GAP_S 2.0
 
 struct course {
