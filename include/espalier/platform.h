@@ -113,6 +113,25 @@ ESP_API esp_status esp_builder_set_measurement(struct esp_builder *b,
                                                const struct esp_measurement *measured,
                                                struct esp_err *err);
 
+/* Prices of bytes, in US dollars a GB (10^9 bytes): what goes over a link or a cable that
+ * is there pays it. Finite and not negative; 0 where nothing is said. */
+ESP_API esp_status esp_builder_set_link_price(struct esp_builder *b, int link,
+                                              double usd_per_GB, struct esp_err *err);
+ESP_API esp_status esp_builder_set_cable_price(struct esp_builder *b, int cable,
+                                               double usd_per_GB, struct esp_err *err);
+
+/* A node may be several machines, rented by the hour: what its links and ports carry is
+ * of one, and adds up. */
+struct esp_machines {
+    double usd_per_hour; /* of one; 0 where nothing is said */
+    int max_count;       /* at most so many; 1 where nothing is said */
+};
+
+/* For a node that is there. */
+ESP_API esp_status esp_builder_set_machines(struct esp_builder *b, int node,
+                                            const struct esp_machines *machines,
+                                            struct esp_err *err);
+
 /* Checks the whole and makes the platform; the builder is empty afterwards. */
 ESP_API esp_status esp_builder_build(struct esp_builder *b, struct esp_platform **out,
                                      struct esp_err *err);
@@ -167,6 +186,16 @@ ESP_API struct esp_rate_range esp_platform_cable_range(const struct esp_platform
 ESP_API const struct esp_measurement *
 esp_platform_measurement(const struct esp_platform *p);
 
+/* ---- prices ---- */
+
+/* Does anything cost something, or has a node more than one machine? */
+ESP_API int esp_platform_has_prices(const struct esp_platform *p);
+/* USD a GB; NaN where there is no such link or cable. */
+ESP_API double esp_platform_link_price(const struct esp_platform *p, int link);
+ESP_API double esp_platform_cable_price(const struct esp_platform *p, int cable);
+ESP_API struct esp_machines esp_platform_node_machines(const struct esp_platform *p,
+                                                       int node);
+
 /* Are all hosts reachable from root? ESP_EINPUT and a sentence naming some that are not.
  */
 ESP_API esp_status esp_platform_check_root(const struct esp_platform *p, int root,
@@ -193,6 +222,7 @@ typedef enum esp_format {
     ESP_FORMAT_TIERS,
     ESP_FORMAT_SIMGRID,
     ESP_FORMAT_GRAPHML,
+    ESP_FORMAT_LINKS, /* CSV: a line for each link, under a header */
     ESP_FORMAT_COUNT
 } esp_format;
 

@@ -46,6 +46,7 @@ struct esp_builder {
     struct vec_double shared_Bps;
     struct vec_int shared_start, shared_link; /* row ends, links */
     struct espi_certainty certainty;
+    struct espi_prices prices;
 };
 
 /* Appends to one of the vectors above: -1 when out of memory. */
@@ -82,6 +83,7 @@ static void builder_clear(struct esp_builder *b)
     espi_free(b->shared_start.at);
     espi_free(b->shared_link.at);
     espi_certainty_done(&b->certainty);
+    espi_prices_done(&b->prices);
     memset(b, 0, sizeof *b);
 }
 
@@ -323,6 +325,33 @@ esp_status esp_builder_set_measurement(struct esp_builder *b,
     return st;
 }
 
+/* ---- prices ---- */
+
+esp_status esp_builder_set_link_price(struct esp_builder *b, int link, double usd_per_GB,
+                                      struct esp_err *err)
+{
+    if (link < 0 || (size_t)link >= b->tail.n)
+        return espi_err(err, ESP_EUSAGE, "there is no link %d", link);
+    return espi_price_set(&b->prices.links, link, usd_per_GB, err);
+}
+
+esp_status esp_builder_set_cable_price(struct esp_builder *b, int cable,
+                                       double usd_per_GB, struct esp_err *err)
+{
+    if (cable < 0 || (size_t)cable >= b->cables.n)
+        return espi_err(err, ESP_EUSAGE, "there is no cable %d", cable);
+    return espi_price_set(&b->prices.cables, cable, usd_per_GB, err);
+}
+
+esp_status esp_builder_set_machines(struct esp_builder *b, int node,
+                                    const struct esp_machines *machines,
+                                    struct esp_err *err)
+{
+    if (node < 0 || (size_t)node >= b->nodes.n)
+        return espi_err(err, ESP_EUSAGE, "there is no node %d", node);
+    return espi_machines_set(&b->prices, node, machines, err);
+}
+
 /* ---- build ---- */
 
 static esp_status check_whole(const struct esp_builder *b, struct esp_err *err)
@@ -434,6 +463,7 @@ static void take_arrays(struct esp_platform *p, struct esp_builder *b)
     p->shared_Bps = b->shared_Bps.at;
     p->shared_links.item = b->shared_link.at;
     p->certainty = b->certainty;
+    p->prices = b->prices;
     espi_free(b->shared_start.at);
     memset(b, 0, sizeof *b);
     for (int i = 0; i < p->n_nodes; i++)

@@ -58,6 +58,7 @@ void esp_platform_free(struct esp_platform *p)
     espi_free(p->link_shared.start);
     espi_free(p->link_shared.item);
     espi_certainty_done(&p->certainty);
+    espi_prices_done(&p->prices);
     espi_free(p);
 }
 
@@ -354,7 +355,25 @@ static esp_status copy_into(const struct esp_platform *p, int reversed,
             b, espi_shared_name(p, s), p->shared_Bps[s],
             p->shared_links.item + p->shared_links.start[s],
             p->shared_links.start[s + 1] - p->shared_links.start[s], err);
+    if (!st)
+        st = espi_prices_copy(&p->prices, b, err);
     return st ? st : copy_certainty(p, b, err);
+}
+
+esp_status espi_platform_begin_copy(const struct esp_platform *p,
+                                    struct esp_builder **out, struct esp_err *err)
+{
+    struct esp_builder *b;
+    esp_status st = esp_builder_create(&b, err);
+    if (st)
+        return st;
+    st = copy_into(p, 0, b, err);
+    esp_builder_set_model(b, p->model);
+    if (st)
+        esp_builder_free(b);
+    else
+        *out = b;
+    return st;
 }
 
 static esp_status copy_platform(const struct esp_platform *p, esp_model model,
@@ -469,5 +488,6 @@ int esp_platform_equal(const struct esp_platform *a, const struct esp_platform *
                      a->shared_links.start[s]) &&
            espi_ranges_equal(&a->certainty.links, &b->certainty.links, m) &&
            espi_ranges_equal(&a->certainty.cables, &b->certainty.cables, s) &&
-           espi_measurement_equal(&a->certainty.measured, &b->certainty.measured);
+           espi_measurement_equal(&a->certainty.measured, &b->certainty.measured) &&
+           espi_prices_equal(&a->prices, &b->prices, n, m, s);
 }

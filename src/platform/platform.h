@@ -7,6 +7,7 @@
 #include "graph/csr.h"
 #include "platform/certainty.h"
 #include "platform/names.h"
+#include "platform/prices.h"
 
 struct esp_platform {
     char *name;
@@ -32,6 +33,7 @@ struct esp_platform {
     struct espi_rows link_shared;  /* link -> cables; start is NULL when n_shared == 0 */
 
     struct espi_certainty certainty;
+    struct espi_prices prices;
 };
 
 static inline const char *espi_node_name(const struct esp_platform *p, int node)
@@ -59,6 +61,10 @@ static inline double espi_link_time_s(const struct esp_platform *p, int link,
  * said, which hangs on the size, is mirrored too. */
 esp_status espi_platform_mirrored(const struct esp_platform *p, double slice_bytes,
                                   struct esp_platform **out, struct esp_err *err);
+
+/* A builder with all that the platform has, to which more can be added. */
+esp_status espi_platform_begin_copy(const struct esp_platform *p,
+                                    struct esp_builder **out, struct esp_err *err);
 
 /* A copy in which each link has its bandwidth times link_factor[link], and each cable its
  * times cable_factor[cable]; all factors positive. */

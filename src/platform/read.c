@@ -13,7 +13,7 @@ static const char *const format_names[ESP_FORMAT_COUNT] = {
     [ESP_FORMAT_AUTO] = "auto",       [ESP_FORMAT_JSON] = "json",
     [ESP_FORMAT_MATRIX] = "matrix",   [ESP_FORMAT_EDGES] = "edges",
     [ESP_FORMAT_TIERS] = "tiers",     [ESP_FORMAT_SIMGRID] = "simgrid",
-    [ESP_FORMAT_GRAPHML] = "graphml",
+    [ESP_FORMAT_GRAPHML] = "graphml", [ESP_FORMAT_LINKS] = "links",
 };
 
 const char *esp_format_name(esp_format format)
@@ -77,6 +77,8 @@ static esp_format detect_lines(const char *text, size_t length, const char *wher
                 return ESP_FORMAT_TIERS;
             continue;
         }
+        if (espi_is_links_header(line))
+            return ESP_FORMAT_LINKS;
         if (memchr(line.text, ',', line.length) || memchr(line.text, ';', line.length))
             return ESP_FORMAT_MATRIX;
         break;
@@ -143,6 +145,8 @@ static esp_status read_text(esp_format format, const struct espi_source *source,
                                 err);
     case ESP_FORMAT_EDGES:
         return espi_read_edges(source, out, err);
+    case ESP_FORMAT_LINKS:
+        return espi_read_links(source, out, err);
     case ESP_FORMAT_TIERS:
         return espi_read_tiers(source, out, err);
     case ESP_FORMAT_GRAPHML:

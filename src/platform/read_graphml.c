@@ -3,9 +3,9 @@
  * Nodes by their id; edges by source and target, `directed` or not (an undirected edge
  * makes two links). What a <data> means is the attr.name of its key: latency_s, latency
  * or delay (0 when absent); bandwidth_Bps, bandwidth, capacity or speed (must be there);
- * send_s, recv_s, site, kind (host, switch, router) of nodes; model of the graph. Values
- * may have units; bare numbers are seconds and bytes a second. Other data is passed over.
- * The default model is one-port.
+ * usd_per_GB of edges; send_s, recv_s, usd_per_hour, max_count, site, kind (host, switch,
+ * router) of nodes; model of the graph. Values may have units; bare numbers are seconds
+ * and bytes a second. Other data is passed over. The default model is one-port.
  *
  * Refused: document types (and with them entities, which grow without bounds or fetch
  * other files), nested graphs, hyperedges, nesting deeper than 32. */
@@ -33,6 +33,9 @@ enum field {
     FIELD_SITE,
     FIELD_KIND,
     FIELD_MODEL,
+    FIELD_PRICE,
+    FIELD_HOUR,
+    FIELD_MACHINES,
     FIELD_COUNT
 };
 
@@ -46,6 +49,8 @@ static const struct {
     {"speed", FIELD_BANDWIDTH},     {"send_s", FIELD_SEND},
     {"recv_s", FIELD_RECV},         {"site", FIELD_SITE},
     {"kind", FIELD_KIND},           {"model", FIELD_MODEL},
+    {"usd_per_GB", FIELD_PRICE},    {"usd_per_hour", FIELD_HOUR},
+    {"max_count", FIELD_MACHINES},
 };
 
 enum owner { OWNER_NODE, OWNER_EDGE, OWNER_GRAPH, OWNER_COUNT };
@@ -61,7 +66,7 @@ struct edge {
     int source, target; /* names, see reader.names */
     int directed;
     size_t line;
-    double latency_s, bandwidth_Bps;
+    double latency_s, bandwidth_Bps, usd_per_GB;
 };
 
 struct reader {
@@ -200,6 +205,19 @@ static int quantity_of(struct reader *r, enum field field, enum owner owner,
         return 0;
     fail(r, "%s %s", label,
          espi_quantity_complaint(why, sizeof why, what, text, strlen(text)));
+    return -1;
+}
+
+/* The same of a plain number. */
+static int number_of(struct reader *r, enum field field, enum owner owner,
+                     const char *label, double *out)
+{
+    const char *text = value_of(r, field, owner);
+    char quoted[48];
+    if (!text || espi_parse_number(text, strlen(text), out) == 0)
+        return 0;
+    fail(r, "%s '%s' is not a number from 0 up", label,
+         espi_quote(quoted, sizeof quoted, text));
     return -1;
 }
 
@@ -366,15 +384,31 @@ static int node_kind(struct reader *r, esp_node_kind *kind)
     return -1;
 }
 
+static int node_machines(struct reader *r, struct esp_machines *machines)
+{
+    double count = 1;
+    if (number_of(r, FIELD_HOUR, OWNER_NODE, "usd_per_hour", &machines->usd_per_hour) ||
+        number_of(r, FIELD_MACHINES, OWNER_NODE, "max_count", &count))
+        return -1;
+    if (!(count >= 1 && count <= INT32_MAX) || count != (double)(int)count) {
+        fail(r, "max_count is a whole number from 1 up");
+        return -1;
+    }
+    machines->max_count = (int)count;
+    return 0;
+}
+
 static void close_node(struct reader *r)
 {
     struct esp_node_spec spec = {r->id, NULL, ESP_NODE_HOST, ESP_UNSET, ESP_UNSET};
     const char *site = value_of(r, FIELD_SITE, OWNER_NODE);
+    struct esp_machines machines = {0, 1};
     char quoted[64];
+    int node;
     espi_quote(quoted, sizeof quoted, r->id);
     if (quantity_of(r, FIELD_SEND, OWNER_NODE, ESPI_TIME, "send_s", &spec.send_s) ||
         quantity_of(r, FIELD_RECV, OWNER_NODE, ESPI_TIME, "recv_s", &spec.recv_s) ||
-        node_kind(r, &spec.kind))
+        node_kind(r, &spec.kind) || node_machines(r, &machines))
         return;
     if (site && site[0])
         spec.site = site;
@@ -386,7 +420,9 @@ static void close_node(struct reader *r)
         fail(r, "node '%s' stands twice", quoted);
         return;
     }
-    esp_status status = esp_builder_add_node(r->builder, &spec, NULL, r->err);
+    esp_status status = esp_builder_add_node(r->builder, &spec, &node, r->err);
+    if (!status)
+        status = esp_builder_set_machines(r->builder, node, &machines, r->err);
     if (status)
         stop_parser(r, status);
 }
@@ -396,7 +432,8 @@ static void close_edge(struct reader *r)
     struct edge *e = &r->edge;
     if (quantity_of(r, FIELD_LATENCY, OWNER_EDGE, ESPI_TIME, "latency", &e->latency_s) ||
         quantity_of(r, FIELD_BANDWIDTH, OWNER_EDGE, ESPI_BANDWIDTH, "bandwidth",
-                    &e->bandwidth_Bps))
+                    &e->bandwidth_Bps) ||
+        number_of(r, FIELD_PRICE, OWNER_EDGE, "usd_per_GB", &e->usd_per_GB))
         return;
     if (!value_of(r, FIELD_BANDWIDTH, OWNER_EDGE))
         fail(r, "an edge without bandwidth (a key of the name bandwidth_Bps, bandwidth, "
@@ -496,11 +533,14 @@ static esp_status add_edge(struct reader *r, const struct edge *e)
     if (node[0] == node[1])
         return fail_edge(r, e, "an edge from '%s' to itself",
                          espi_quote(quoted, sizeof quoted, ends[0]));
-    esp_status status = esp_builder_add_link(r->builder, node[0], node[1], e->latency_s,
-                                             e->bandwidth_Bps, NULL, r->err);
-    if (!status && !e->directed)
-        status = esp_builder_add_link(r->builder, node[1], node[0], e->latency_s,
-                                      e->bandwidth_Bps, NULL, r->err);
+    esp_status status = ESP_OK;
+    for (int k = 0; k < (e->directed ? 1 : 2) && !status; k++) {
+        int link;
+        status = esp_builder_add_link(r->builder, node[k], node[1 - k], e->latency_s,
+                                      e->bandwidth_Bps, &link, r->err);
+        if (!status)
+            status = esp_builder_set_link_price(r->builder, link, e->usd_per_GB, r->err);
+    }
     return status;
 }
 

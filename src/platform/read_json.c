@@ -116,11 +116,23 @@ static double *rate_of(struct esp_node_rates *rates, const struct espi_json_text
                                            : NULL;
 }
 
+static esp_status read_count(struct reader *r, int *out)
+{
+    double value = 0;
+    if (espi_json_number(&r->json, &value))
+        return r->json.status;
+    if (!(value >= 0 && value <= INT_MAX) || value != floor(value))
+        return espi_json_fail(&r->json, "%g is not a whole number from 0 up", value);
+    *out = (int)value;
+    return ESP_OK;
+}
+
 static esp_status read_node(struct reader *r)
 {
     struct esp_node_spec spec = {NULL, NULL, ESP_NODE_HOST, ESP_UNSET, ESP_UNSET};
     struct espi_json_text key;
     struct esp_node_rates rates = {0};
+    struct esp_machines machines = {0, 1};
     int has_name = 0, has_site = 0, has_rates = 0, node;
     espi_json_open_object(&r->json);
     while (espi_json_key(&r->json, &key)) {
@@ -138,6 +150,10 @@ static esp_status read_node(struct reader *r)
             has_rates = !read_overhead(r, &rates.hold_s);
         else if (rate_of(&rates, &key))
             has_rates = !read_quantity(r, ESPI_BANDWIDTH, rate_of(&rates, &key));
+        else if (espi_json_is(&key, "usd_per_hour"))
+            espi_json_number(&r->json, &machines.usd_per_hour);
+        else if (espi_json_is(&key, "max_count"))
+            read_count(r, &machines.max_count);
         else
             espi_json_skip(&r->json);
     }
@@ -151,6 +167,8 @@ static esp_status read_node(struct reader *r)
     esp_status st = esp_builder_add_node(r->builder, &spec, &node, &why);
     if (!st && has_rates)
         st = esp_builder_set_rates(r->builder, node, &rates, &why);
+    if (!st)
+        st = esp_builder_set_machines(r->builder, node, &machines, &why);
     return built(r, st, &why);
 }
 
@@ -203,17 +221,6 @@ static int has_range(struct reader *r, const struct range *range)
     return 0;
 }
 
-static esp_status read_count(struct reader *r, int *out)
-{
-    double value = 0;
-    if (espi_json_number(&r->json, &value))
-        return r->json.status;
-    if (!(value >= 0 && value <= INT_MAX) || value != floor(value))
-        return espi_json_fail(&r->json, "%g is not a whole number from 0 up", value);
-    *out = (int)value;
-    return ESP_OK;
-}
-
 static esp_status read_measurement(struct reader *r)
 {
     struct esp_measurement m = {0};
@@ -242,7 +249,8 @@ static esp_status read_measurement(struct reader *r)
 /* ---- links ---- */
 
 static esp_status add_link(struct reader *r, int from, int to, double latency_s,
-                           double bandwidth_Bps, const struct esp_rate_range *range)
+                           double bandwidth_Bps, const struct esp_rate_range *range,
+                           double usd_per_GB)
 {
     struct esp_err why;
     int link;
@@ -250,6 +258,8 @@ static esp_status add_link(struct reader *r, int from, int to, double latency_s,
         esp_builder_add_link(r->builder, from, to, latency_s, bandwidth_Bps, &link, &why);
     if (!st && range)
         st = esp_builder_set_link_range(r->builder, link, range, &why);
+    if (!st)
+        st = esp_builder_set_link_price(r->builder, link, usd_per_GB, &why);
     if ((st = built(r, st, &why)) != ESP_OK)
         return st;
     size_t n = (size_t)r->n_links;
@@ -267,7 +277,7 @@ static esp_status read_link(struct reader *r)
     struct espi_json *j = &r->json;
     struct espi_json_text key;
     int from = -1, to = -1, duplex = 0, has_bandwidth = 0;
-    double latency_s = 0, bandwidth_Bps = 0;
+    double latency_s = 0, bandwidth_Bps = 0, usd = 0;
     struct range range = no_range;
     espi_json_open_object(j);
     while (espi_json_key(j, &key)) {
@@ -281,6 +291,8 @@ static esp_status read_link(struct reader *r)
             has_bandwidth = !read_quantity(r, ESPI_BANDWIDTH, &bandwidth_Bps);
         else if (espi_json_is(&key, "duplex"))
             espi_json_bool(j, &duplex);
+        else if (espi_json_is(&key, "usd_per_GB"))
+            espi_json_number(j, &usd);
         else if (!read_range_member(r, &key, &range))
             espi_json_skip(j);
     }
@@ -293,8 +305,8 @@ static esp_status read_link(struct reader *r)
     const struct esp_rate_range *is = has_range(r, &range) ? &range.is : NULL;
     if (j->status)
         return j->status;
-    esp_status st = add_link(r, from, to, latency_s, bandwidth_Bps, is);
-    return st || !duplex ? st : add_link(r, to, from, latency_s, bandwidth_Bps, is);
+    esp_status st = add_link(r, from, to, latency_s, bandwidth_Bps, is, usd);
+    return st || !duplex ? st : add_link(r, to, from, latency_s, bandwidth_Bps, is, usd);
 }
 
 /* ---- shared cables ---- */
@@ -376,7 +388,7 @@ static esp_status read_cable(struct reader *r, struct link_list *list)
     struct espi_json *j = &r->json;
     struct espi_json_text key;
     int has_name = 0, has_bandwidth = 0;
-    double bandwidth_Bps = 0;
+    double bandwidth_Bps = 0, usd_per_GB = 0;
     struct range range = no_range;
     list->n = 0;
     espi_json_open_object(j);
@@ -387,6 +399,8 @@ static esp_status read_cable(struct reader *r, struct link_list *list)
             has_bandwidth = !read_quantity(r, ESPI_BANDWIDTH, &bandwidth_Bps);
         else if (espi_json_is(&key, "links"))
             read_link_refs(r, list);
+        else if (espi_json_is(&key, "usd_per_GB"))
+            espi_json_number(j, &usd_per_GB);
         else if (!read_range_member(r, &key, &range))
             espi_json_skip(j);
     }
@@ -403,6 +417,8 @@ static esp_status read_cable(struct reader *r, struct link_list *list)
                                           (int)list->n, &why);
     if (!st && ranged)
         st = esp_builder_set_cable_range(r->builder, r->n_cables, &range.is, &why);
+    if (!st)
+        st = esp_builder_set_cable_price(r->builder, r->n_cables, usd_per_GB, &why);
     r->n_cables++;
     return built(r, st, &why);
 }

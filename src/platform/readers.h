@@ -7,6 +7,8 @@
 
 #include <espalier/platform.h>
 
+#include "base/scan.h"
+
 struct espi_source {
     const char *text;
     size_t length;
@@ -23,6 +25,10 @@ esp_status espi_read_matrix(const struct espi_source *latency,
                             struct esp_platform **out, struct esp_err *err);
 esp_status espi_read_edges(const struct espi_source *source, struct esp_platform **out,
                            struct esp_err *err);
+esp_status espi_read_links(const struct espi_source *source, struct esp_platform **out,
+                           struct esp_err *err);
+/* Does a table of links begin with this line? */
+int espi_is_links_header(struct espi_span line);
 esp_status espi_read_tiers(const struct espi_source *source, struct esp_platform **out,
                            struct esp_err *err);
 esp_status espi_read_graphml(const struct espi_source *source, struct esp_platform **out,

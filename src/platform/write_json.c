@@ -38,6 +38,21 @@ static void put_rates(const struct esp_platform *p, int i, FILE *out)
             put_number(out, rates[k].key, rates[k].value);
 }
 
+static void put_machines(const struct esp_platform *p, int i, FILE *out)
+{
+    struct esp_machines m = espi_machines_get(&p->prices, i);
+    if (m.usd_per_hour > 0)
+        put_number(out, "usd_per_hour", m.usd_per_hour);
+    if (m.max_count != 1)
+        fprintf(out, ", \"max_count\": %d", m.max_count);
+}
+
+static void put_price(FILE *out, double usd_per_GB)
+{
+    if (usd_per_GB > 0)
+        put_number(out, "usd_per_GB", usd_per_GB);
+}
+
 static void put_node(const struct esp_platform *p, int i, FILE *out)
 {
     fputs(i ? ",\n    {" : "\n    {", out);
@@ -53,6 +68,7 @@ static void put_node(const struct esp_platform *p, int i, FILE *out)
     if (p->recv_s[i] != ESP_UNSET)
         put_number(out, "recv_s", p->recv_s[i]);
     put_rates(p, i, out);
+    put_machines(p, i, out);
     fputs("}", out);
 }
 
@@ -80,7 +96,8 @@ static int is_duplex(const struct esp_platform *p, int e)
 {
     return e + 1 < p->n_links && p->tail[e] == p->head[e + 1] &&
            p->head[e] == p->tail[e + 1] && p->latency_s[e] == p->latency_s[e + 1] &&
-           p->bandwidth_Bps[e] == p->bandwidth_Bps[e + 1] && same_range(p, e, e + 1);
+           p->bandwidth_Bps[e] == p->bandwidth_Bps[e + 1] && same_range(p, e, e + 1) &&
+           espi_price_get(&p->prices.links, e) == espi_price_get(&p->prices.links, e + 1);
 }
 
 static void put_links(const struct esp_platform *p, FILE *out)
@@ -95,6 +112,7 @@ static void put_links(const struct esp_platform *p, FILE *out)
         put_number(out, "bandwidth_Bps", p->bandwidth_Bps[e]);
         struct esp_rate_range range = esp_platform_link_range(p, e);
         put_range(out, &range);
+        put_price(out, espi_price_get(&p->prices.links, e));
         fputs(duplex ? ", \"duplex\": true}" : "}", out);
         e += duplex;
     }
@@ -108,6 +126,7 @@ static void put_cable(const struct esp_platform *p, int s, FILE *out)
     put_number(out, "bandwidth_Bps", p->shared_Bps[s]);
     struct esp_rate_range range = esp_platform_cable_range(p, s);
     put_range(out, &range);
+    put_price(out, espi_price_get(&p->prices.cables, s));
     fputs(", \"links\": [", out);
     for (int k = rows->start[s]; k < rows->start[s + 1]; k++) {
         int e = rows->item[k];

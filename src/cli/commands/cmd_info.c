@@ -1,4 +1,6 @@
 /* espalier info: what a platform is, at a glance. */
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -111,6 +113,42 @@ static const char *model_text(esp_model model)
     return texts[model];
 }
 
+/* From the least to the most of what there is to pay. */
+static void add_prices(struct cli_table *t, const struct esp_platform *p)
+{
+    char text[200];
+    double low = INFINITY, high = 0, low_hour = INFINITY, high_hour = 0;
+    int least = INT_MAX, most = 0;
+
+    if (!esp_platform_has_prices(p))
+        return;
+    for (int e = 0; e < p->n_links; e++) {
+        double usd = esp_platform_link_price(p, e);
+        low = usd < low ? usd : low;
+        high = usd > high ? usd : high;
+    }
+    for (int v = 0; v < p->n_nodes; v++) {
+        struct esp_machines m = esp_platform_node_machines(p, v);
+        if (espi_is_switch(p, v))
+            continue;
+        low_hour = m.usd_per_hour < low_hour ? m.usd_per_hour : low_hour;
+        high_hour = m.usd_per_hour > high_hour ? m.usd_per_hour : high_hour;
+        least = m.max_count < least ? m.max_count : least;
+        most = m.max_count > most ? m.max_count : most;
+    }
+    if (high > 0) {
+        snprintf(text, sizeof text, "%g to %g USD a GB of a link", low, high);
+        add_row(t, "prices", text);
+    }
+    if (high_hour > 0)
+        snprintf(text, sizeof text, "%d to %d a host, %g to %g USD an hour each", least,
+                 most, low_hour, high_hour);
+    else
+        snprintf(text, sizeof text, "%d to %d a host", least, most);
+    if (most > 1 || high_hour > 0)
+        add_row(t, "machines", text);
+}
+
 static int print_facts(const struct esp_platform *p, const struct summary *s)
 {
     static const struct cli_column columns[] = {{NULL, false}, {NULL, false}};
@@ -135,6 +173,7 @@ static int print_facts(const struct esp_platform *p, const struct summary *s)
                 p->has_send && p->has_recv ? "of sending and receiving"
                 : p->has_send              ? "of sending"
                                            : "of receiving");
+    add_prices(&t, p);
     if (s->hosts + s->switches)
         add_reach(&t, p, s);
     if (*cli_check_text(text, sizeof text, p))
@@ -351,6 +390,35 @@ static json_t *cables_json(const struct esp_platform *p)
     return all;
 }
 
+static json_t *prices_json(const struct esp_platform *p)
+{
+    json_t *json = json_object(), *links = json_array(), *hosts = json_array();
+
+    for (int e = 0; e < p->n_links; e++) {
+        double usd = esp_platform_link_price(p, e);
+        if (!(usd > 0))
+            continue;
+        json_t *link = json_object();
+        json_object_set_new(link, "from", json_string(espi_node_name(p, p->tail[e])));
+        json_object_set_new(link, "to", json_string(espi_node_name(p, p->head[e])));
+        cli_json_real(link, "usd_per_GB", usd);
+        json_array_append_new(links, link);
+    }
+    for (int v = 0; v < p->n_nodes; v++) {
+        struct esp_machines m = esp_platform_node_machines(p, v);
+        if (espi_is_switch(p, v))
+            continue;
+        json_t *host = json_object();
+        json_object_set_new(host, "name", json_string(espi_node_name(p, v)));
+        cli_json_real(host, "usd_per_hour", m.usd_per_hour);
+        json_object_set_new(host, "max_count", json_integer(m.max_count));
+        json_array_append_new(hosts, host);
+    }
+    json_object_set_new(json, "links", links);
+    json_object_set_new(json, "machines", hosts);
+    return json;
+}
+
 static json_t *unreached_json(const struct esp_platform *p, const struct summary *s)
 {
     json_t *names = json_array();
@@ -381,6 +449,8 @@ static int print_info_json(const struct esp_platform *p, const struct summary *s
     }
     json_object_set_new(json, "sites", sites_json(p, s));
     json_object_set_new(json, "shared", cables_json(p));
+    if (esp_platform_has_prices(p))
+        json_object_set_new(json, "prices", prices_json(p));
     if (esp_platform_measurement(p))
         json_object_set_new(json, "measured", cli_measurement_json(p));
     json_object_set_new(json, "strongly_connected", json_boolean(s->strongly_connected));
