@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <espalier/espalier.h>
 
@@ -113,6 +115,64 @@ static void cables_between_sites_are_filled(void **state)
     }
 }
 
+/* Transfers from the root to the farthest host of a tree. */
+static int depth_of(const struct esp_tree *tree, int n_nodes)
+{
+    int deepest = 0, *depth = calloc((size_t)n_nodes, sizeof *depth);
+    assert_non_null(depth);
+    for (int i = 0; i < tree->n_edges; i++) { /* senders come before their receivers */
+        depth[tree->edges[i].to] = depth[tree->edges[i].from] + 1;
+        deepest = depth[tree->edges[i].to] > deepest ? depth[tree->edges[i].to] : deepest;
+    }
+    free(depth);
+    return deepest;
+}
+
+static int deepest_of(const struct esp_plan *plan, int n_nodes)
+{
+    int deepest = 0;
+    for (int t = 0; t < plan->n_trees; t++) {
+        int depth = depth_of(&plan->trees[t], n_nodes);
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest;
+}
+
+/* On equal hosts at one switch every port is needed, and a host that sends to one other
+ * in each of k trees makes them as deep as there are hosts. Of wide ones only the last
+ * has to take what others left. */
+static void wide_trees_are_shallow(void **state)
+{
+    (void)state;
+    int deepest = 0, deep = 0;
+    for (int i = 0; i < test_draws(24); i++) {
+        struct esp_measured_options o;
+        struct esp_platform *p = NULL;
+        char algo[40];
+        int k = 2 + i % 7;
+        esp_measured_options_defaults(&o);
+        o.hosts = 12 + i;
+        o.bandwidth_min_Bps = o.bandwidth_max_Bps = 1e10; /* so that latencies count */
+        o.noise = 0;
+        o.seed = test_seed((uint64_t)i + 1);
+        assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
+        snprintf(algo, sizeof algo, "equal-trees:k=%d,wide=1", k);
+        struct esp_plan *wide = plan_by(p, algo, 65536);
+        snprintf(algo, sizeof algo, "equal-trees:k=%d", k);
+        struct esp_plan *balanced = plan_by(p, algo, 65536);
+        if (!(carried_Bps(p, wide) > 0.97 * wide->bound_Bps))
+            fail_msg("%d hosts, %d trees: %.3f of the bound", o.hosts, k,
+                     carried_Bps(p, wide) / wide->bound_Bps);
+        deepest += deepest_of(wide, o.hosts);
+        deep += deepest_of(balanced, o.hosts);
+        esp_plan_free(wide);
+        esp_plan_free(balanced);
+        esp_platform_free(p);
+    }
+    print_message("wide %d, else %d transfers deep in all\n", deepest, deep);
+    assert_true(2 * deepest < deep);
+}
+
 /* As many trees as asked for, of one weight each, and no fewer arcs than they need. */
 static void weights_are_equal(void **state)
 {
@@ -167,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_networks_are_served_at_the_bound),
         cmocka_unit_test(cables_between_sites_are_filled),
+        cmocka_unit_test(wide_trees_are_shallow),
         cmocka_unit_test(weights_are_equal),
         cmocka_unit_test(allocations_may_fail),
     };

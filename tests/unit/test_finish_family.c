@@ -56,9 +56,10 @@ static void the_latest_of_each_kind_stay_near_the_bound(void **state)
         uint64_t seed;
         double once, most; /* what it was, and may be */
     } cases[] = {
-        {ESP_MEASURED_FLAT, 24, 4, 1.244, 1.13}, {ESP_MEASURED_RACKS, 23, 5, 1.122, 1.04},
-        {ESP_MEASURED_FULL, 8, 10, 1.086, 1.09}, {ESP_MEASURED_CHAIN, 16, 2, 1.049, 1.06},
-        {ESP_MEASURED_RING, 22, 7, 1.152, 1.12}, {ESP_MEASURED_STAR, 17, 4, 1.285, 1.08},
+        {ESP_MEASURED_FLAT, 30, 32, 1.476, 1.13}, {ESP_MEASURED_FLAT, 24, 4, 1.244, 1.13},
+        {ESP_MEASURED_RACKS, 23, 5, 1.122, 1.04}, {ESP_MEASURED_FULL, 8, 10, 1.086, 1.09},
+        {ESP_MEASURED_CHAIN, 16, 2, 1.049, 1.06}, {ESP_MEASURED_RING, 22, 7, 1.152, 1.12},
+        {ESP_MEASURED_STAR, 17, 4, 1.285, 1.08},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct esp_platform *p = network(cases[i].kind, cases[i].hosts, cases[i].seed);

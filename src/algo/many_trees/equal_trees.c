@@ -20,6 +20,8 @@
 #include "base/err.h"
 #include "graph/dijkstra.h"
 
+enum { OPTION_K, OPTION_WIDE };
+
 /* The numbers of trees that are tried: all up to some, then about every eighth more. */
 static int next_k(int k)
 {
@@ -78,6 +80,16 @@ static int fills_soon(const struct espi_round_trees *found)
     return found->fill_s <= ESPI_EQUAL_TREES_GOOD * found->makespan_s;
 }
 
+/* Wide trees fill sooner, and carry no more: where there is a plan that takes hardly
+ * longer than the busiest resource does, they are of no use. */
+static int is_depth_worth_it(const struct espi_task *task,
+                             const struct espi_packing *packing)
+{
+    return !(task->limit_s > 0) || task->limit_s > (1 + ESPI_EQUAL_TREES_GOOD) *
+                                                       task->slices.count /
+                                                       packing->bound;
+}
+
 /* The work of a limited task, in arcs; its half goes into numbers near each other. */
 static double most_arcs(const struct espi_task *task)
 {
@@ -93,6 +105,7 @@ static int choose_trees(const struct espi_task *task, const struct espi_packing 
     int enough = 0, in_vain = 0;
     double work = 0, most = most_arcs(task);
     double fill_s = soonest_fill_s(task);
+    int wide = task->option[OPTION_WIDE] > 0;
     if (fill_s < 0)
         return -1;
     *best = (struct espi_round_trees){.makespan_s = INFINITY};
@@ -100,9 +113,9 @@ static int choose_trees(const struct espi_task *task, const struct espi_packing 
         struct espi_round_trees found;
         if (best->k > 0 && !may_gain(task, packing, fill_s, best))
             break;
-        if (low < high && !enough && !is_near(k, task->memo))
+        if (low < high && !wide && !enough && !is_near(k, task->memo))
             continue;
-        if (espi_round_trees(task->view, task->root, k, task->slices.count, packing,
+        if (espi_round_trees(task->view, task->root, k, wide, task->slices.count, packing,
                              task->arena, &found))
             return -1;
         work += found.work;
@@ -118,8 +131,6 @@ static int choose_trees(const struct espi_task *task, const struct espi_packing 
     return 0;
 }
 
-enum { OPTION_K };
-
 static esp_status run_equal_trees(const struct espi_task *task, struct esp_plan *plan,
                                   struct esp_err *err)
 {
@@ -132,9 +143,11 @@ static esp_status run_equal_trees(const struct espi_task *task, struct esp_plan 
     if (st)
         return st;
     plan->bound_Bps = packing.bound * task->view->slice_bytes;
+    if (task->option[OPTION_WIDE] > 0 && !is_depth_worth_it(task, &packing))
+        return espi_err(err, ESP_EUNSUPPORTED, "wide trees have nothing to gain");
     if (choose_trees(task, &packing, k ? k : 1, k ? k : ESPI_EQUAL_TREES_MOST, &best))
         return espi_err_nomem(err);
-    if (task->memo)
+    if (task->memo && !(task->option[OPTION_WIDE] > 0))
         task->memo->equal_trees = best.k;
     for (int t = 0; t < best.k && !st; t++)
         st = espi_plan_add_parents(plan, task->view, task->root, 1.0 / best.k,
@@ -144,7 +157,16 @@ static esp_status run_equal_trees(const struct espi_task *task, struct esp_plan 
 
 static const struct espi_algo_option options[] = {
     {.name = "k", .min = 0, .max = 1000, .meaning = "so many trees; 0: as suits best"},
+    {.name = "wide",
+     .min = 0,
+     .max = 1,
+     .meaning = "1: a host sends to many in one tree, and to none in others"},
     {0},
+};
+
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_FEW_TREES, .set = {{OPTION_WIDE, 1}}, .n_set = 1},
+    {.use = 0},
 };
 
 const struct espi_algo espi_algo_equal_trees = {
@@ -157,5 +179,6 @@ const struct espi_algo espi_algo_equal_trees = {
     .complexity = "O(k m log n) for k trees, and the packing",
     .summary = "trees of one weight that together come near the optimal throughput",
     .options = options,
+    .uses = uses,
     .run = run_equal_trees,
 };

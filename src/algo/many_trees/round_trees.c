@@ -18,8 +18,19 @@
  * arcs where they can. Afterwards each tree in turn is grown anew among the others, some
  * times, the best set is kept, and single hosts of it are moved (move_hosts.c).
  *
+ * Wide trees: the expected outcome gives every tree its part of every port, so that a
+ * host whose port is needed to the last sends to one other in each of the trees, and
+ * these get as deep as there are hosts. But of k trees a host may as well send to k
+ * others in one, and to none in the rest. So what belongs to one sender (but for the
+ * root) counts only with what whole trees carry, hosts whose ports are full already join
+ * a tree when all others have, as leaves, and a tree fills one sender before it begins
+ * with the next.
+ *
  * Reference: Raghavan, Thompson 1987 and Raghavan 1988 for rounding and its
  * derandomisation. Ours: trees that grow instead of columns that are drawn, and arrivals.
+ * Hosts that are inner nodes of one tree only: M. Castro and others, SplitStream, 2003;
+ * P. Sanders, J. Speck, J. L. Traff, Two-tree algorithms for full bandwidth broadcast,
+ * reduction and scan, 2009.
  * Complexity: a tree O(arcs * uses of an arc + hosts * log hosts), and an arc is weighed
  * again only when what it cost before could still make it the best to its host; k trees,
  * five times. */
@@ -57,6 +68,11 @@ struct grower {
     int *place;      /* arc -> that place */
     double work;     /* arcs weighed */
     struct espi_heap outside;
+    int wide;
+    /* of wide trees: */
+    int *sender;  /* resource -> the only host that sends over it; -1: several */
+    double *slot; /* resource -> part of a round that a slice takes; 0: no port */
+    unsigned char *is_full; /* host: its port is; it joins when the others have */
 };
 
 static void set_weight(struct grower *g, int r)
@@ -68,12 +84,14 @@ static void set_weight(struct grower *g, int r)
     g->weight[r] = espi_exp(fmin(g->sharp * over, ESPI_MOST_EXPONENT));
 }
 
-/* When the slice would be at the arc's head. */
+/* When the slice would be at the arc's head. In wide trees it does not count whose turn
+ * it is at a port, so that the next to send is who got the slice first until it is full.
+ */
 static double arrival_s(const struct grower *g, int arc)
 {
     const struct espi_view *v = g->v;
     double start_s = g->at_s[v->g.tail[arc]];
-    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
+    for (int k = v->use_start[arc]; k < v->use_start[arc + 1] && !g->wide; k++)
         start_s = espi_max(start_s, g->free_s[v->use_resource[k]]);
     return start_s + v->lag_s[arc];
 }
@@ -88,6 +106,8 @@ static double cost_s(const struct grower *g, int arc)
         rise += g->weight[r] * g->factor[k];
         start_s = espi_max(start_s, g->free_s[r]);
     }
+    if (g->wide)
+        start_s = g->at_s[v->g.tail[arc]];
     double over = rise / g->sharp + ESPI_ROUND_TREES_REUSE * g->used[arc];
     return g->rounds * g->round_s * over + (start_s + v->lag_s[arc]);
 }
@@ -136,7 +156,7 @@ static void join_tree(struct grower *g, int host)
     g->inside[host] = 1;
     for (int i = d->out.start[host]; i < d->out.start[host + 1]; i++) {
         int arc = d->out.item[i], to = d->head[arc];
-        if (g->inside[to])
+        if (g->inside[to] || (g->wide && g->is_full[to]))
             continue;
         double s = g->least_s[g->place[arc]] = cost_s(g, arc);
         g->work++;
@@ -147,11 +167,49 @@ static void join_tree(struct grower *g, int host)
     }
 }
 
-/* Grows a tree among what the others carry. Costs only rise while it grows, so that a key
- * that still holds is the least. */
-static double grow_tree(struct grower *g, int *parent)
+/* Those outside join by what costs least. Costs only rise while a tree grows, so that a
+ * key that still holds is the least. Returns when the last of them has the slice. */
+static double take_outside(struct grower *g)
 {
     double fill_s = 0;
+    while (g->outside.size > 0) {
+        int host = espi_heap_top(&g->outside);
+        double key = g->outside.key[host], now_s = cost_s(g, g->parent[host]);
+        if (now_s > key) {
+            find_arc(g, host, now_s);
+            if (g->outside.key[host] > key) /* others may come first now */
+                continue;
+        }
+        espi_heap_pop(&g->outside);
+        take_arc(g, host, g->parent[host]);
+        fill_s = espi_max(fill_s, g->at_s[host]);
+        join_tree(g, host);
+    }
+    return fill_s;
+}
+
+/* Whose ports have no room for another slice a round? */
+static void mark_full(struct grower *g)
+{
+    memset(g->is_full, 0, (size_t)g->n);
+    for (int r = 0; r < g->v->links.n; r++)
+        if (g->sender[r] >= 0 && g->slot[r] > 0 && g->load[r] + g->slot[r] > 1 + 1e-9)
+            g->is_full[g->sender[r]] = 1; /* rounding */
+}
+
+/* They come last. */
+static double take_full(struct grower *g)
+{
+    memset(g->is_full, 0, (size_t)g->n);
+    for (int h = 0; h < g->n; h++)
+        if (g->inside[h])
+            join_tree(g, h);
+    return take_outside(g);
+}
+
+/* Grows a tree among what the others carry. */
+static double grow_tree(struct grower *g, int *parent)
+{
     g->parent = parent;
     memset(g->inside, 0, (size_t)g->n);
     for (int i = 0; i < g->v->g.m; i++)
@@ -163,21 +221,11 @@ static double grow_tree(struct grower *g, int *parent)
     espi_heap_clear(&g->outside);
     parent[g->root] = -1;
     g->at_s[g->root] = 0;
+    if (g->wide)
+        mark_full(g);
     join_tree(g, g->root);
-    while (g->outside.size > 0) {
-        int host = espi_heap_top(&g->outside);
-        double key = g->outside.key[host], now_s = cost_s(g, parent[host]);
-        if (now_s > key) {
-            find_arc(g, host, now_s);
-            if (g->outside.key[host] > key) /* others may come first now */
-                continue;
-        }
-        espi_heap_pop(&g->outside);
-        take_arc(g, host, parent[host]);
-        fill_s = espi_max(fill_s, g->at_s[host]);
-        join_tree(g, host);
-    }
-    return fill_s;
+    double fill_s = take_outside(g);
+    return g->wide ? espi_max(fill_s, take_full(g)) : fill_s;
 }
 
 static void drop_tree(struct grower *g, const int *parent)
@@ -259,6 +307,41 @@ static int find_factors(struct grower *g, struct espi_arena *a)
         g->factor[use] = last[r];
     }
     return 0;
+}
+
+/* What belongs to one sender, and is needed by several of its arcs: a port. */
+static int find_ports(struct grower *g, struct espi_arena *a)
+{
+    const struct espi_view *v = g->v;
+    enum { NOBODY = -2 };
+    int *arcs = ESPI_ARENA_ZNEW(a, int, v->links.n);
+    g->sender = ESPI_ARENA_NEW(a, int, v->links.n);
+    g->slot = ESPI_ARENA_ZNEW(a, double, v->links.n);
+    g->is_full = ESPI_ARENA_ZNEW(a, unsigned char, g->n);
+    if (!arcs || !g->sender || !g->slot || !g->is_full)
+        return -1;
+    for (int r = 0; r < v->links.n; r++)
+        g->sender[r] = NOBODY;
+    for (int arc = 0; arc < v->g.m; arc++)
+        for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
+            int r = v->use_resource[k], from = v->g.tail[arc];
+            g->sender[r] = g->sender[r] == NOBODY || g->sender[r] == from ? from : -1;
+            g->slot[r] = espi_max(g->slot[r], v->use_s[k] / g->round_s);
+            arcs[r]++;
+        }
+    for (int r = 0; r < v->links.n; r++)
+        if (arcs[r] < 2 || g->sender[r] == g->root)
+            g->slot[r] = 0;
+    return 0;
+}
+
+/* Trees take turns with senders: what each is to carry of them in all is not kept for
+ * trees to come. The root is in all of them. */
+static void share_senders(const struct grower *g, double *share)
+{
+    for (int r = 0; r < g->v->links.n; r++)
+        if (g->sender[r] >= 0 && g->sender[r] != g->root)
+            share[r] = 0;
 }
 
 /* Keeps the set if it is the best. */
@@ -365,14 +448,15 @@ static int move_hosts_both_ways(struct grower *g, int **spare, struct espi_arena
     return 0;
 }
 
-int espi_round_trees(const struct espi_view *v, int root, int k, double n_slices,
-                     const struct espi_packing *packing, struct espi_arena *arena,
-                     struct espi_round_trees *out)
+int espi_round_trees(const struct espi_view *v, int root, int k, int wide,
+                     double n_slices, const struct espi_packing *packing,
+                     struct espi_arena *arena, struct espi_round_trees *out)
 {
     struct grower g = {.v = v,
                        .root = root,
                        .n = v->g.n,
                        .k = k,
+                       .wide = wide,
                        .round_s = k / packing->rate,
                        .rounds = n_slices / k,
                        .sharp = espi_log(v->links.n + 1) / ESPI_ROUND_TREES_SLACK};
@@ -382,9 +466,11 @@ int espi_round_trees(const struct espi_view *v, int root, int k, double n_slices
     *out = (struct espi_round_trees){
         .k = k, .parent_arc = new_trees(k, g.n, arena), .makespan_s = INFINITY};
     if (!tree || !fill_s || !share || !out->parent_arc || grower_init(&g, arena) ||
-        find_factors(&g, arena))
+        find_factors(&g, arena) || (wide && find_ports(&g, arena)))
         return -1;
     load_packing(v, packing, share);
+    if (wide)
+        share_senders(&g, share);
     round_packing(&g, share, tree, fill_s);
     keep_best(&g, tree, fill_s, out);
     for (int pass = 0; pass < ESPI_ROUND_TREES_PASSES; pass++)

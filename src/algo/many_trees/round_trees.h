@@ -16,9 +16,10 @@ struct espi_round_trees {
 };
 
 /* The best k trees that can be found for a message of so many slices, as the view has
- * them, given a packing. Memory from the arena; -1 when there is none. */
-int espi_round_trees(const struct espi_view *v, int root, int k, double n_slices,
-                     const struct espi_packing *packing, struct espi_arena *arena,
-                     struct espi_round_trees *out);
+ * them, given a packing. wide: hosts send much in few of them and nothing in the others.
+ * Memory from the arena; -1 when there is none. */
+int espi_round_trees(const struct espi_view *v, int root, int k, int wide,
+                     double n_slices, const struct espi_packing *packing,
+                     struct espi_arena *arena, struct espi_round_trees *out);
 
 #endif
