@@ -184,9 +184,13 @@ static int add_site_limits(struct espi_fitting *t)
                     include_sites(t, l, b, a);
             }
         }
-        if (!(l = espi_new_candidate(t, ESPI_LIMIT_MEDIUM, a, a)))
-            return without_candidate(t);
-        include_sites(t, l, a, a);
+        for (int single = 0; single < 2; single++) {
+            l = espi_new_candidate(t, single ? ESPI_LIMIT_WINDOW : ESPI_LIMIT_MEDIUM, a,
+                                   a);
+            if (!l)
+                return without_candidate(t);
+            include_sites(t, l, a, a);
+        }
     }
     for (int a = 0; a < s; a++)
         for (int b = 0; b < s; b++) {
@@ -261,12 +265,13 @@ static int same_pairs(const struct espi_fitting *t, const struct espi_limit *a,
            memcmp(a->pairs, b->pairs, (size_t)t->n_areas * (size_t)t->n_areas) == 0;
 }
 
-/* Takes the last candidate back if there is another of the same transfers. */
+/* Takes the last candidate back if there is another of the same transfers. A wire stands
+ * for itself, for its pairs may change. */
 static void forget_twin(struct espi_fitting *t)
 {
     const struct espi_limit *l = &t->candidates[t->n_candidates - 1];
     hash_new_candidates(t);
-    for (int i = 0; i < t->n_candidates - 1; i++)
+    for (int i = 0; i < t->n_candidates - 1 && !l->wire; i++)
         if (same_pairs(t, &t->candidates[i], l) &&
             !espi_limit_is_single(&t->candidates[i])) {
             t->n_hashed = --t->n_candidates;
@@ -276,7 +281,7 @@ static void forget_twin(struct espi_fitting *t)
 
 /* A wire, in one direction or in both. */
 static int add_wire_limit(struct espi_fitting *t, const struct espi_site_routes *routes,
-                          int from, int to, int both)
+                          int from, int to, int both, int first)
 {
     int s = t->net->n_sites;
     struct espi_limit *l = espi_new_candidate(t, ESPI_LIMIT_SET, from, to);
@@ -288,11 +293,23 @@ static int add_wire_limit(struct espi_fitting *t, const struct espi_site_routes 
             include_sites(t, l, routes->over[k] / s, routes->over[k] % s);
     }
     l->price *= 1 + both;
+    l->wire = first && !both ? from * s + to + 1 : 0;
     forget_twin(t);
     return 0;
 }
 
-/* The wires that latencies tell of. */
+/* In both directions. */
+static int count_wires(const struct espi_site_routes *routes)
+{
+    int wires = 0;
+    for (int k = 0; k < routes->n * routes->n; k++)
+        wires += espi_site_routes_adjacent(routes, k / routes->n, k % routes->n);
+    return wires;
+}
+
+/* The wires that latencies tell of. Where there are no more of them than sites, they are
+ * what transfers share; among many wires some latencies are the sums of others by chance.
+ */
 static int add_route_limits(struct espi_fitting *t)
 {
     int s = t->net->n_sites;
@@ -301,11 +318,16 @@ static int add_route_limits(struct espi_fitting *t)
         struct espi_site_routes routes;
         if (espi_site_routes_find(&routes, t->net, variant, t->arena))
             return -1;
+        if (variant == 0) {
+            t->routes = routes;
+            t->has_wires = count_wires(&routes) <= 2 * s;
+        }
         for (int k = 0; k < s * s; k++)
             for (int both = 0; both < 2; both++)
                 if (espi_site_routes_adjacent(&routes, k / s, k % s) &&
                     !(both && k / s > k % s) &&
-                    add_wire_limit(t, &routes, k / s, k % s, both))
+                    add_wire_limit(t, &routes, k / s, k % s, both,
+                                   variant == 0 && t->has_wires))
                     return -1;
     }
     return 0;
@@ -372,7 +394,7 @@ static int has_prior(const struct espi_fitting *t, const struct espi_limit *l)
 static int candidate_room(const struct espi_fitting *t)
 {
     size_t n = (size_t)t->n_areas, s = (size_t)t->net->n_sites;
-    size_t wanted = 3 * n + n * n + 4 * s + (4 + 2 * ESPI_ROUTE_VARIANTS) * s * s +
+    size_t wanted = 3 * n + n * n + 5 * s + (4 + 2 * ESPI_ROUTE_VARIANTS) * s * s +
                     (size_t)t->r->n + 2 * ESPI_LIMITS_MAX + 1;
     size_t most = CANDIDATE_BYTES / (n * n + sizeof(struct espi_limit));
     return (int)(wanted < most ? wanted : most);
@@ -386,7 +408,18 @@ static void describe_candidate(struct espi_fitting *t, struct espi_limit *l)
     l->gain = INFINITY;
     l->first = first_pair(t, l);
     l->n_pairs = count_pairs(t, l);
-    l->level = has_prior(t, l) ? 1 : l->n_pairs;
+    l->level = l->wire || (t->has_wires && l->kind == ESPI_LIMIT_TURN) ? 0
+               : has_prior(t, l)                                       ? 1
+                                                                       : l->n_pairs;
+}
+
+void espi_describe_wires(struct espi_fitting *t)
+{
+    for (int i = 0; i < t->n_candidates; i++)
+        if (t->candidates[i].wire) {
+            t->candidates[i].hash = hash_pairs(t, &t->candidates[i]);
+            describe_candidate(t, &t->candidates[i]);
+        }
 }
 
 int espi_complete_candidate(struct espi_fitting *t)

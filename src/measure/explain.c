@@ -26,7 +26,10 @@
 #include "measure/explain.h"
 #include "measure/explain_impl.h"
 
-enum { AREA_FITS_MAX = 6 }; /* limit: hosts may go to and fro */
+enum {
+    AREA_FITS_MAX = 6, /* limit: hosts may go to and fro */
+    ROUTE_FITS_MAX = 6 /* limit: and so may routes */
+};
 
 static int has_transfers(const struct espi_fitting *t, const struct espi_limit *l,
                          int round)
@@ -130,13 +133,14 @@ static void weigh_again(struct espi_fitting *t, struct espi_limit *l)
 
 /* One of fewer pairs that explains nearly as much: what one round could have paid is no
  * reason to say more than is needed. */
-static struct espi_limit *narrower(struct espi_fitting *t, struct espi_limit *best)
+static struct espi_limit *narrower(struct espi_fitting *t, struct espi_limit *best,
+                                   int level)
 {
     double enough = fmax(best->gain - ESPI_ROUND_PAYS_MOST, 0);
     struct espi_limit *found = best;
     for (int i = 0; i < t->n_candidates; i++) {
         struct espi_limit *l = &t->candidates[i];
-        if (l->gain > enough && l->n_pairs < found->n_pairs &&
+        if (l->level <= level && l->gain > enough && l->n_pairs < found->n_pairs &&
             l->kind != ESPI_LIMIT_SET) {
             weigh_again(t, l);
             found = l->gain > enough ? l : found;
@@ -162,14 +166,16 @@ static double gain_together(struct espi_fitting *t, const struct espi_limit *who
 
 /* If a limit for each of its pairs explains as much as one that they share, these are
  * meant: that rates are equal is no reason to share one. */
-static struct espi_limit *not_shared(struct espi_fitting *t, struct espi_limit *best)
+static struct espi_limit *not_shared(struct espi_fitting *t, struct espi_limit *best,
+                                     int level)
 {
     struct espi_limit *first = NULL;
     int n = 0;
     for (int i = 0; i < t->n_candidates && best->n_pairs > 1; i++) {
         struct espi_limit *l = &t->candidates[i];
-        if (l->n_pairs != 1 || !(l->gain > 0) || !best->pairs[l->first] ||
-            espi_limit_is_single(l) || t->n_chosen == ESPI_LIMITS_MAX)
+        if (l->level > level || l->n_pairs != 1 || !(l->gain > 0) ||
+            !best->pairs[l->first] || espi_limit_is_single(l) ||
+            t->n_chosen == ESPI_LIMITS_MAX)
             continue;
         weigh_again(t, l);
         if (!(l->gain > 0))
@@ -195,7 +201,9 @@ static struct espi_limit *best_candidate(struct espi_fitting *t, int level)
         if (!best || !(best->gain > 0))
             return NULL;
         if (best->fresh)
-            return espi_limit_is_single(best) ? best : not_shared(t, narrower(t, best));
+            return espi_limit_is_single(best)
+                       ? best
+                       : not_shared(t, narrower(t, best, level), level);
         weigh_again(t, best);
     }
 }
@@ -329,49 +337,19 @@ static void mark_doubts(struct espi_fitting *t)
     }
 }
 
-/* ---- ports ---- */
-
-/* Would the transfers of this flow's host have been faster without its port, as far as
- * the prediction says? Then what they got is the port's rate. */
-static int port_held(struct espi_fitting *t, int round, int flow, int out)
-{
-    const struct espi_trial_flow *f = &t->r->flows[flow];
-    double *port = out ? &t->net->out_Bps[f->from] : &t->net->in_Bps[f->to];
-    double kept = *port, sum = 0, predicted = 0, seen = 0;
-    int from = t->r->start[round];
-    *port = kept * 1e6; /* rounding: as good as none */
-    espi_fit_round(t, round, NULL, t->trial_rate);
-    *port = kept;
-    for (int i = from; i < t->r->start[round + 1]; i++) {
-        const struct espi_trial_flow *g = &t->r->flows[i];
-        if (out ? g->from == f->from : g->to == f->to) {
-            sum += t->trial_rate[i - from];
-            predicted += t->predicted[i];
-            seen += g->Bps;
-        }
-    }
-    return seen > kept * (1 - ESPI_SPREAD) && sum > predicted * (1 + 2 * ESPI_SPREAD);
-}
-
-static void note_sure_ports(struct espi_fitting *t)
-{
-    struct espi_measured *net = t->net;
-    for (int k = 0; k < t->r->n; k++)
-        for (int i = t->r->start[k]; i < t->r->start[k + 1]; i++) {
-            const struct espi_trial_flow *f = &t->r->flows[i];
-            if (!net->out_sure[f->from])
-                net->out_sure[f->from] = (unsigned char)port_held(t, k, i, 1);
-            if (!net->in_sure[f->to])
-                net->in_sure[f->to] = (unsigned char)port_held(t, k, i, 0);
-        }
-}
-
 /* ---- the whole ---- */
 
 static double site_turn_s(const struct espi_measured *net, int from, int to)
 {
     double latency_s = net->site_latency_s[from * net->n_sites + to];
     return from != to && latency_s > 0 ? 2 * latency_s : 0;
+}
+
+/* What limits the transfer by itself, and not by its ports. */
+static double own_limit(const struct espi_measured *net, const struct espi_trial_flow *f)
+{
+    double Bps = espi_measured_flow_Bps(net, f->from, f->to);
+    return Bps < fmin(net->out_Bps[f->from], net->in_Bps[f->to]) ? Bps : INFINITY;
 }
 
 static int fitting_init(struct espi_fitting *t)
@@ -418,7 +396,7 @@ static int fitting_init(struct espi_fitting *t)
             t->out_port[i] = *out;
             t->in_port[i] = *in;
             t->key[i] = net->subsite[f->from] * t->n_areas + net->subsite[f->to];
-            t->own[i] = espi_measured_flow_Bps(net, f->from, f->to);
+            t->own[i] = own_limit(net, f);
             t->turn_s[i] = site_turn_s(net, net->site[f->from], net->site[f->to]);
         }
     }
@@ -441,15 +419,39 @@ static int fit_level(struct espi_fitting *t, int level)
     return 0;
 }
 
+/* Wires, and over which of them pairs of sites go that have a choice. */
+static int fit_wires(struct espi_fitting *t)
+{
+    int open = espi_open_routes(t);
+    for (int times = 0, changed = 1; open > 0 && changed && times < ROUTE_FITS_MAX;
+         times++) {
+        t->n_chosen = 0;
+        espi_describe_wires(t);
+        forget_gains(t);
+        espi_fit_all(t);
+        choose_limits(t, 0);
+        espi_fit_rates(t);
+        changed = espi_fit_routes(t);
+        open = changed < 0 ? -1 : open;
+    }
+    t->n_chosen = 0;
+    espi_describe_wires(t);
+    espi_fit_all(t);
+    for (int i = 0; i < t->n_candidates; i++)
+        t->candidates[i].gain = INFINITY;
+    forget_gains(t);
+    return open < 0 ? -1 : 0;
+}
+
 static int fit_limits(struct espi_fitting *t)
 {
     if (fitting_init(t))
         return -1;
     espi_fit_all(t);
-    if (espi_list_candidates(t))
+    if (espi_list_candidates(t) || fit_wires(t))
         return -1;
     int last = 0, groups = 0;
-    for (int level = 1; level > 0; level = next_level(t, level)) {
+    for (int level = 0; level >= last; level = next_level(t, level)) {
         if (fit_level(t, level))
             return -1;
         last = level;
@@ -478,6 +480,6 @@ int espi_measured_explain(struct espi_measured *net, struct espi_arena *arena)
             return -1;
     }
     mark_doubts(&t);
-    note_sure_ports(&t);
-    return espi_write_limits(&t);
+    return espi_fit_ports(&t) || espi_write_limits(&t) || espi_set_open_ports(&t) ? -1
+                                                                                  : 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/portable_math.h"
 #include "measure/measured.h"
+#include "measure/routes.h"
 
 enum espi_limit_kind {
     ESPI_LIMIT_OUT,  /* of area `a` */
@@ -38,6 +39,7 @@ struct espi_limit {
     int fresh;            /* is the gain that of the limits there are now? */
     int first;            /* pair of areas that is one of them, or 0 */
     int level;            /* pairs of sites, or of areas of one site, that it is about */
+    int wire;             /* site * n_sites + site that it joins, and 1; 0: none */
     int aside;            /* is it left out of predictions for now? */
     struct espi_limit *origin; /* of which it was made by changing pairs (fit_pairs.c) */
 };
@@ -53,6 +55,8 @@ struct espi_fitting {
     double *own, *predicted; /* flow -> its own limit, its rate as predicted */
     double *trial_rate;      /* room for a round */
     double *loss;            /* of rounds, as predicted */
+    struct espi_site_routes routes; /* as latencies tell */
+    int has_wires;                  /* are there few enough for routes to be believed? */
     struct espi_limit **chosen;
     int n_chosen;
     struct espi_limit *candidates;
@@ -110,6 +114,13 @@ void espi_fit_all(struct espi_fitting *t);
 /* The rates of the limits chosen anew, and all predictions. */
 void espi_fit_rates(struct espi_fitting *t);
 
+/* Takes pairs of sites that have several routes off all wires, and gives how many there
+ * are; finds their routes, and gives how many are others than before. */
+int espi_open_routes(struct espi_fitting *t);
+int espi_fit_routes(struct espi_fitting *t);
+/* Describes the candidates that are wires anew, after their pairs have changed. */
+void espi_describe_wires(struct espi_fitting *t);
+
 /* Each gives -1 when out of memory. */
 int espi_fit_pairs(struct espi_fitting *t);
 /* Moves hosts to other areas of their sites, and gives how many: then the fit is to be
@@ -127,5 +138,9 @@ int espi_complete_candidate(struct espi_fitting *t);
 /* One more of the same; the same one where there is no room, NULL when out of memory. */
 struct espi_limit *espi_copy_candidate(struct espi_fitting *t, struct espi_limit *l);
 int espi_write_limits(const struct espi_fitting *t);
+/* Which ports are a reason for anything; and the rates of those that are not, once limits
+ * are written down. */
+int espi_fit_ports(struct espi_fitting *t);
+int espi_set_open_ports(struct espi_fitting *t);
 
 #endif

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "measure/explain_impl.h"
 
@@ -104,10 +105,28 @@ static void limit_single_flows(struct espi_measured *net, const struct espi_limi
                 fmin(net->flow_Bps[k], l->Bps / (2 * net->site_latency_s[k]));
 }
 
+/* A wire that is all that leaves a site, say, is called so. */
+static void take_name(const struct espi_fitting *t, struct espi_limit *l)
+{
+    size_t cells = (size_t)t->n_areas * (size_t)t->n_areas;
+    for (int i = 0; i < t->n_candidates && l->wire; i++) {
+        const struct espi_limit *other = &t->candidates[i];
+        if (other->kind == ESPI_LIMIT_SET || espi_limit_is_single(other) ||
+            memcmp(other->pairs, l->pairs, cells) != 0)
+            continue;
+        l->kind = other->kind;
+        l->a = other->a;
+        l->b = other->b;
+        return;
+    }
+}
+
 int espi_write_limits(const struct espi_fitting *t)
 {
     struct espi_measured *net = t->net;
     int n = t->n_areas, cores = 0;
+    for (int c = 0; c < t->n_chosen; c++)
+        take_name(t, t->chosen[c]);
     qsort(t->chosen, (size_t)t->n_chosen, sizeof *t->chosen, by_name);
     for (int c = 0; c < t->n_chosen; c++) {
         const struct espi_limit *l = t->chosen[c];

@@ -125,98 +125,18 @@ static double port_Bps(const struct espi_measured *net, int from, int to)
 double espi_measured_flow_Bps(const struct espi_measured *net, int from, int to)
 {
     int a = net->site[from], b = net->site[to];
-    double ports = port_Bps(net, from, to);
-    return a == b ? ports * net->flow_part[a]
-                  : fmin(ports, net->flow_Bps[a * net->n_sites + b]);
+    return fmin(port_Bps(net, from, to), net->flow_Bps[a * net->n_sites + b]);
 }
 
-/* Single transfers, each alone at both its ports. */
-struct single {
-    int key; /* from site * sites + to site */
-    int round;
-    double value;
-};
-
-static int by_key(const void *x, const void *y)
-{
-    const struct single *a = x, *b = y;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->round > b->round) - (a->round < b->round);
-}
-
-static int gather_singles(const struct espi_measured *net, struct single *singles,
-                          int *sends, int *receives)
-{
-    const struct espi_trial_rounds *r = &net->rounds;
-    int n = 0;
-    for (int k = 0; k < r->n; k++) {
-        for (int i = r->start[k]; i < r->start[k + 1]; i++) {
-            sends[r->flows[i].from]++;
-            receives[r->flows[i].to]++;
-        }
-        for (int i = r->start[k]; i < r->start[k + 1]; i++) {
-            const struct espi_trial_flow *f = &r->flows[i];
-            int a = net->site[f->from], b = net->site[f->to];
-            if (sends[f->from] == 1 && receives[f->to] == 1)
-                singles[n++] = (struct single){
-                    a * net->n_sites + b, k,
-                    a == b ? f->Bps / port_Bps(net, f->from, f->to) : f->Bps};
-        }
-        for (int i = r->start[k]; i < r->start[k + 1]; i++)
-            sends[r->flows[i].from] = receives[r->flows[i].to] = 0;
-    }
-    return n;
-}
-
-/* That single transfers are limited within a site must be borne out by several rounds. */
-static void doubt_limit(struct espi_measured *net, const struct single *at, int n,
-                        double value)
-{
-    int rounds = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0, last = -1; i < n; i++) {
-            if (at[i].round == last || at[i].value < ESPI_BORNE_OUT * value)
-                continue;
-            last = at[i].round;
-            rounds += !pass;
-            if (pass && rounds < ESPI_ROUNDS_ENOUGH)
-                espi_trial_rounds_doubt(&net->rounds, last);
-        }
-}
-
-static void note_singles(struct espi_measured *net, const struct single *at, int n,
-                         double value)
-{
-    int a = at->key / net->n_sites, b = at->key % net->n_sites;
-    if (a == b && value < ESPI_FLOW_LIMITED) {
-        net->flow_part[a] = value;
-        doubt_limit(net, at, n, value);
-    }
-}
-
-static int find_flow_limits(struct espi_measured *net, struct espi_arena *arena)
+/* Whatever limits single transfers is found later, and written here (limit_names.c). */
+static int set_flow_limits(struct espi_measured *net, struct espi_arena *arena)
 {
     size_t cells = (size_t)net->n_sites * (size_t)net->n_sites;
-    int room = net->rounds.start[net->rounds.n];
-    struct single *singles = ESPI_ARENA_NEW(arena, struct single, (size_t)room + 1);
-    double *values = ESPI_ARENA_NEW(arena, double, (size_t)room + 1);
-    int *counts = ESPI_ARENA_ZNEW(arena, int, 2 * (size_t)net->n_hosts);
     net->flow_Bps = ESPI_ARENA_NEW(arena, double, cells);
-    net->flow_part = ESPI_ARENA_NEW(arena, double, net->n_sites);
-    if (!singles || !values || !counts || !net->flow_Bps || !net->flow_part)
+    if (!net->flow_Bps)
         return -1;
     for (size_t i = 0; i < cells; i++)
         net->flow_Bps[i] = INFINITY;
-    for (int i = 0; i < net->n_sites; i++)
-        net->flow_part[i] = 1;
-    int n = gather_singles(net, singles, counts, counts + net->n_hosts);
-    qsort(singles, (size_t)n, sizeof *singles, by_key);
-    for (int i = 0, end; i < n; i = end) {
-        for (end = i; end < n && singles[end].key == singles[i].key; end++)
-            values[end - i] = singles[end].value;
-        note_singles(net, &singles[i], end - i, espi_top_value(values, end - i));
-    }
     return 0;
 }
 
@@ -282,16 +202,20 @@ static int measure_hosts(struct espi_measured *net, struct espi_arena *arena)
     size_t n = (size_t)net->n_hosts;
     net->out_Bps = ESPI_ARENA_ZNEW(arena, double, n);
     net->in_Bps = ESPI_ARENA_ZNEW(arena, double, n);
-    net->out_sure = ESPI_ARENA_ZNEW(arena, unsigned char, n);
-    net->in_sure = ESPI_ARENA_ZNEW(arena, unsigned char, n);
+    net->out_seen_Bps = ESPI_ARENA_NEW(arena, double, n);
+    net->in_seen_Bps = ESPI_ARENA_NEW(arena, double, n);
+    net->out_tried = ESPI_ARENA_ZNEW(arena, unsigned char, n);
+    net->in_tried = ESPI_ARENA_ZNEW(arena, unsigned char, n);
     net->send_s = ESPI_ARENA_NEW(arena, double, n);
     net->recv_s = ESPI_ARENA_NEW(arena, double, n);
-    if (!net->out_Bps || !net->in_Bps || !net->out_sure || !net->in_sure ||
-        !net->send_s || !net->recv_s)
+    if (!net->out_Bps || !net->in_Bps || !net->out_seen_Bps || !net->in_seen_Bps ||
+        !net->out_tried || !net->in_tried || !net->send_s || !net->recv_s)
         return -1;
-    return find_ports(net, 1, net->out_Bps, arena) ||
-                   find_ports(net, 0, net->in_Bps, arena) ||
-                   find_overheads(net, ESPI_SAMPLE_SEND, net->send_s, arena) ||
+    if (find_ports(net, 1, net->out_Bps, arena) || find_ports(net, 0, net->in_Bps, arena))
+        return -1;
+    memcpy(net->out_seen_Bps, net->out_Bps, n * sizeof *net->out_Bps);
+    memcpy(net->in_seen_Bps, net->in_Bps, n * sizeof *net->in_Bps);
+    return find_overheads(net, ESPI_SAMPLE_SEND, net->send_s, arena) ||
                    find_overheads(net, ESPI_SAMPLE_RECV, net->recv_s, arena)
                ? -1
                : 0;
@@ -314,7 +238,7 @@ static esp_status digest_samples(struct espi_measured *net, struct espi_arena *a
                                            : espi_site_latencies(&net->pairs, net->site,
                                                                  net->n_sites, arena);
     if (!net->site_latency_s || espi_measured_name_sites(net, arena) ||
-        measure_hosts(net, arena) || find_flow_limits(net, arena) ||
+        measure_hosts(net, arena) || set_flow_limits(net, arena) ||
         fill_flow_gaps(net, arena))
         return espi_err_nomem(err);
     if (espi_measured_subsites(net, arena))

@@ -47,12 +47,15 @@ struct espi_measured {
     int *subsite_site;      /* of subsites */
     int *first_subsite;     /* of sites, whose subsites follow each other; n_sites + 1 */
     double *site_latency_s; /* site * n_sites + site: the middle one; -1: none met */
-    double *out_Bps, *in_Bps; /* of hosts, all transfers together */
-    /* has the port been the reason why its host's transfers were no faster? */
-    unsigned char *out_sure, *in_sure;
+    double *out_Bps, *in_Bps;           /* of hosts, all transfers together */
+    double *out_seen_Bps, *in_seen_Bps; /* the most that was seen */
+    /* of hosts to send, then to receive: is it the reason for nothing? */
+    unsigned char *open_port;
+    /* was there a round in which it seemed to be why its host's were no faster? */
+    unsigned char *out_tried, *in_tried;
     double *send_s, *recv_s; /* of hosts, ESP_UNSET where not seen */
-    double *flow_Bps;        /* one transfer from site to site; INFINITY: not limited */
-    double *flow_part;       /* of sites: one transfer's part of what the ports allow */
+    double
+        *flow_Bps; /* one transfer from site to site, or within; INFINITY: not limited */
     char (*site_name)[64];
     struct espi_shared *shared;
     size_t n_shared, shared_room;

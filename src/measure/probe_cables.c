@@ -227,6 +227,8 @@ static esp_status check_network(struct espi_probing *p, struct reps *r)
             status = run_alone(p, r, pairs);
         if (n && !status)
             status = espi_probe_look(p);
+        if (n && !status)
+            status = espi_probe_test_limits(p, 1);
         if (n && !status) {
             status = list_reps(p, r);
             s = p->net.n_sites;
@@ -254,6 +256,8 @@ esp_status espi_probe_cables(struct espi_probing *p)
             break;
         status = espi_probe_unsure_ports(p, 1);
         if (!status)
+            status = espi_probe_test_limits(p, 1);
+        if (!status)
             status = list_reps(p, &r);
         if (!status)
             status = check_network(p, &r);
@@ -261,6 +265,8 @@ esp_status espi_probe_cables(struct espi_probing *p)
             status = espi_probe_unsure_ports(p, 1);
         if (!status)
             status = look_again(p, &r);
+        if (!status)
+            status = espi_probe_test_limits(p, 1);
     }
     espi_probe_tell(p, 1);
     return status;

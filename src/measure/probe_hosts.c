@@ -79,7 +79,10 @@ struct fan {
 static int list_fan(struct espi_probing *p, int host, int out, int everyone,
                     struct fan *fan)
 {
-    double *port = out ? &p->net.out_Bps[host] : &p->net.in_Bps[host], kept = *port;
+    struct espi_measured seen = p->net; /* open ports have at least what was seen */
+    seen.out_Bps = p->net.out_seen_Bps;
+    seen.in_Bps = p->net.in_seen_Bps;
+    double *port = out ? &seen.out_Bps[host] : &seen.in_Bps[host], kept = *port;
     fan->flows = ESPI_ARENA_NEW(&p->arena, struct espi_trial_flow, p->n);
     fan->Bps = ESPI_ARENA_NEW(&p->arena, double, p->n);
     fan->n = 0;
@@ -92,7 +95,7 @@ static int list_fan(struct espi_probing *p, int host, int out, int everyone,
             fan->flows[fan->n++] =
                 (struct espi_trial_flow){out ? host : h, out ? h : host, 0};
     *port = kept * 1e6; /* rounding: as good as none */
-    int status = espi_measured_predict(&p->net, fan->flows, fan->n, fan->Bps, &p->arena);
+    int status = espi_measured_predict(&seen, fan->flows, fan->n, fan->Bps, &p->arena);
     *port = kept;
     for (int i = 0; i < fan->n; i++)
         fan->sum += fan->Bps[i];
@@ -136,23 +139,23 @@ static int is_free(const struct espi_probing *p, int host, int out, int everyone
  * many ran, -1 when out of memory. */
 static int run_fans(struct espi_probing *p, int out, int everyone, esp_status *status)
 {
-    const unsigned char *sure = out ? p->net.out_sure : p->net.in_sure;
+    const unsigned char *tried = out ? p->net.out_tried : p->net.in_tried;
     unsigned char *done = ESPI_ARENA_ZNEW(&p->arena, unsigned char, p->n);
     int ran = 0;
     if (!done)
         return -1;
     for (int h = 0; h < p->n; h++)
-        done[h] = sure[h];
+        done[h] = tried[h];
     for (int any = 1; any && !*status && !espi_probe_is_late(p);) {
         for (int h = 0; h < p->n; h++) {
             struct espi_arena_mark mark = espi_arena_mark(&p->arena);
-            double port = out ? p->net.out_Bps[h] : p->net.in_Bps[h];
+            double port = out ? p->net.out_seen_Bps[h] : p->net.in_seen_Bps[h];
             struct fan fan;
             if (done[h] || !is_free(p, h, out, everyone))
                 continue;
             if (list_fan(p, h, out, everyone, &fan))
                 return -1;
-            if (fan.sum >= port * (1 + 3 * ESPI_SPREAD))
+            if (fan.sum >= port * (1 + 2 * ESPI_SPREAD))
                 done[h] = (unsigned char)add_fan(p, &fan, 3 * port);
             else if (p->trial.n == 0)
                 done[h] = 1; /* nobody could tell */
@@ -195,6 +198,8 @@ esp_status espi_probe_ports(struct espi_probing *p)
         run_port_trials(p, trials, list_port_trials(p, members, start, trials));
     if (!status)
         status = espi_probe_look(p);
+    if (!status)
+        status = espi_probe_settle_doubts(p);
     return status ? status : espi_probe_unsure_ports(p, 0);
 }
 
@@ -303,7 +308,7 @@ esp_status espi_probe_areas(struct espi_probing *p)
     for (int site = 0; site < p->net.n_sites && !status; site++)
         any |= p->net.uneven[site];
     if (status || !any)
-        return status;
+        return status ? status : espi_probe_unsure_ports(p, 0);
     status = settle_areas(p);
     for (int times = 0; times < 2; times++)
         for (int subsite = 0;
@@ -313,5 +318,7 @@ esp_status espi_probe_areas(struct espi_probing *p)
                     status = run_border(p, subsite, out);
     if (!status)
         status = espi_probe_look(p);
+    if (!status)
+        status = espi_probe_test_limits(p, 0);
     return status ? status : espi_probe_unsure_ports(p, 0);
 }

@@ -8,6 +8,8 @@
 #include "measure/platform_flows.h"
 #include "measure/probe.h"
 
+enum { ESPI_TESTED_MAX = 1024 }; /* limit: of memory */
+
 struct espi_probing {
     const struct espi_probe_driver *prober;
     struct espi_samples *samples;
@@ -22,6 +24,8 @@ struct espi_probing {
     int room;            /* for pairs of the trial */
     unsigned char *busy; /* hosts of the trial; bit 0: sends, bit 1: receives */
     int *order;          /* room for hosts */
+    uint64_t tested[ESPI_TESTED_MAX]; /* limits, by what they are about */
+    int n_tested;
     struct esp_err *err;
 };
 
@@ -71,6 +75,8 @@ esp_status espi_probe_cables(struct espi_probing *p);
 esp_status espi_probe_self_check(struct espi_probing *p);
 /* Random sets of transfers as check samples, held to what the platform predicts. */
 esp_status espi_probe_random_sets(struct espi_probing *p, struct espi_platform_flows *x);
+/* Rounds that put the limits within sites, or between them, to the test. */
+esp_status espi_probe_test_limits(struct espi_probing *p, int far);
 /* Fills whatever transfers between sites may share, as far as it has not been tried.
  * *any: was there something? */
 esp_status espi_probe_fill_ways(struct espi_probing *p, int *any);

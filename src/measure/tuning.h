@@ -63,15 +63,6 @@
  * chosen on: test_stalls of test_measure: every fifth round slow */
 #define ESPI_STANDS_ALONE 1.25
 
-/* A single transfer that gets less than this part of both its ports is limited by
- * itself.
- * unit: 1
- * trades: larger, ports are taken for limits of transfers; smaller, such limits are
- * missed
- * shown by: build/release/tests/test_measure
- * chosen on: not measured */
-#define ESPI_FLOW_LIMITED 0.85
-
 /* So many rounds must bear out that transfers are in each other's way.
  * unit: rounds
  * trades: larger, measuring takes longer; smaller, a stalled machine becomes a shared
