@@ -14,7 +14,7 @@
 static void forget_advice(struct espi_advisor *a)
 {
     for (int i = 0; i < a->n_told; i++)
-        esp_plan_free(a->told[i].plan);
+        espi_told_clear(&a->told[i]);
     a->n_told = 0;
 }
 
@@ -38,15 +38,12 @@ esp_status espi_advisor_create(const struct esp_platform *net,
     espi_rng_seed(&a->rng, a->options.seed);
     size_t nodes = (size_t)net->n_nodes;
     a->reports = espi_calloc(nodes * ESPI_OPEN_CALLS + 1, sizeof *a->reports);
-    a->is_first = espi_calloc(nodes * ESPI_OPEN_CALLS + 1, 1);
-    for (size_t i = 0; i < ESPI_OPEN_CALLS && a->reports && a->is_first; i++) {
+    for (size_t i = 0; i < ESPI_OPEN_CALLS && a->reports; i++)
         a->open[i].reports = a->reports + i * nodes;
-        a->open[i].is_first = a->is_first + i * nodes;
-    }
-    esp_status st = a->reports && a->is_first &&
-                            !espi_connection_history_init(&a->connections, net->n_nodes)
-                        ? espi_belief_init(&a->belief, net, a->options.forget_s, err)
-                        : espi_err_nomem(err);
+    esp_status st =
+        a->reports && !espi_connection_history_init(&a->connections, net->n_nodes)
+            ? espi_belief_init(&a->belief, net, a->options.forget_s, err)
+            : espi_err_nomem(err);
     if (!st && a->options.probe_share > 0)
         st = espi_probe_planner_create(&a->belief, a->options.probe_share, &a->planner,
                                        err);
@@ -62,10 +59,10 @@ void espi_advisor_free(struct espi_advisor *a)
     if (!a)
         return;
     forget_advice(a);
+    esp_plan_free(a->given);
     espi_probe_planner_free(a->planner);
     espi_belief_done(&a->belief);
     espi_connection_history_done(&a->connections);
-    espi_free(a->is_first);
     espi_free(a->reports);
     espi_free(a);
 }
@@ -97,6 +94,8 @@ esp_status espi_advisor_renew(struct espi_advisor *a, const struct esp_platform 
     for (int i = 0; i < ESPI_OPEN_CALLS; i++)
         a->open[i].n_expected = 0;
     forget_advice(a); /* links may have other numbers */
+    esp_plan_free(a->given);
+    a->given = NULL;
     return ESP_OK;
 }
 
@@ -120,12 +119,14 @@ static struct espi_open_call *call_of(struct espi_advisor *a, const struct espi_
             c->bytes == (double)r->bytes)
             return c;
     c = &a->open[a->next_open++ % ESPI_OPEN_CALLS];
-    memset(c->reports, 0, (size_t)a->net->n_nodes * sizeof *c->reports);
+    for (int i = 0; i < a->net->n_nodes; i++)
+        c->reports[i].magic = 0;
     c->call = r->call;
     c->root = r->root;
     c->bytes = (double)r->bytes;
     c->slices = r->slices;
-    c->n_reports = 0;
+    c->window = r->window > 0 ? r->window : a->options.window;
+    c->is_cut = c->n_reports = 0;
     c->n_expected = r->n;
     return c;
 }
@@ -144,26 +145,43 @@ static void note_call(struct espi_advisor *a, const struct espi_report *r, doubl
     a->last_s = began_s;
 }
 
+/* Who sent to it for the first time? */
+static void meet_peers(struct espi_advisor *a, struct espi_report *r)
+{
+    for (int i = 0; i < r->n_ways; i++) {
+        struct espi_report_way *w = &r->way[i];
+        w->is_new = w->kind == ESPI_WAY_FROM &&
+                    espi_connection_is_first(&a->connections, w->peer, r->node);
+    }
+}
+
 esp_status espi_advisor_hear(struct espi_advisor *a, const struct espi_report *report,
                              double now_s, struct esp_err *err)
 {
     if (!espi_report_is_sane(a->net, report))
         return ESP_OK;
-    if (report->node == report->root)
+    esp_status st = ESP_OK;
+    if (report->node == report->root) {
         note_call(a, report, now_s);
+        st = espi_told_ran(a, report->root, (double)report->bytes, report->slices, now_s,
+                           err);
+    }
+    if (st)
+        return st;
     struct espi_open_call *c = call_of(a, report);
     if (c->reports[report->node].magic)
         return ESP_OK;
-    c->reports[report->node] = *report;
-    c->is_first[report->node] =
-        report->parent >= 0 &&
-        espi_connection_is_first(&a->connections, report->parent, report->node);
+    memcpy(&c->reports[report->node], report, espi_report_bytes(report));
+    meet_peers(a, &c->reports[report->node]);
+    c->is_cut = c->is_cut || report->n_ways < 0;
     if (++c->n_reports < c->n_expected)
         return ESP_OK;
     c->n_expected = 0; /* all are here */
     a->whole++;
-    struct espi_told_call told = {c->bytes, c->slices, a->options.window, c->reports,
-                                  c->is_first};
+    espi_told_check(a, c->root, c->bytes, c->reports);
+    if (c->is_cut)
+        return ESP_OK;
+    struct espi_told_call told = {c->bytes, c->slices, c->window, c->reports};
     return espi_diagnose_slow_links(&a->belief, &a->blames, &told, now_s, err);
 }
 
@@ -214,6 +232,11 @@ int espi_advisor_rates(const struct espi_advisor *a, double now_s,
         rate->factor = espi_belief_factor(&a->belief, r, now_s, &rate->error);
     }
     return n;
+}
+
+const struct espi_finding *espi_advisor_finding(const struct espi_advisor *a)
+{
+    return &a->blames.last;
 }
 
 /* ---- probes ---- */

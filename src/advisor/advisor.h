@@ -5,11 +5,11 @@
  *
  * Belief: each resource (belief.h: a cable; the links between two sites; else a link
  * alone) has a factor of the rate that the platform says. Every broadcast that ran tells
- * of it: a host that took longer to receive than its tree explains, while its sender did
- * not, was held up by a resource on the way between the two; not by one that served
- * others in time meanwhile, but by the one that explains most. Factors are forecast from
- * their series; a resource that nothing was heard of for a while drifts back to what the
- * platform says.
+ * of it, by one tree or by many: a host that took longer to receive from another than all
+ * that is under way explains, while that one did not, was held up by a resource on the
+ * way between the two; not by one that served others in time meanwhile, but by the one
+ * that explains most. Factors are forecast from their series; a resource that nothing was
+ * heard of for a while drifts back to what the platform says.
  *
  * Prediction: sizes by a line through the last calls, gaps by a line through their
  * logarithms. Plans are made for the predicted size, its half and its double, and must
@@ -36,7 +36,8 @@ struct espi_advisor_options {
     double budget_s;    /* the longest search for a plan; 0: 0.5 */
     double work;        /* evaluations a host instead of time, for runs that repeat; 0 */
     const char *algo;   /* one algorithm instead of the choice; NULL: the choice */
-    esp_judge_fn judge; /* of finishes; NULL: the closed form */
+    int is_quick;       /* only single trees that are made at once are weighed */
+    esp_judge_fn judge; /* of finishes, where nothing plays plans to their end; or NULL */
     void *judge_arg;
     uint64_t seed;
     double probe_share; /* of the time that links may be probed; 0: never */
@@ -46,7 +47,21 @@ struct espi_advisor_options {
     void *tick_arg;
 };
 
+/* What a call told of: a resource that held up a pair of hosts. */
+struct espi_finding {
+    long number;  /* of all; 0: there was none yet */
+    int resource; /* a cable if that number is one's, else that of first_link */
+    int first_link;
+    int from, to;  /* nodes */
+    double late;   /* so many times as long as explained */
+    double factor; /* of its rate, that it was seen to have */
+};
+
 struct espi_advisor;
+
+/* derived: plans that are looked for after a call: twice for the size predicted, the
+ * second time at leisure, for its half and for its double */
+enum { ESPI_ADVISED_SIZES = 4 };
 
 /* The platform is borrowed, and outlives the advisor or is replaced. */
 esp_status espi_advisor_create(const struct esp_platform *net,
@@ -56,6 +71,11 @@ void espi_advisor_free(struct espi_advisor *a);
 
 /* A platform measured anew: the belief begins again from it. */
 esp_status espi_advisor_renew(struct espi_advisor *a, const struct esp_platform *net,
+                              struct esp_err *err);
+
+/* A plan for the platform that ranks have from somewhere else: where they use it, what is
+ * said has to be better. ESP_ENOMEM is the only failure. */
+esp_status espi_advisor_offer(struct espi_advisor *a, const struct esp_plan *plan,
                               struct esp_err *err);
 
 /* What a rank says, at that time; nonsense is passed over. ESP_ENOMEM is the only
@@ -85,6 +105,9 @@ struct espi_outlook {
 
 void espi_advisor_outlook(const struct espi_advisor *a, double now_s,
                           struct espi_outlook *out);
+
+/* The last that a call told of. */
+const struct espi_finding *espi_advisor_finding(const struct espi_advisor *a);
 
 /* The factor believed of a link at that time, and how far forecasts of it were off. */
 double espi_advisor_factor(const struct espi_advisor *a, int link, double now_s,

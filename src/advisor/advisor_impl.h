@@ -18,15 +18,23 @@ enum {
 struct espi_told {
     int root, size_class;
     struct esp_plan *plan;
+    int is_thorough;  /* all plans that there are were weighed, */
+    double bytes;     /* for this size, */
+    double *factor;   /* and what was believed of resources, */
+    double message_s; /* and of messages */
+    int is_given;     /* it is what ranks have from elsewhere, if they use it */
 };
+
+void espi_told_clear(struct espi_told *t);
 
 /* A broadcast that reports come in of. */
 struct espi_open_call {
     uint64_t call;
     int root;
     double bytes, slices;
+    int window;
+    int is_cut;                  /* not all ways are told of */
     struct espi_report *reports; /* by node; magic 0: none */
-    unsigned char *is_first;     /* by node: its parent had never sent to it */
     int n_reports, n_expected;   /* 0: nothing is to come */
 };
 
@@ -40,7 +48,6 @@ struct espi_advisor {
     struct espi_open_call open[ESPI_OPEN_CALLS];
     int next_open;
     struct espi_report *reports; /* of all of them */
-    unsigned char *is_first;
     struct espi_connection_history connections;
     /* the application */
     long calls, whole; /* whole: of which all ranks told */
@@ -51,8 +58,34 @@ struct espi_advisor {
     /* what was said */
     struct espi_told told[ESPI_TOLD_MAX];
     int n_told;
-    int turn; /* of the sizes to plan for */
+    struct esp_plan *given; /* that ranks have from elsewhere, or NULL */
+    int turn;               /* of the sizes to plan for */
+    double thorough_s;      /* what it took last to weigh all plans */
     struct espi_rng rng;
 };
+
+/* ---- what was said (told_plans.c) ---- */
+
+/* About that root and class; NULL: nothing. */
+struct espi_told *espi_told_of(struct espi_advisor *a, int root, int size_class);
+
+/* Keeps a copy of the plan, and for which network it was; all else as given. ESP_ENOMEM
+ * is the only failure. */
+esp_status espi_told_keep(struct espi_advisor *a, const struct esp_plan *plan,
+                          const struct espi_told *about, double now_s,
+                          struct esp_err *err);
+
+/* A call was cut into so many slices: if nothing was said about such ones, it will have
+ * been by the plan that ranks have from elsewhere. */
+esp_status espi_told_ran(struct espi_advisor *a, int root, double bytes, double slices,
+                         double now_s, struct esp_err *err);
+
+/* All have told of the call: if it was not, that was wrong. */
+void espi_told_check(struct espi_advisor *a, int root, double bytes,
+                     const struct espi_report *reports);
+
+/* Is it still the best there is for so many bytes, since nothing has changed? */
+int espi_told_stands(const struct espi_advisor *a, const struct espi_told *t,
+                     double bytes, double now_s);
 
 #endif

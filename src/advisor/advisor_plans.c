@@ -6,12 +6,17 @@
 #include "advisor/advisor_impl.h"
 #include "advisor/tuning.h"
 #include "algo/algo.h"
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/portable_math.h"
+#include "plan/ops.h"
+#include "plan/plan.h"
 #include "platform/platform.h"
+#include "schedule/arrange.h"
 #include "select/contest.h"
 #include "select/slices.h"
+#include "select/tuning.h"
 
 /* ---- the contest ---- */
 
@@ -24,7 +29,8 @@ struct advising {
     /* Of plans on the first scene: all kinds, of which the best few are kept; and those
      * that have no risks of their own, of which the best is kept in any case. */
     struct espi_contest open, plain;
-    double end_s; /* of the time there is */
+    double end_s;    /* of the time there is */
+    int is_thorough; /* are all plans weighed that there are? */
     struct esp_plan *best;
     double best_s; /* over all scenes */
     struct espi_arena arena;
@@ -60,19 +66,26 @@ static esp_status set_first_scene(struct advising *x, double now_s)
     return st;
 }
 
-/* Networks around it, as far off as forecasts were. */
-static esp_status set_scenes(struct advising *x, double now_s)
+/* Was any forecast wrong by more than nothing? */
+static int is_doubtful(const struct espi_belief *b, double now_s)
 {
-    const struct espi_belief *b = &x->a->belief;
-    double *lots = ESPI_ARENA_NEW(&x->arena, double, b->n_resources + 1), worst = 0;
-    if (!lots)
-        return espi_err_nomem(x->err);
+    double worst = 0;
     for (int r = 0; r < b->n_resources; r++) {
         double error;
         espi_belief_factor(b, r, now_s, &error);
         worst = fmax(worst, error);
     }
-    int wanted = worst > ESPI_SCENES_FROM ? ESPI_SCENES : 1;
+    return worst > ESPI_SCENES_FROM;
+}
+
+/* Networks around it, as far off as forecasts were. */
+static esp_status set_scenes(struct advising *x, double now_s)
+{
+    const struct espi_belief *b = &x->a->belief;
+    double *lots = ESPI_ARENA_NEW(&x->arena, double, b->n_resources + 1);
+    if (!lots)
+        return espi_err_nomem(x->err);
+    int wanted = is_doubtful(b, now_s) ? ESPI_SCENES : 1;
     esp_status st = ESP_OK;
     while (x->n_scenes < wanted && !st && !is_late(x)) {
         for (int r = 0; r < b->n_resources; r++)
@@ -83,12 +96,14 @@ static esp_status set_scenes(struct advising *x, double now_s)
     return st;
 }
 
-/* Weighs by the closed form, or by who the advisor was told to ask. */
+/* Weighs as `auto` does: by playing, or by who the advisor was told to ask where nothing
+ * plays plans to their end. */
 static void set_judge(const struct espi_advisor *a, struct espi_judge *judge)
 {
-    judge->by = a->options.judge;
-    judge->by_arg = a->options.judge_arg;
-    judge->closer_looks = judge->by ? 1 : 0;
+    struct esp_request asked = {.judge = a->options.judge,
+                                .judge_arg = a->options.judge_arg};
+    espi_judge_ask(judge, &asked);
+    judge->closer_looks = ESPI_CLOSER_LOOKS;
     judge->few_sizes = 1;
 }
 
@@ -157,28 +172,59 @@ static double best_slices(const struct advising *x)
     return plain->judged_s <= open->judged_s ? plain->slice_bytes : open->slice_bytes;
 }
 
-/* The hierarchical tree, which is made in no time, first; then trees of all kinds, each
- * with several slices, then longer searches. All who cannot be tried in the time there is
- * are tried the next time, since each time another begins. */
-static esp_status try_all_kinds(struct advising *x, double budget_s)
+/* What weighs all plans there are, of one tree or of many: as who runs without an advisor
+ * gets them. */
+static esp_status enter_chooser(struct advising *x)
+{
+    int count;
+    const struct espi_algo *const *algos = espi_algos(&count);
+    double began_s = espi_now_s();
+    esp_status st = ESP_OK;
+    for (int i = 0; i < count && !st; i++) {
+        double options[ESPI_ALGO_OPTIONS_MAX] = {0};
+        if (!(algos[i]->flags & ESPI_ALGO_CHOOSES) ||
+            !espi_algo_serves(algos[i], x->request.op, 0))
+            continue;
+        espi_algo_standard(algos[i], options);
+        st = espi_contest_enter(&x->open, algos[i], options, ESP_SLICE_AUTO, x->err);
+    }
+    if (x->a->options.work <= 0)
+        x->a->thorough_s = espi_now_s() - began_s;
+    return st;
+}
+
+/* Trees of all kinds, each with several slices, then longer searches. All who cannot be
+ * tried in the time there is are tried the next time, since each time another begins. */
+static esp_status enter_kinds(struct advising *x, double budget_s)
 {
     const struct espi_advisor_options *o = &x->a->options;
-    int turn = o->work > 0 ? 0 : x->a->turn / 3;
+    int turn = o->work > 0 ? 0 : x->a->turn / ESPI_ADVISED_SIZES;
     int is_large = x->scene[0]->n_links > ESPI_ADVISOR_LARGE;
+    esp_status st = espi_contest_enter_in_turn(
+        &x->open, is_large ? ESPI_USE_ADVISOR_LARGE : ESPI_USE_ADVISOR, turn, x->err);
+    if (st || is_large || x->is_thorough)
+        return st;
+    x->request.budget_s = o->work > 0 ? 0 : ESPI_SEARCH_PART * budget_s;
+    return espi_contest_enter_uses(&x->open, ESPI_USE_ADVISOR_SEARCH, 0, best_slices(x),
+                                   x->err);
+}
+
+/* The hierarchical tree, which is made in no time, first. What weighs all takes its time,
+ * and comes where that is there; others beside it where what is believed may be wrong. */
+static esp_status try_all_kinds(struct advising *x, double budget_s, double now_s)
+{
+    const struct espi_advisor_options *o = &x->a->options;
     if (o->algo && *o->algo) {
         x->request.budget_s = o->work > 0 ? 0 : budget_s;
         return enter_named(x, o->algo);
     }
     esp_status st =
         espi_contest_enter_in_turn(&x->plain, ESPI_USE_ADVISOR_PLAIN, 0, x->err);
-    if (!st)
-        st = espi_contest_enter_in_turn(
-            &x->open, is_large ? ESPI_USE_ADVISOR_LARGE : ESPI_USE_ADVISOR, turn, x->err);
-    if (st || is_large)
-        return st;
-    x->request.budget_s = o->work > 0 ? 0 : ESPI_SEARCH_PART * budget_s;
-    return espi_contest_enter_uses(&x->open, ESPI_USE_ADVISOR_SEARCH, 0, best_slices(x),
-                                   x->err);
+    if (!st && x->is_thorough)
+        st = enter_chooser(x);
+    return st || (x->is_thorough && !is_doubtful(&x->a->belief, now_s))
+               ? st
+               : enter_kinds(x, budget_s);
 }
 
 /* Is it better over all scenes than the best so far? Takes the plan. */
@@ -214,38 +260,11 @@ static esp_status decide(struct advising *x)
 
 /* ---- what was said ---- */
 
-static struct espi_told *told_of(struct espi_advisor *a, int root, int size_class)
-{
-    for (int i = 0; i < a->n_told; i++)
-        if (a->told[i].root == root && a->told[i].size_class == size_class)
-            return &a->told[i];
-    return NULL;
-}
-
-/* Keeps what is said, to compare with next time. */
-static esp_status remember(struct advising *x, int size_class)
-{
-    struct espi_advisor *a = x->a;
-    struct espi_told *t = told_of(a, x->request.root, size_class);
-    struct esp_plan *copy;
-    esp_status st = esp_plan_copy(x->best, &copy, x->err);
-    if (st)
-        return st;
-    if (!t && a->n_told < ESPI_TOLD_MAX) {
-        t = &a->told[a->n_told++];
-        t->plan = NULL;
-    } else if (!t) {
-        t = &a->told[a->turn % ESPI_TOLD_MAX];
-    }
-    esp_plan_free(t->plan);
-    *t = (struct espi_told){x->request.root, size_class, copy};
-    return ESP_OK;
-}
-
 /* The last advice stays unless something is better by what makes it worth a change. */
-static esp_status settle(struct advising *x, int size_class, struct espi_advice *out)
+static esp_status settle(struct advising *x, int size_class, double now_s,
+                         struct espi_advice *out)
 {
-    struct espi_told *t = told_of(x->a, x->request.root, size_class);
+    struct espi_told *t = espi_told_of(x->a, x->request.root, size_class);
     struct esp_plan *old = NULL;
     double old_s = INFINITY;
     esp_status st = ESP_OK;
@@ -267,7 +286,12 @@ static esp_status settle(struct advising *x, int size_class, struct espi_advice 
     if (!st && x->a->planner)
         espi_probe_planner_mark(x->a->planner, x->best, ESPI_PROBE_PLANNER_IN_FORCE,
                                 x->a->turn);
-    return st ? st : remember(x, size_class);
+    struct espi_told about = {.root = x->request.root,
+                              .size_class = size_class,
+                              .bytes = x->request.size_bytes,
+                              .is_thorough = x->is_thorough,
+                              .is_given = !out->is_new && t && t->is_given};
+    return st ? st : espi_told_keep(x->a, x->best, &about, now_s, x->err);
 }
 
 /* The best plan for the first scene, and those around it. */
@@ -275,7 +299,7 @@ static esp_status advise_on(struct advising *x, double budget_s, double now_s)
 {
     contest_on_first_scene(x, &x->open, is_over, ESPI_FINALISTS - 1);
     contest_on_first_scene(x, &x->plain, is_over_for_plain, 0);
-    esp_status st = try_all_kinds(x, budget_s);
+    esp_status st = try_all_kinds(x, budget_s, now_s);
     if (!st)
         st = set_scenes(x, now_s);
     if (!st)
@@ -288,6 +312,67 @@ static esp_status advise_on(struct advising *x, double budget_s, double now_s)
     return st;
 }
 
+/* For how long a search may last: some sizes have to be ready when the next call comes.
+ */
+static double find_budget_s(const struct espi_advisor *a, const struct espi_outlook *o,
+                            double now_s)
+{
+    if (!(o->gap_s > 0))
+        return a->options.budget_s;
+    double left_s = (o->last_s + o->gap_s - now_s) / ESPI_ADVISED_SIZES;
+    return fmin(a->options.budget_s, fmax(left_s, ESPI_BUDGET_LEAST_S));
+}
+
+/* Is there time to weigh all plans before the next call? If not, that is done when
+ * something quick has been published. */
+static int has_time(const struct espi_advisor *a, const struct espi_outlook *o,
+                    const struct espi_told *t, double now_s)
+{
+    int n_ways = a->belief.fixed ? a->belief.ways.g.m : a->net->n_links;
+    if (a->options.is_quick || n_ways > ESPI_THOROUGH_LINKS)
+        return 0;
+    return a->options.work > 0 || !o->busy || !(o->gap_s > 0) || (t && !t->is_thorough) ||
+           now_s + a->thorough_s < o->last_s + o->gap_s;
+}
+
+/* As who asks gets it: for the network itself, with its order of sends. */
+static esp_status hand_out(const struct espi_belief *b, const struct esp_plan *plan,
+                           struct esp_plan **out, struct esp_err *err)
+{
+    struct esp_plan *own = NULL;
+    esp_status st = espi_belief_translate(b, plan, &own, err);
+    if (!st && !own->schedule && !espi_plan_has_steps(own))
+        st = espi_plan_schedule(own, b->net, ESPI_EFFORT_FULL, err);
+    if (st)
+        esp_plan_free(own);
+    else
+        *out = own;
+    return st;
+}
+
+static esp_status advise_anew(struct advising *x, struct espi_advice *out, double now_s)
+{
+    struct espi_advisor *a = x->a;
+    struct espi_outlook o;
+    espi_advisor_outlook(a, now_s, &o);
+    double budget_s = find_budget_s(a, &o, now_s);
+    x->is_thorough = has_time(a, &o, espi_told_of(a, out->root, out->size_class), now_s);
+    espi_arena_init(&x->arena);
+    esp_status st = set_first_scene(x, now_s);
+    x->end_s = espi_now_s() + budget_s;
+    if (!st)
+        st = advise_on(x, budget_s, now_s);
+    if (!st)
+        st = settle(x, out->size_class, now_s, out);
+    if (!st)
+        st = hand_out(&a->belief, x->best, &out->plan, x->err);
+    espi_arena_done(&x->arena);
+    for (int i = 0; i < x->n_scenes; i++)
+        esp_platform_free(x->scene[i]);
+    esp_plan_free(x->best);
+    return st;
+}
+
 esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
                                  double now_s, struct espi_advice *out,
                                  struct esp_err *err)
@@ -295,43 +380,28 @@ esp_status espi_advisor_plan_for(struct espi_advisor *a, int root, double bytes,
     struct advising x = {.a = a, .best_s = INFINITY, .err = err};
     struct espi_advice advice = {.root = root,
                                  .size_class = espi_size_class((uint64_t)bytes)};
-    struct espi_outlook o;
-    espi_advisor_outlook(a, now_s, &o);
-    double budget_s = a->options.budget_s;
-    if (o.gap_s > 0) /* three sizes have to be ready when the next call comes */
-        budget_s =
-            fmin(budget_s, fmax((o.last_s + o.gap_s - now_s) / 3, ESPI_BUDGET_LEAST_S));
+    const struct espi_told *t = espi_told_of(a, root, advice.size_class);
     espi_request_init(&x.request, root);
     x.request.size_bytes = bytes;
-    espi_arena_init(&x.arena);
-    esp_status st = set_first_scene(&x, now_s);
-    x.end_s = espi_now_s() + budget_s;
+    esp_status st = espi_told_stands(a, t, bytes, now_s)
+                        ? hand_out(&a->belief, t->plan, &advice.plan, err)
+                        : advise_anew(&x, &advice, now_s);
     if (!st)
-        st = advise_on(&x, budget_s, now_s);
-    if (!st)
-        st = settle(&x, advice.size_class, &advice);
-    if (!st)
-        st = espi_belief_translate(&a->belief, x.best, &advice.plan, err);
-    espi_arena_done(&x.arena);
-    for (int i = 0; i < x.n_scenes; i++)
-        esp_platform_free(x.scene[i]);
-    esp_plan_free(x.best);
-    if (st)
-        return st;
-    *out = advice;
-    return ESP_OK;
+        *out = advice;
+    return st;
 }
 
 esp_status espi_advisor_plan(struct espi_advisor *a, double now_s,
                              struct espi_advice *out, struct esp_err *err)
 {
-    static const double times[] = {1, 0.5, 2};
+    /* the second look is at what there was no time for in the first */
+    static const double times[ESPI_ADVISED_SIZES] = {1, 1, 0.5, 2};
     struct espi_outlook o;
     espi_advisor_outlook(a, now_s, &o);
     int turn = a->turn++;
     if (o.busy)
-        return espi_advisor_plan_for(a, o.root, o.size_bytes * times[turn % 3], now_s,
-                                     out, err);
+        return espi_advisor_plan_for(
+            a, o.root, o.size_bytes * times[turn % ESPI_ADVISED_SIZES], now_s, out, err);
     int root = a->root;
     for (int i = 0; root < 0 && i < a->net->n_nodes; i++)
         if (!espi_is_switch(a->net, i))
@@ -348,7 +418,7 @@ esp_status espi_advisor_expect(struct espi_advisor *a, const struct esp_plan *pl
                                double *out_s, struct esp_err *err)
 {
     struct espi_arena arena;
-    struct espi_judge judge = {.size_bytes = bytes, .arena = &arena};
+    struct espi_judge judge = {.p = a->net, .size_bytes = bytes, .arena = &arena};
     struct espi_verdict verdict = {.judged_s = INFINITY};
     struct esp_plan sized = *plan;
     struct esp_platform *believed = NULL;

@@ -105,7 +105,8 @@ static void rate_resources(struct espi_belief *b)
 esp_status espi_belief_init(struct espi_belief *b, const struct esp_platform *net,
                             double forget_s, struct esp_err *err)
 {
-    *b = (struct espi_belief){.net = net, .forget_s = forget_s};
+    *b = (struct espi_belief){
+        .net = net, .forget_s = forget_s, .message_most_s = ESPI_MESSAGE_MOST_S};
     if (!list_resources(b))
         b->fate = espi_calloc((size_t)b->n_resources + 1, sizeof *b->fate);
     b->fixed = net->n_hosts < net->n_nodes;
@@ -337,6 +338,17 @@ static esp_status build_ways(const struct espi_belief *b, const double *factor,
     return st;
 }
 
+/* Where nothing but the network limits hosts, what messages take of them is no more than
+ * one figure (select/slices.h). */
+static void set_messages(const struct espi_belief *b, struct esp_platform *p)
+{
+    if (p->model != ESP_MODEL_CAPACITY || !(b->message_s > 0))
+        return;
+    for (int v = 0; v < p->n_nodes; v++)
+        p->send_s[v] = fmax(p->send_s[v], b->message_s);
+    p->has_send = 1;
+}
+
 static esp_status make_platform(const struct espi_belief *b, double now_s,
                                 const double *lots, int ways, struct esp_platform **out,
                                 struct esp_err *err)
@@ -350,6 +362,8 @@ static esp_status make_platform(const struct espi_belief *b, double now_s,
         st = ways ? build_ways(b, factor, own, out, err)
                   : espi_platform_scaled(net, factor, own, out, err);
     }
+    if (!st)
+        set_messages(b, *out);
     espi_free(factor);
     espi_free(own);
     return st;

@@ -27,6 +27,8 @@ struct espi_belief {
         double shown_Bps; /* of it a single transfer can show so much */
     } * fate;
     double forget_s;
+    /* what a message was seen to take of hosts beside its bytes, and what it may take */
+    double message_s, message_most_s;
     /* With switches: the way between each two hosts, which the network chooses and load
      * does not change. */
     int fixed;

@@ -5,177 +5,45 @@
 
 #include "advisor/tuning.h"
 #include "base/err.h"
-#include "cost/cost.h"
-#include "platform/view.h"
 
-/* The tree that ran, on the network as believed. */
+/* What ran, beside what explains it. */
 struct diagnosis {
+    struct espi_account told;
     struct espi_belief *belief;
     struct espi_blames *blames;
-    const struct espi_told_call *call;
     double now_s;
-    struct esp_platform *believed;
-    struct espi_arena arena;
-    struct espi_view v;
-    int *parent_arc; /* host -> arc; -1: root, or not told */
-    double *load_s;  /* resource -> time of a slice */
-    double *turn_s;  /* host -> that it takes to serve its children once */
-    double *pace_s;  /* host -> what its way explains */
-    int *uses;       /* resource of the belief -> arcs of the tree that pass it */
-    int *cleared;    /* resource: did it serve a host in time? */
-    double arc_s;    /* what a slice took over the arc in question */
-    int few;         /* so few slices that only how long they were under way tells */
-    int *slow;       /* resource -> slow children of the sender in question behind it */
-    int *quick;      /* resource: does one of its children get messages quickly by it? */
+    int *cleared; /* resource: did it serve a host in time? */
+    double arc_s; /* what the slices of the pair in question took */
+    int *slow;    /* resource -> slow children of the sender in question behind it */
+    int *quick;   /* resource: does one of its children get messages quickly by it? */
+    int n_found;  /* that was slow */
     struct esp_err *err;
 };
-
-static int arc_between(const struct espi_view *v, int from, int to)
-{
-    int best = -1;
-    for (int k = v->g.in.start[to]; k < v->g.in.start[to + 1]; k++) {
-        int e = v->g.in.item[k];
-        if (v->g.tail[e] == from && (best < 0 || v->time_s[e] < v->time_s[best]))
-            best = e;
-    }
-    return best;
-}
 
 /* Adds to what stands for each resource on an arc's way. */
 static void add_to_way(const struct diagnosis *q, int arc, int *of_resource)
 {
     const struct espi_belief *b = q->belief;
     const int *links;
-    int n = espi_belief_links(b, &q->v, arc, &links);
+    int n = espi_belief_links(b, &q->told.v, arc, &links);
     for (int i = 0; i < n; i++)
         for (int k = b->first[links[i]]; k < b->first[links[i] + 1]; k++)
             of_resource[b->resource[k]]++;
 }
 
-static void count_arc(struct diagnosis *q, int arc)
-{
-    espi_load_arc(&q->v, arc, 1, q->load_s);
-    add_to_way(q, arc, q->uses);
-}
-
 static esp_status diagnosis_init(struct diagnosis *q)
 {
-    esp_status st = espi_belief_platform(q->belief, q->now_s, NULL, &q->believed, q->err);
-    if (st)
-        return st;
-    st = espi_view_init(&q->v, q->believed, q->call->bytes / q->call->slices, &q->arena,
-                        q->err);
-    if (st)
-        return st;
-    q->parent_arc = ESPI_ARENA_NEW(&q->arena, int, q->v.g.n);
-    q->load_s = ESPI_ARENA_ZNEW(&q->arena, double, q->v.links.n);
-    q->turn_s = ESPI_ARENA_ZNEW(&q->arena, double, q->v.g.n);
-    q->pace_s = ESPI_ARENA_ZNEW(&q->arena, double, q->v.g.n);
-    q->uses = ESPI_ARENA_ZNEW(&q->arena, int, q->belief->n_resources + 1);
-    q->cleared = ESPI_ARENA_ZNEW(&q->arena, int, q->belief->n_resources + 1);
-    q->slow = ESPI_ARENA_NEW(&q->arena, int, q->belief->n_resources + 1);
-    q->quick = ESPI_ARENA_NEW(&q->arena, int, q->belief->n_resources + 1);
-    if (!q->parent_arc || !q->load_s || !q->turn_s || !q->pace_s || !q->uses ||
-        !q->cleared || !q->slow || !q->quick)
-        return espi_err_nomem(q->err);
-    for (int h = 0; h < q->v.g.n; h++) {
-        const struct espi_report *r = &q->call->reports[q->v.node[h]];
-        q->parent_arc[h] =
-            r->magic && r->parent >= 0 ? arc_between(&q->v, q->v.host[r->parent], h) : -1;
-        if (q->parent_arc[h] >= 0)
-            count_arc(q, q->parent_arc[h]);
-    }
-    return ESP_OK;
+    size_t n = (size_t)q->belief->n_resources + 1;
+    q->cleared = ESPI_ARENA_ZNEW(&q->told.arena, int, n);
+    q->slow = ESPI_ARENA_NEW(&q->told.arena, int, n);
+    q->quick = ESPI_ARENA_NEW(&q->told.arena, int, n);
+    return q->cleared && q->slow && q->quick ? ESP_OK : espi_err_nomem(q->err);
 }
 
-/* For how long the busiest resource of an arc is taken by a slice of all arcs. */
-static double busiest_s(const struct diagnosis *q, int arc)
-{
-    double busy_s = 0;
-    for (int k = q->v.use_start[arc]; k < q->v.use_start[arc + 1]; k++)
-        busy_s = fmax(busy_s, q->load_s[q->v.use_resource[k]]);
-    return busy_s;
-}
-
-/* A message is as long under way as that resource and the distance make it. */
-static double travel_s(const struct diagnosis *q, int arc)
-{
-    return fmax(q->v.time_s[arc], q->v.latency_s[arc] + busiest_s(q, arc));
-}
-
-/* Slices come as fast as the busiest resource lets them, or as the window does. */
-static double arc_pace(const struct diagnosis *q, int arc)
-{
-    return fmax(busiest_s(q, arc), travel_s(q, arc) / q->call->window);
-}
-
-/* A sender serves its children in turns, so that all get slices as the slowest way takes
- * them. */
-static void set_turns(struct diagnosis *q)
-{
-    for (int h = 0; h < q->v.g.n; h++) {
-        int e = q->parent_arc[h];
-        double *turn_s = e < 0 ? NULL : &q->turn_s[q->v.g.tail[e]];
-        if (turn_s)
-            *turn_s = fmax(*turn_s, arc_pace(q, e));
-    }
-}
-
-/* Paces down the tree; reports may be wrong, so a circle must not hold us up. */
-static void set_paces(struct diagnosis *q)
-{
-    set_turns(q);
-    for (int round = 0, changed = 1; changed && round < q->v.g.n; round++) {
-        changed = 0;
-        for (int h = 0; h < q->v.g.n; h++) {
-            int e = q->parent_arc[h], u = e < 0 ? -1 : q->v.g.tail[e];
-            if (u < 0)
-                continue;
-            double pace_s = fmax(q->turn_s[u], q->pace_s[u]);
-            changed = changed || pace_s > q->pace_s[h];
-            q->pace_s[h] = fmax(q->pace_s[h], pace_s);
-        }
-    }
-}
-
-/* How long messages to a child were under way, as the sender says; 0: it does not. */
-static double under_way_s(const struct diagnosis *q, int u, int child)
-{
-    const struct espi_report *r = &q->call->reports[q->v.node[u]];
-    for (int i = 0; i < ESPI_REPORT_CHILDREN; i++)
-        if (r->child[i] == q->v.node[child])
-            return r->child_s[i] > 0 && r->child_s[i] < 1e6F ? r->child_s[i] : 0;
-    return 0;
-}
-
-/* The same for one message to the host; 0: it is not told. */
-static double message_s(const struct diagnosis *q, int h)
-{
-    int arc = q->parent_arc[h];
-    return arc < 0 ? 0 : under_way_s(q, q->v.g.tail[arc], h) / q->call->slices;
-}
-
-/* How much longer than their way explains messages to a host were under way; 0: it is not
- * told. */
-static double slowness(const struct diagnosis *q, int h)
-{
-    return message_s(q, h) / travel_s(q, q->parent_arc[h]);
-}
-
-/* How much longer than its way explains a host took; 1: the root, or nothing tells. */
-static double lateness(const struct diagnosis *q, int h)
-{
-    const struct espi_report *r = &q->call->reports[q->v.node[h]];
-    double explained_s = (q->call->slices - 1) * q->pace_s[h];
-    if (q->few)
-        return message_s(q, h) > 0 ? slowness(q, h) : 1;
-    return r->parent < 0 || !(explained_s > 0) ? 1 : r->receive_s / explained_s;
-}
-
-/* What passed a resource if a slice took seen_s to come through it. */
+/* What passed a resource if the slices of a pair took seen_s to come through it. */
 static double passed_Bps(const struct diagnosis *q, int resource, double seen_s)
 {
-    return q->uses[resource] * q->v.slice_bytes / seen_s;
+    return q->told.uses[resource] * q->told.v.slice_bytes / seen_s;
 }
 
 /* By what the platform says: a cable's own rate, else that of the link in question. */
@@ -186,24 +54,16 @@ static double full_Bps(const struct diagnosis *q, int resource, int link)
                                     : net->bandwidth_Bps[link];
 }
 
-/* It had no occasion to show more than these arcs can carry over the link. */
-static esp_status hear_in_time(struct diagnosis *q, int resource, int link, double seen_s)
+/* It had no occasion to show more than these pairs can carry over the link. */
+static esp_status hear_in_time(struct diagnosis *q, int resource, int link, double seen_s,
+                               double pairs_Bps)
 {
     struct espi_belief *b = q->belief;
-    double most_Bps = fmin(full_Bps(q, resource, link),
-                           q->uses[resource] * b->net->bandwidth_Bps[link]);
+    double most_Bps = fmin(full_Bps(q, resource, link), pairs_Bps);
     double factor = passed_Bps(q, resource, seen_s) / most_Bps;
     if (factor <= espi_belief_factor(b, resource, q->now_s, NULL))
         return ESP_OK;
     return espi_belief_hear(b, resource, factor, q->now_s, q->err);
-}
-
-/* What a slice took to come through the way to a host; 0: nothing tells. */
-static double seen_s(const struct diagnosis *q, int h)
-{
-    if (q->few)
-        return fmax(message_s(q, h) - q->v.latency_s[q->parent_arc[h]], 0);
-    return q->call->reports[q->v.node[h]].receive_s / (q->call->slices - 1);
 }
 
 /* A resource, and the link by which an arc passes it. */
@@ -215,7 +75,7 @@ struct passage {
 static double busy_s(const struct diagnosis *q, struct passage x)
 {
     double factor = espi_belief_factor(q->belief, x.resource, q->now_s, NULL);
-    return q->uses[x.resource] / (full_Bps(q, x.resource, x.link) * factor);
+    return q->told.uses[x.resource] / (full_Bps(q, x.resource, x.link) * factor);
 }
 
 /* Would the resource explain that blame as well as the arc in question? Not if it carries
@@ -271,7 +131,7 @@ static struct passage culprit(const struct diagnosis *q, int arc,
 {
     const struct espi_belief *b = q->belief;
     const int *links;
-    int n = espi_belief_links(b, &q->v, arc, &links);
+    int n = espi_belief_links(b, &q->told.v, arc, &links);
     struct passage found = {-1, -1};
     for (int i = 0; i < n; i++)
         for (int k = b->first[links[i]]; k < b->first[links[i] + 1]; k++) {
@@ -328,39 +188,39 @@ static esp_status acquit(struct diagnosis *q, int resource, double Bps)
     return st;
 }
 
-/* Those in time show what their ways can carry at least. */
-static esp_status hear_punctual(struct diagnosis *q)
+/* A link that served a pair in time. */
+static esp_status hear_link(struct diagnosis *q, int link, double seen_s, double slices)
 {
-    const struct espi_view *v = &q->v;
+    const struct espi_belief *b = q->belief;
     esp_status st = ESP_OK;
-    for (int h = 0; h < v->g.n; h++) {
-        int arc = q->parent_arc[h];
-        if (arc < 0 || lateness(q, h) > ESPI_LATE || !(seen_s(q, h) > 0))
-            continue;
-        const struct espi_belief *b = q->belief;
-        const int *links;
-        int n = espi_belief_links(b, v, arc, &links);
-        add_to_way(q, arc, q->cleared);
-        for (int i = 0; i < n; i++)
-            for (int k = b->first[links[i]]; k < b->first[links[i] + 1] && !st; k++) {
-                int r = b->resource[k];
-                st = hear_in_time(q, r, links[i], seen_s(q, h));
-                if (!st)
-                    st = acquit(q, r, passed_Bps(q, r, seen_s(q, h)));
-            }
+    for (int k = b->first[link]; k < b->first[link + 1] && !st; k++) {
+        int r = b->resource[k];
+        /* as many pairs as this one, or what comes to the same */
+        double pairs_Bps = q->told.uses[r] / slices * b->net->bandwidth_Bps[link];
+        st = hear_in_time(q, r, link, seen_s, pairs_Bps);
+        if (!st)
+            st = acquit(q, r, passed_Bps(q, r, seen_s));
     }
     return st;
 }
 
-static int is_slower(const struct diagnosis *q, int h, int than)
+/* Those in time show what their ways can carry at least. */
+static esp_status hear_punctual(struct diagnosis *q)
 {
-    double mine = slowness(q, h), other = slowness(q, than);
-    return mine != other ? mine > other : seen_s(q, h) > seen_s(q, than);
-}
-
-static int is_child(const struct diagnosis *q, int u, int h)
-{
-    return q->parent_arc[h] >= 0 && q->v.g.tail[q->parent_arc[h]] == u;
+    const struct espi_belief *b = q->belief;
+    esp_status st = ESP_OK;
+    for (int i = 0; i < q->told.n_pairs; i++) {
+        const struct espi_told_pair *p = &q->told.pair[i];
+        double seen_s = espi_pair_seen_s(&q->told, p);
+        if (espi_pair_lateness(&q->told, p) > ESPI_LATE || !(seen_s > 0))
+            continue;
+        const int *links;
+        int n = espi_belief_links(b, &q->told.v, p->arc, &links);
+        add_to_way(q, p->arc, q->cleared);
+        for (int k = 0; k < n && !st; k++)
+            st = hear_link(q, links[k], seen_s, p->slices);
+    }
+    return st;
 }
 
 /* Which of the sender's children get messages as quickly as their ways explain, and which
@@ -370,21 +230,23 @@ static void part_children(struct diagnosis *q, int u)
     size_t bytes = (size_t)q->belief->n_resources * sizeof *q->slow;
     memset(q->slow, 0, bytes);
     memset(q->quick, 0, bytes);
-    for (int h = 0; h < q->v.g.n; h++)
-        if (is_child(q, u, h)) {
-            int quick = slowness(q, h) > 0 && slowness(q, h) < ESPI_LATE;
-            add_to_way(q, q->parent_arc[h], quick ? q->quick : q->slow);
-        }
+    for (int i = 0; i < q->told.n_pairs; i++) {
+        const struct espi_told_pair *p = &q->told.pair[i];
+        double slowness = espi_pair_slowness(&q->told, p);
+        int quick = slowness > 0 && slowness < ESPI_LATE;
+        if (p->from == u)
+            add_to_way(q, p->arc, quick ? q->quick : q->slow);
+    }
 }
 
-/* What held up the messages to that child can carry no more than was seen. */
-static esp_status blame_way(struct diagnosis *q, int u, int child)
+/* What held up the messages of that pair can carry no more than was seen. */
+static esp_status blame_way(struct diagnosis *q, const struct espi_told_pair *p)
 {
     struct espi_blame *blame = &q->blames->past[q->blames->next];
     struct espi_blame now = {.at_s = q->now_s};
-    part_children(q, u);
-    q->arc_s = seen_s(q, child);
-    struct passage x = culprit(q, q->parent_arc[child], &now);
+    part_children(q, p->from);
+    q->arc_s = espi_pair_seen_s(&q->told, p);
+    struct passage x = culprit(q, p->arc, &now);
     if (x.resource < 0)
         return ESP_OK;
     take_back(q, x.resource);
@@ -392,7 +254,24 @@ static esp_status blame_way(struct diagnosis *q, int u, int child)
     *blame = now;
     q->blames->next = (q->blames->next + 1) % ESPI_BLAMES;
     double factor = passed_Bps(q, x.resource, q->arc_s) / full_Bps(q, x.resource, x.link);
+    q->n_found++;
+    q->blames->last =
+        (struct espi_finding){.number = q->blames->last.number + 1,
+                              .resource = x.resource,
+                              .first_link = q->belief->fate[x.resource].first_link,
+                              .from = q->told.v.node[p->from],
+                              .to = q->told.v.node[p->to],
+                              .late = espi_pair_lateness(&q->told, p),
+                              .factor = factor};
     return espi_belief_hear(q->belief, x.resource, factor, q->now_s, q->err);
+}
+
+static int is_slower(const struct espi_account *q, const struct espi_told_pair *p,
+                     const struct espi_told_pair *than)
+{
+    double mine = espi_pair_slowness(q, p), other = espi_pair_slowness(q, than);
+    return mine != other ? mine > other
+                         : espi_pair_seen_s(q, p) > espi_pair_seen_s(q, than);
 }
 
 /* Of the children of a sender, which it serves in turns, a slow one delays the others:
@@ -400,23 +279,38 @@ static esp_status blame_way(struct diagnosis *q, int u, int child)
  * by the making of their connection, for which nobody is blamed. */
 static esp_status hear_late(struct diagnosis *q)
 {
-    const struct espi_view *v = &q->v;
+    const struct espi_account *told = &q->told;
     esp_status st = ESP_OK;
-    for (int u = 0; u < v->g.n && !st; u++) {
-        int last = -1;
-        for (int h = 0; h < v->g.n; h++)
-            if (is_child(q, u, h) && (last < 0 || is_slower(q, h, last)))
-                last = h;
-        if (last < 0 || q->call->is_first[v->node[last]])
+    for (int u = 0; u < told->v.g.n && !st; u++) {
+        const struct espi_told_pair *last = NULL;
+        for (int i = 0; i < told->n_pairs; i++)
+            if (told->pair[i].from == u &&
+                (!last || is_slower(told, &told->pair[i], last)))
+                last = &told->pair[i];
+        if (!last || last->is_new)
             continue;
-        double late = lateness(q, last);
-        /* where slices follow each other, a sender that is late is so for all of them */
-        double sender = q->few ? 1 : lateness(q, u);
-        if (late > ESPI_LATE && late > ESPI_LATER_THAN_SENDER * sender &&
-            seen_s(q, last) > 0)
-            st = blame_way(q, u, last);
+        double late = espi_pair_lateness(told, last);
+        if (late > ESPI_LATE && late > ESPI_LATER_THAN_SENDER * last->sender &&
+            espi_pair_seen_s(told, last) > 0)
+            st = blame_way(q, last);
     }
     return st;
+}
+
+/* Hosts that are slow with messages, many on one machine or busy ones, are not the
+ * network's fault. One call is enough to see that messages take no more than so much; two
+ * in a row, that they take more. */
+static void weigh_messages(struct diagnosis *q)
+{
+    double least_s, most_s, *before_s = &q->blames->message_s;
+    double *believed_s = &q->belief->message_s;
+    if (!espi_account_messages(&q->told, &least_s, &most_s))
+        return;
+    if (*before_s > *believed_s && least_s > *believed_s)
+        *believed_s = fmin(*before_s, least_s);
+    *believed_s = fmin(*believed_s, most_s);
+    q->belief->message_most_s = fmin(q->belief->message_most_s, most_s);
+    *before_s = least_s;
 }
 
 esp_status espi_diagnose_slow_links(struct espi_belief *belief,
@@ -424,22 +318,16 @@ esp_status espi_diagnose_slow_links(struct espi_belief *belief,
                                     const struct espi_told_call *call, double now_s,
                                     struct esp_err *err)
 {
-    static const double MANY = 3; /* derived: of so few, one is the first, one the last */
-    struct diagnosis q = {.belief = belief,
-                          .blames = blames,
-                          .call = call,
-                          .now_s = now_s,
-                          .few = !(call->slices > MANY),
-                          .err = err};
-    espi_arena_init(&q.arena);
-    esp_status st = diagnosis_init(&q);
-    if (!st) {
-        set_paces(&q);
+    struct diagnosis q = {.belief = belief, .blames = blames, .now_s = now_s, .err = err};
+    esp_status st = espi_account_init(&q.told, belief, call, now_s, err);
+    if (!st)
+        st = diagnosis_init(&q);
+    if (!st)
         st = hear_punctual(&q);
-    }
     if (!st)
         st = hear_late(&q);
-    espi_arena_done(&q.arena);
-    esp_platform_free(q.believed);
+    if (!st && q.n_found == 0)
+        weigh_messages(&q);
+    espi_account_done(&q.told);
     return st;
 }

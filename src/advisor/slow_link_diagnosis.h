@@ -6,15 +6,7 @@
 
 #include "advisor/advisor.h"
 #include "advisor/belief.h"
-
-/* A broadcast of which the reports are in. */
-struct espi_told_call {
-    double bytes, slices;
-    int window;                        /* slices under way at once on one way */
-    const struct espi_report *reports; /* by node; magic 0: none */
-    const unsigned char
-        *is_first; /* by node: its parent had never sent to it (connection_history.h) */
-};
+#include "advisor/told_call.h"
 
 /* limit: those that are remembered, and the resources of a way. */
 enum { ESPI_BLAMES = 16, ESPI_BLAME_SUSPECTS = 16 };
@@ -28,6 +20,8 @@ struct espi_blames {
         double at_s;
     } past[ESPI_BLAMES];
     int next;
+    struct espi_finding last; /* that something is slow */
+    double message_s;         /* that the call before this one would be explained by */
 };
 
 /* Tells the belief what the call shows of it. ESP_ENOMEM is the only failure. */

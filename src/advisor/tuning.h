@@ -60,6 +60,40 @@
  * chosen on: not measured */
 #define ESPI_FACTOR_MIN 0.01
 
+/* What calls take beyond so many times what explains them may be what messages take of
+ * hosts.
+ * unit: 1
+ * trades: larger, slices so small that hosts cannot keep up; smaller, noise of calls in
+ * few slices forbids many
+ * shown by: bench/adapt; bench_regret
+ * chosen on: three sites of 8 hosts on a testbed, where all hosts share two processors */
+#define ESPI_MESSAGES_FROM 1.1
+
+/* No message takes more of a host than this, as long as nothing is known.
+ * unit: s
+ * trades: larger, small loads in the beginning are put down to hosts; smaller, links are
+ * blamed for hosts
+ * shown by: bench/adapt
+ * chosen on: as ESPI_MESSAGES_FROM: 0.6 ms there */
+#define ESPI_MESSAGE_MOST_S 1e-3
+
+/* What ranks have from elsewhere stands for so many calls, by which it becomes known what
+ * messages take of hosts here.
+ * unit: calls
+ * trades: larger, loads in the beginning are gone round late; smaller, slices too small
+ * shown by: bench/adapt
+ * chosen on: as ESPI_MESSAGES_FROM */
+enum { ESPI_GIVEN_CALLS = 2 };
+
+/* Where several trees share the network, a host may wait for so many slices of others
+ * longer than explained.
+ * unit: slices
+ * trades: larger, loads are not noticed by plans of few slices; smaller, links are blamed
+ * for the order of slices
+ * shown by: build/release/tests/test_told_call; bench_regret
+ * chosen on: three sites of 8 hosts, plans of mtp in 16 slices; seeds 1 to 6 */
+#define ESPI_BURST_SLICES 2.0
+
 /* ---- when ---- */
 
 /* What a link carried so long ago still speaks for it.
@@ -213,6 +247,31 @@ enum { ESPI_FINALISTS = 4 };
  * chosen on: 1,000 hosts in 40 clusters, for which no plan was made in a minute before
  * (docs/adapt.md) */
 enum { ESPI_ADVISOR_LARGE = 250000 };
+
+/* On networks of more links not all plans that there are are weighed, only those of the
+ * kinds that are made at once.
+ * unit: links
+ * trades: larger, plans that come minutes late; smaller, plans of one tree where several
+ * are faster
+ * shown by: bench_speed
+ * chosen on: 64 hosts, all joined, for which it takes 1 to 2.5 s */
+enum { ESPI_THOROUGH_LINKS = 10000 };
+
+/* Beliefs that differ by no more are the same: what was said stands, and nobody plans
+ * anew.
+ * unit: 1
+ * trades: larger, plans lag behind small changes; smaller, processor time after every
+ * call
+ * shown by: bench_regret
+ * chosen on: not measured */
+#define ESPI_SAME_BELIEF 0.03
+
+/* The same for what messages take of hosts, as a part of it.
+ * unit: 1
+ * trades: as ESPI_SAME_BELIEF
+ * shown by: bench/adapt
+ * chosen on: not measured */
+#define ESPI_SAME_MESSAGES 0.2
 
 /* While no application calls, plans are made for messages of 2^this bytes on.
  * unit: power of two

@@ -2,19 +2,39 @@
 #ifndef ESPI_CHANNEL_RANK_REPORT_H
 #define ESPI_CHANNEL_RANK_REPORT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <espalier/plan.h>
 #include <espalier/platform.h>
 
-/* What one rank tells of its part in one broadcast. */
-enum { ESPI_REPORT_CHILDREN = 8 }; /* limit: others are not told of */
+/* What a rank says of its messages with another. */
+enum espi_way_kind {
+    ESPI_WAY_FROM, /* those that came from there: from the first to the last */
+    ESPI_WAY_TO,   /* those that went there: how long at least one was under way */
+    ESPI_WAY_TREE, /* where plans have several trees: what came of one of them */
+};
 
+struct espi_report_way {
+    int32_t peer; /* node */
+    uint8_t kind;
+    uint8_t is_new; /* the two had never met; said by who hears the report */
+    uint16_t tree;
+    uint32_t slices;
+    float seconds;
+};
+
+/* limit: of a call with more nothing is learned; derived: trees are fewer */
+enum { ESPI_REPORT_WAYS = 512, ESPI_REPORT_TREES = 4096 };
+
+/* What one rank tells of its part in one broadcast. As many ways are sent as there are.
+ */
 struct espi_report {
     uint32_t magic, version;
     int32_t node;   /* of the platform, on which the rank runs */
     int32_t root;   /* node of the root */
-    int32_t parent; /* node that sent to it; -1: it is the root */
+    int32_t parent; /* node that sent to it, by several trees the first; -1: it is the
+                       root */
     int32_t n;      /* ranks that take part */
     uint64_t call;  /* number of the broadcast on its communicator */
     uint64_t bytes;
@@ -22,15 +42,23 @@ struct espi_report {
     double receive_s; /* from its first slice to its last */
     double total_s;   /* of the call */
     double at_s;      /* when it ended, on the clock of the machine */
-    /* Those it sent to, the slowest first: how long messages to them were under way.
-     * Since a sender serves its children in turns, all of them receive as slowly as the
-     * slowest can; this tells which one that is. */
-    int32_t child[ESPI_REPORT_CHILDREN]; /* nodes; -1: no more */
-    float child_s[ESPI_REPORT_CHILDREN];
+    int32_t window;   /* slices under way at once on one way; 0: not told */
+    int32_t n_ways;   /* -1: they are too many to be told */
+    struct espi_report_way way[ESPI_REPORT_WAYS];
 };
 
+/* The bytes of a report that are sent. */
+size_t espi_report_bytes(const struct espi_report *r);
+
+/* Notes one more way, or that they are too many. */
+void espi_report_add(struct espi_report *r, const struct espi_report_way *way);
+
+/* What it says of a peer; NULL: nothing. */
+const struct espi_report_way *espi_report_find(const struct espi_report *r,
+                                               enum espi_way_kind kind, int peer);
+
 #define ESPI_REPORT_MAGIC   UINT32_C(0x65737061)
-#define ESPI_REPORT_VERSION 1
+#define ESPI_REPORT_VERSION 2
 
 /* A plan that the advisor publishes. */
 struct espi_advice {

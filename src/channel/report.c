@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,19 @@ int espi_advice_accept(int fd)
     return -1;
 }
 
+/* Messages are told apart by their magic, and are as long as that says. */
+enum espi_news espi_news_kind(const union espi_news_text *got, size_t length)
+{
+    uint32_t magic = length < sizeof magic ? 0 : got->report.magic;
+    if (magic == ESPI_REPORT_MAGIC && length >= offsetof(struct espi_report, way) &&
+        length == espi_report_bytes(&got->report))
+        return ESPI_NEWS_REPORT;
+    if (magic == ESPI_OUTCOME_MAGIC && length == sizeof got->outcome)
+        return ESPI_NEWS_OUTCOME;
+    return magic == ESPI_PROBE_NOTE_MAGIC && length == sizeof got->probe ? ESPI_NEWS_PROBE
+                                                                         : ESPI_NEWS_END;
+}
+
 enum espi_news espi_advice_receive(int fd, union espi_news_text *out)
 {
     union espi_news_text got;
@@ -328,23 +342,55 @@ enum espi_news espi_advice_receive(int fd, union espi_news_text *out)
     if (n < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? ESPI_NEWS_NONE
                                                                          : ESPI_NEWS_END;
-    enum espi_news kind = n == sizeof got.report    ? ESPI_NEWS_REPORT
-                          : n == sizeof got.outcome ? ESPI_NEWS_OUTCOME
-                          : n == sizeof got.probe   ? ESPI_NEWS_PROBE
-                                                    : ESPI_NEWS_END;
+    enum espi_news kind = espi_news_kind(&got, (size_t)n);
     if (kind > 0)
         *out = got;
     return kind;
 }
 
-_Static_assert(sizeof(struct espi_report) != sizeof(struct espi_outcome) &&
-                   sizeof(struct espi_report) != sizeof(struct espi_probe_note) &&
-                   sizeof(struct espi_outcome) != sizeof(struct espi_probe_note),
-               "messages are told apart by their size");
-
 static int is_time(double seconds)
 {
     return seconds >= 0 && seconds < 1e6;
+}
+
+size_t espi_report_bytes(const struct espi_report *r)
+{
+    int n = r->n_ways < 0                  ? 0
+            : r->n_ways < ESPI_REPORT_WAYS ? r->n_ways
+                                           : ESPI_REPORT_WAYS;
+    return offsetof(struct espi_report, way) + (size_t)n * sizeof *r->way;
+}
+
+void espi_report_add(struct espi_report *r, const struct espi_report_way *way)
+{
+    if (r->n_ways == ESPI_REPORT_WAYS)
+        r->n_ways = -1;
+    if (r->n_ways >= 0)
+        r->way[r->n_ways++] = *way;
+}
+
+const struct espi_report_way *espi_report_find(const struct espi_report *r,
+                                               enum espi_way_kind kind, int peer)
+{
+    for (int i = 0; i < r->n_ways; i++)
+        if (r->way[i].kind == kind && r->way[i].peer == peer)
+            return &r->way[i];
+    return NULL;
+}
+
+static int is_way(const struct esp_platform *net, const struct espi_report_way *w)
+{
+    return w->peer >= 0 && w->peer < net->n_nodes && !espi_is_switch(net, w->peer) &&
+           w->kind <= ESPI_WAY_TREE && w->tree < ESPI_REPORT_TREES && w->slices > 0 &&
+           is_time((double)w->seconds);
+}
+
+static int are_ways(const struct esp_platform *net, const struct espi_report *r)
+{
+    int good = r->n_ways >= -1 && r->n_ways <= ESPI_REPORT_WAYS;
+    for (int i = 0; i < r->n_ways && good; i++)
+        good = is_way(net, &r->way[i]) && r->way[i].peer != r->node;
+    return good;
 }
 
 int espi_report_is_sane(const struct esp_platform *net, const struct espi_report *r)
@@ -359,8 +405,8 @@ int espi_report_is_sane(const struct esp_platform *net, const struct espi_report
         (r->parent >= 0 && espi_is_switch(net, r->parent)))
         return 0;
     return r->bytes > 0 && r->bytes < UINT64_C(1) << 50 && r->slices >= 1 &&
-           r->slices < 1e12 && r->receive_s >= 0 && r->receive_s < 1e6 &&
-           r->total_s >= 0 && r->total_s < 1e6;
+           r->slices < 1e12 && is_time(r->receive_s) && is_time(r->total_s) &&
+           r->window >= 0 && are_ways(net, r);
 }
 
 int espi_outcome_is_sane(const struct esp_platform *net, const struct espi_outcome *o)

@@ -10,7 +10,7 @@
 #include "channel/tuning.h"
 
 /* The longest plan that is published: what travels with a broadcast. */
-enum { ESPI_ADVICE_MAX = 32768 };
+enum { ESPI_ADVICE_MAX = 1 << 17 };
 
 /* What the root's rank (without a root: rank 0) tells of any collective of which it was
  * decided whether a plan runs it or the MPI library. */
@@ -96,6 +96,9 @@ union espi_news_text {
     struct espi_outcome outcome;
     struct espi_probe_note probe;
 };
+
+/* Of which kind is a message of that length? ESPI_NEWS_END: of none. */
+enum espi_news espi_news_kind(const union espi_news_text *text, size_t length);
 
 /* The next message of a connection. ESPI_NEWS_NONE: none yet; ESPI_NEWS_END: it is closed
  * or nonsense came. */

@@ -152,7 +152,7 @@ static int *find_parents(const struct espi_live_log *l, const struct esp_plan *p
 
     for (int v = 0; parent && v < l->p->n_nodes; v++)
         parent[v] = -1;
-    for (int i = 0; parent && plan->n_trees == 1 && i < plan->trees[0].n_edges; i++)
+    for (int i = 0; parent && i < plan->trees[0].n_edges; i++)
         parent[plan->trees[0].edges[i].to] = plan->trees[0].edges[i].from;
     return parent;
 }

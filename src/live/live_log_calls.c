@@ -70,8 +70,8 @@ int espi_live_find_plan(const struct espi_live_log *l, const struct espi_live_pe
 
     for (int i = 0; i < ESPI_LIVE_PLANS; i++) {
         const struct espi_live_plan *m = &l->state.plan[i];
-        if (!m->id || m->root != q->call.root || m->n_trees != 1 ||
-            m->size_class < k - 1 || m->size_class > k + 1 || !is_tree(l, i, q))
+        if (!m->id || m->root != q->call.root || m->size_class < k - 1 ||
+            m->size_class > k + 1 || !is_tree(l, i, q))
             continue;
         /* The same tree may be in several: the one of as many slices, of the class. */
         int same = espi_slices(q->call.bytes, m->slice_bytes).count == q->slices;

@@ -117,18 +117,18 @@ static void keep_plan(const char *data, size_t length)
 /* Clocks of other machines are others. A call ends everywhere at about the same time. */
 static void pass_on(const char *data, size_t length)
 {
-    struct espi_report report;
-    struct espi_outcome outcome;
+    union espi_news_text news;
     double now_s = espi_now_s();
-    if (length == sizeof report) {
-        memcpy(&report, data, length);
-        report.at_s = report.call == relay.last_call ? relay.last_call_s : now_s;
-        espi_news_send(&relay.reporter, espi_job.settings.advice, &report, length);
-    } else if (length == sizeof outcome) {
-        memcpy(&outcome, data, length);
-        outcome.at_s = now_s;
-        espi_news_send(&relay.reporter, espi_job.settings.advice, &outcome, length);
-    }
+    memcpy(&news, data, length < sizeof news ? length : sizeof news);
+    enum espi_news kind = espi_news_kind(&news, length);
+    if (kind == ESPI_NEWS_REPORT)
+        news.report.at_s =
+            news.report.call == relay.last_call ? relay.last_call_s : now_s;
+    else if (kind == ESPI_NEWS_OUTCOME)
+        news.outcome.at_s = now_s;
+    else
+        return;
+    espi_news_send(&relay.reporter, espi_job.settings.advice, &news, length);
 }
 
 static void open_letter(const char *bytes, size_t length)
@@ -190,7 +190,9 @@ void espi_relay_idle(void)
 
 int espi_relay_affords(const struct espi_call *call)
 {
-    double cost_bytes = (double)espi_job.n * sizeof(struct espi_report);
+    double ways = 2 * (double)call->entry->prog.n_streams; /* each is told of twice */
+    double cost_bytes = (double)espi_job.n * offsetof(struct espi_report, way) +
+                        ways * sizeof(struct espi_report_way);
     double *credit_bytes = &call->c->credit_bytes;
     if (!relay.active)
         return 1;

@@ -207,6 +207,7 @@ static int set_out(struct trip *t, const struct espi_call *call, void *data)
         if (espi_piggyback_init(&t->piggyback, call, &t->arena))
             return -1;
         t->wire.piggyback = &t->piggyback;
+        t->piggyback.window = t->options.window;
         if (call->rank == call->root)
             espi_piggyback_ask(&t->piggyback, call->c, call->bytes);
     }

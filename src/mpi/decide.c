@@ -38,14 +38,16 @@ void espi_make_native(struct espi_entry *e)
     e->trials.on = 0;
 }
 
-/* Only those that new advice is about: what is forgotten has to be planned again. */
+/* Only those that new advice is about, or does for until there is some about them: what
+ * is forgotten has to be planned again. */
 static void forget_bcasts(struct espi_comm *c)
 {
     int news = class_of((uint64_t)c->news->size_bytes);
     for (struct espi_entry *e = c->cache; e < c->cache + ESPI_CACHE; e++)
         if (e->size_class >= 0 && e->op == ESP_OP_BCAST &&
             c->node[e->root] == c->news->root &&
-            abs(e->size_class - news) <= ESPI_NEAR_CLASSES)
+            (e->size_class == news ||
+             (e->is_near && abs(e->size_class - news) <= ESPI_NEAR_CLASSES)))
             clear_entry(e);
     c->news = NULL;
 }
@@ -125,17 +127,30 @@ static const struct espi_native_library *known_library(void)
     return espi_job.table ? &espi_job.library : NULL;
 }
 
+/* Is the user's plan one from that rank? What the advisor says of other sizes is not
+ * better than that, unless it says something about this one, too. */
+static int is_given(const struct espi_comm *c, int root)
+{
+    return espi_job.plan && espi_job.plan->op == ESP_OP_BCAST && c->node &&
+           espi_job.plan->root == c->node[root];
+}
+
+/* *is_near: what was chosen is for another class of sizes. */
 static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, double bytes,
-                              struct espi_choice *choice, struct esp_err *err)
+                              struct espi_choice *choice, int *is_near,
+                              struct esp_err *err)
 {
     const struct espi_settings *s = &espi_job.settings;
     struct esp_plan *given = NULL;
     int adaptive = s->advice[0] && op == ESP_OP_BCAST && c->size == espi_job.n;
+    int size_class = class_of((uint64_t)bytes),
+        apart = is_given(c, root) ? 0 : ESPI_NEAR_CLASSES;
     const struct esp_plan *advised =
-        adaptive && c->node ? espi_advised_plan(c, root, class_of((uint64_t)bytes))
-                            : NULL;
-    const struct espi_choice *near =
-        adaptive && !advised ? nearest_choice(c, root, class_of((uint64_t)bytes)) : NULL;
+        adaptive && c->node ? espi_advised_plan(c, root, size_class, apart) : NULL;
+    const struct espi_choice *near = adaptive && !advised && !is_given(c, root)
+                                         ? nearest_choice(c, root, size_class)
+                                         : NULL;
+    *is_near = near || (advised && class_of((uint64_t)advised->size_bytes) != size_class);
     if (near)
         return borrow(near, choice, err);
     esp_status st = adapt_given(c, op, root, advised, &given);
@@ -181,7 +196,7 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op o
     if (st && !c->no_rank_platform)
         return st;
     if (!c->no_rank_platform) {
-        st = choose_plan(c, op, root, bytes, &choice, err);
+        st = choose_plan(c, op, root, bytes, &choice, &e->is_near, err);
         if (st)
             return st;
         tell_choice(c, op, root, bytes, &choice);

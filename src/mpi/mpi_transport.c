@@ -94,7 +94,7 @@ static void check_lengths(struct espi_mpi_transport *wire,
         }
         int wrong = came != wanted;
         if (wire->piggyback)
-            espi_piggyback_clock(wire->piggyback);
+            espi_piggyback_clock(wire->piggyback, wire->statuses[i].MPI_SOURCE);
         if (wanted <= FIRST_NOTED)
             wrong =
                 espi_piggyback_came(wire->piggyback, FIRST_NOTED - wanted, (size_t)came);

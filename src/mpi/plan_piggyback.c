@@ -1,10 +1,11 @@
 /* What travels with a broadcast beside its data, and how plans change.
  *
- * The first message of every stream begins with a head: the number of the plans in force
- * and, when the root has found a new plan of the advisor's, its text. No message is added
- * for it. Whoever has got its data has got the head with them, and passes it on with its
- * own first messages, so that at the end of the call every rank of the communicator has
- * the same text. From the next call on all of them plan by it: they change at the same
+ * The first message of every stream of one tree, that of the first slice, begins with a
+ * head: the number of the plans in force and, when the root has found a new plan of the
+ * advisor's, its text. No message is added for it, and by other trees nothing goes. Who
+ * has got its data has got the head with them, and passes it on with its own first
+ * messages, so that at the end of the call every rank of the communicator has the same
+ * text. From the next call on all of them plan by it: they change at the same
  * call, because calls of one communicator are in the same order everywhere, and what they
  * change to is a function of bytes that all have. That the advisor dies, lies or starts
  * anew changes only what text there is. */
@@ -30,31 +31,72 @@ int espi_piggyback_wanted(const struct espi_call *call)
 int espi_piggyback_init(struct espi_piggyback *n, const struct espi_call *call,
                         struct espi_arena *arena)
 {
-    int streams = call->entry->prog.n_streams;
+    size_t ways = 2 * (size_t)call->entry->prog.n_streams + 2;
     *n = (struct espi_piggyback){.arena = arena,
+                                 .entry = call->entry,
+                                 .rank = call->c->rank,
                                  .head = {PIGGYBACK_MAGIC, 0, call->c->epoch},
                                  .start_s = espi_now_s()};
-    n->in = ESPI_ARENA_NEW(arena, struct espi_piggyback_in, streams + 1);
-    n->begun = ESPI_ARENA_NEW(arena, struct espi_piggyback_way, 2 * (size_t)streams + 2);
-    return n->in && n->begun ? 0 : -1;
+    n->in = ESPI_ARENA_NEW(arena, struct espi_piggyback_in, ways);
+    n->begun = ESPI_ARENA_NEW(arena, struct espi_piggyback_way, ways);
+    n->peer = ESPI_ARENA_NEW(arena, struct espi_piggyback_peer, ways);
+    return n->in && n->begun && n->peer ? 0 : -1;
 }
 
-/* Is this the first message on its way? */
-static int is_first(struct espi_piggyback *n, int sends, int peer, int channel)
+/* Is it a stream of the tree by which the first slice goes? */
+static int carries_text(const struct espi_piggyback *n, int sends, int peer, int channel)
+{
+    const struct espi_program *prog = &n->entry->prog;
+    int from = sends ? n->rank : peer, to = sends ? peer : n->rank;
+    for (int i = 0; i < prog->n_streams; i++)
+        if (prog->streams[i].from == from && prog->streams[i].to == to &&
+            n->entry->channel[i] == channel)
+            return prog->streams[i].tree == prog->slot_tree[0];
+    return 0;
+}
+
+static int find_peer(const struct espi_piggyback *n, int sends, int rank)
+{
+    int i = 0;
+    while (i < n->n_peers && (n->peer[i].sends != sends || n->peer[i].rank != rank))
+        i++;
+    return i;
+}
+
+static struct espi_piggyback_way *find_way(const struct espi_piggyback *n, int sends,
+                                           int peer, int channel)
 {
     for (int i = 0; i < n->n_begun; i++)
         if (n->begun[i].sends == sends && n->begun[i].peer == peer &&
             n->begun[i].channel == channel)
-            return 0;
-    n->begun[n->n_begun++] =
-        (struct espi_piggyback_way){.sends = sends, .peer = peer, .channel = channel};
-    return 1;
+            return &n->begun[i];
+    return NULL;
+}
+
+/* The way of which this is the first message; NULL: it is not. */
+static struct espi_piggyback_way *first_of(struct espi_piggyback *n, int sends, int peer,
+                                           int channel)
+{
+    if (find_way(n, sends, peer, channel))
+        return NULL;
+    int at = find_peer(n, sends, peer);
+    if (at == n->n_peers)
+        n->peer[n->n_peers++] =
+            (struct espi_piggyback_peer){.sends = sends, .rank = peer};
+    struct espi_piggyback_way *w = &n->begun[n->n_begun++];
+    *w = (struct espi_piggyback_way){.sends = sends,
+                                     .peer = peer,
+                                     .channel = channel,
+                                     .carries = carries_text(n, sends, peer, channel),
+                                     .at = at};
+    return w;
 }
 
 const void *espi_piggyback_send(struct espi_piggyback *n, int peer, int channel,
                                 const void *from, size_t *bytes)
 {
-    if (!is_first(n, 1, peer, channel))
+    const struct espi_piggyback_way *w = first_of(n, 1, peer, channel);
+    if (!w || !w->carries)
         return from;
     size_t length = n->head.length, data = *bytes;
     char *message = espi_arena_alloc(n->arena, sizeof n->head + length + data, 1);
@@ -72,8 +114,9 @@ const void *espi_piggyback_send(struct espi_piggyback *n, int peer, int channel,
 void *espi_piggyback_recv(struct espi_piggyback *n, int peer, int channel, void *to,
                           size_t *bytes, int *which)
 {
+    const struct espi_piggyback_way *w = first_of(n, 0, peer, channel);
     *which = -1;
-    if (!is_first(n, 0, peer, channel))
+    if (!w || !w->carries)
         return to;
     struct espi_piggyback_in *in = &n->in[n->n_in];
     size_t room = sizeof n->head + ESPI_ADVICE_MAX + *bytes;
@@ -87,29 +130,35 @@ void *espi_piggyback_recv(struct espi_piggyback *n, int peer, int channel, void 
 
 int espi_piggyback_begin(struct espi_piggyback *n, int peer, int channel)
 {
-    for (int i = 0; i < n->n_begun; i++) {
-        struct espi_piggyback_way *w = &n->begun[i];
-        if (!w->sends || w->peer != peer || w->channel != channel)
-            continue;
-        if (w->open++ == 0)
-            w->since_s = espi_now_s();
-        return i;
-    }
-    return -1;
+    const struct espi_piggyback_way *w = find_way(n, 1, peer, channel);
+    if (!w)
+        return -1;
+    struct espi_piggyback_peer *p = &n->peer[w->at];
+    if (p->open++ == 0)
+        p->since_s = espi_now_s();
+    p->slices++;
+    return w->at;
 }
 
-void espi_piggyback_sent(struct espi_piggyback *n, int way)
+void espi_piggyback_sent(struct espi_piggyback *n, int peer)
 {
-    struct espi_piggyback_way *w = &n->begun[way];
-    if (--w->open == 0)
-        w->under_way_s += espi_now_s() - w->since_s;
+    struct espi_piggyback_peer *p = &n->peer[peer];
+    if (--p->open == 0)
+        p->under_way_s += espi_now_s() - p->since_s;
 }
 
-void espi_piggyback_clock(struct espi_piggyback *n)
+void espi_piggyback_clock(struct espi_piggyback *n, int peer)
 {
+    int at = find_peer(n, 0, peer);
     n->last_s = espi_now_s();
     if (!(n->first_s > 0))
         n->first_s = n->last_s;
+    if (at == n->n_peers)
+        return;
+    struct espi_piggyback_peer *p = &n->peer[at];
+    if (p->slices++ == 0)
+        p->first_s = n->last_s;
+    p->last_s = n->last_s;
 }
 
 int espi_piggyback_came(struct espi_piggyback *n, int which, size_t came)
@@ -219,13 +268,13 @@ int espi_piggyback_adopt(const struct espi_piggyback *n, struct espi_comm *c)
 }
 
 const struct esp_plan *espi_advised_plan(const struct espi_comm *c, int root,
-                                         int size_class)
+                                         int size_class, int apart)
 {
     const struct espi_advised *best = NULL;
     for (int i = 0; i < c->n_advised; i++) {
         const struct espi_advised *a = &c->advised[i];
         int far = abs(a->size_class - size_class);
-        if (a->root == c->node[root] && far <= ESPI_NEAR_CLASSES &&
+        if (a->root == c->node[root] && far <= apart &&
             (!best || far < abs(best->size_class - size_class)))
             best = a;
     }
@@ -234,70 +283,93 @@ const struct esp_plan *espi_advised_plan(const struct espi_comm *c, int root,
 
 /* ---- reports ---- */
 
-/* Who sends to this rank; -1: nobody, -2: several. */
+/* Who sends to this rank, by several trees the first; -1: nobody. */
 static int parent_of(const struct espi_program *prog, int rank)
 {
-    int parent = -1, stream = -1;
-    for (int i = prog->recv_start[rank]; i < prog->recv_start[rank + 1]; i++) {
-        if (stream >= 0 && prog->recvs[i].stream != stream)
-            return -2;
-        stream = prog->recvs[i].stream;
-        parent = prog->streams[stream].from;
-    }
+    int parent = -1, stream = prog->n_streams;
+    for (int i = prog->recv_start[rank]; i < prog->recv_start[rank + 1]; i++)
+        if (prog->recvs[i].stream < stream) {
+            stream = prog->recvs[i].stream;
+            parent = prog->streams[stream].from;
+        }
     return parent;
 }
 
-/* The children that messages were longest under way to. */
-static void tell_children(const struct espi_piggyback *n, const struct espi_comm *c,
-                          struct espi_report *r)
+/* Ranks on the same machine are no business of the network. */
+static void tell_peers(const struct espi_piggyback *n, const struct espi_comm *c,
+                       struct espi_report *r)
 {
-    int count = 0;
-    for (int i = 0; i < ESPI_REPORT_CHILDREN; i++)
-        r->child[i] = -1;
-    for (int i = 0; i < n->n_begun; i++) {
-        const struct espi_piggyback_way *w = &n->begun[i];
-        int at = count;
-        if (!w->sends ||
-            (at == ESPI_REPORT_CHILDREN && w->under_way_s <= r->child_s[at - 1]))
-            continue;
-        if (at == ESPI_REPORT_CHILDREN)
-            at--;
-        else
-            count++;
-        for (; at > 0 && r->child_s[at - 1] < w->under_way_s; at--) {
-            r->child[at] = r->child[at - 1];
-            r->child_s[at] = r->child_s[at - 1];
-        }
-        r->child[at] = c->node[w->peer];
-        r->child_s[at] = (float)w->under_way_s;
+    for (int i = 0; i < n->n_peers; i++) {
+        const struct espi_piggyback_peer *p = &n->peer[i];
+        double seconds = p->sends ? p->under_way_s : p->last_s - p->first_s;
+        if (p->slices > 0 && c->node[p->rank] != r->node)
+            espi_report_add(r, &(struct espi_report_way){.peer = c->node[p->rank],
+                                                         .kind = p->sends ? ESPI_WAY_TO
+                                                                          : ESPI_WAY_FROM,
+                                                         .slices = p->slices,
+                                                         .seconds = (float)seconds});
     }
+}
+
+/* By which ranks the trees of a plan of several came. */
+static void tell_trees(const struct espi_program *prog, const struct espi_comm *c,
+                       struct espi_report *r)
+{
+    int end = prog->recv_start[c->rank + 1];
+    for (int t = 0; t < prog->n_trees && prog->n_trees > 1; t++) {
+        int64_t slices = 0;
+        int from = -1;
+        for (int i = prog->recv_start[c->rank]; i < end; i++) {
+            const struct espi_stream *s = &prog->streams[prog->recvs[i].stream];
+            if (s->tree != t)
+                continue;
+            from = c->node[s->from];
+            slices += espi_slices_of_slot(prog, prog->recvs[i].slot);
+        }
+        if (slices > 0 && from != r->node)
+            espi_report_add(r, &(struct espi_report_way){.peer = from,
+                                                         .kind = ESPI_WAY_TREE,
+                                                         .tree = (uint16_t)t,
+                                                         .slices = (uint32_t)slices});
+    }
+}
+
+static int count_machines(const struct espi_comm *c)
+{
+    int machines = 0;
+    for (int i = 0; i < c->size; i++)
+        machines += c->rank_platform.leader[i] == i;
+    return machines;
 }
 
 void espi_piggyback_report(const struct espi_piggyback *n, const struct espi_call *call)
 {
     struct espi_comm *c = call->c;
     const struct espi_program *prog = &call->entry->prog;
-    int parent = parent_of(prog, c->rank), machines = 0;
+    int parent = parent_of(prog, c->rank);
     c->calls++;
     int wanted = espi_relay_affords(call) || c->rank == call->root;
-    if (parent == -2 || c->rank_platform.leader[c->rank] != c->rank || !wanted)
+    if (c->rank_platform.leader[c->rank] != c->rank || !wanted)
         return;
-    for (int i = 0; i < c->size; i++)
-        machines += c->rank_platform.leader[i] == i;
-    struct espi_report report = {.magic = ESPI_REPORT_MAGIC,
-                                 .version = ESPI_REPORT_VERSION,
-                                 .node = c->node[c->rank],
-                                 .root = c->node[call->root],
-                                 .parent = parent < 0 ? -1 : c->node[parent],
-                                 .n = machines,
-                                 .call = c->calls,
-                                 .bytes = call->bytes,
-                                 .slices = (double)prog->n_slices,
-                                 .receive_s = n->last_s - n->first_s,
-                                 .total_s = espi_now_s() - n->start_s,
-                                 .at_s = espi_now_s()};
-    tell_children(n, c, &report);
-    espi_relay_news(&report, sizeof report);
+    struct espi_report *r = ESPI_ARENA_ZNEW(n->arena, struct espi_report, 1);
+    if (!r)
+        return; /* it is not told */
+    *r = (struct espi_report){.magic = ESPI_REPORT_MAGIC,
+                              .version = ESPI_REPORT_VERSION,
+                              .node = c->node[c->rank],
+                              .root = c->node[call->root],
+                              .parent = parent < 0 ? -1 : c->node[parent],
+                              .n = count_machines(c),
+                              .call = c->calls,
+                              .bytes = call->bytes,
+                              .slices = (double)prog->n_slices,
+                              .receive_s = n->last_s - n->first_s,
+                              .total_s = espi_now_s() - n->start_s,
+                              .at_s = espi_now_s(),
+                              .window = n->window};
+    tell_peers(n, c, r);
+    tell_trees(prog, c, r);
+    espi_relay_news(r, espi_report_bytes(r));
 }
 
 void espi_piggyback_outcome(const struct espi_call *call)

@@ -106,6 +106,7 @@ struct espi_entry {
     int agreed;              /* all ranks have the same, */
     int plan_agreed;         /* and the same program */
     int is_scheduled;        /* a plan that was kept beside the library's own */
+    int is_near;             /* the plan is for another class, until there is one */
     struct espi_entry_trials trials;
     /* backup senders (backup.c) */
     int *backup;   /* whom each asks, or NULL: not found yet */
@@ -434,23 +435,36 @@ struct espi_piggyback_in {
     size_t bytes;
 };
 
+/* A stream on which a message has been sent or awaited. */
 struct espi_piggyback_way {
     int sends, peer, channel;
+    int carries; /* text: what one tree brings everywhere need not go by the others */
+    int at;      /* of its peer */
+};
+
+/* All that went to another rank, or came from there. */
+struct espi_piggyback_peer {
+    int sends, rank;
     int open; /* messages under way */
     double since_s, under_way_s;
+    uint32_t slices;
+    double first_s, last_s; /* when they came */
 };
 
 /* Of one call. */
 struct espi_piggyback {
     struct espi_arena *arena;
+    const struct espi_entry *entry;
+    int rank;
     struct espi_piggyback_head head;
     const char *text;
     int have; /* head and text are what the root says */
     struct espi_piggyback_in *in;
     int n_in;
-    struct espi_piggyback_way
-        *begun; /* ways on which a message has been sent or awaited */
-    int n_begun;
+    struct espi_piggyback_way *begun;
+    struct espi_piggyback_peer *peer;
+    int n_begun, n_peers;
+    int window;                      /* slices under way at once on one way */
     double start_s, first_s, last_s; /* of the call; of slices that came */
 };
 
@@ -466,8 +480,9 @@ const void *espi_piggyback_send(struct espi_piggyback *n, int peer, int channel,
                                 const void *from, size_t *bytes);
 void *espi_piggyback_recv(struct espi_piggyback *n, int peer, int channel, void *to,
                           size_t *bytes, int *which);
-/* A message has come; one with a head of so many bytes: 0, or -1: it is wrong. */
-void espi_piggyback_clock(struct espi_piggyback *n);
+/* A message has come from there; one with a head of so many bytes: 0, or -1: it is wrong.
+ */
+void espi_piggyback_clock(struct espi_piggyback *n, int peer);
 /* Messages on the way: one begins, one is sent. The number of the way, for the second. */
 int espi_piggyback_begin(struct espi_piggyback *n, int peer, int channel);
 void espi_piggyback_sent(struct espi_piggyback *n, int way);
@@ -499,9 +514,10 @@ void espi_relay_end(void);
 /* Is the twin of MPI_COMM_WORLD needed? Alike on all ranks. */
 int espi_relay_is_active(void);
 
-/* The plan in force for broadcasts from that rank of about that size, or NULL. */
+/* The plan in force for broadcasts from that rank, of that class of sizes or one so far
+ * apart, or NULL. */
 const struct esp_plan *espi_advised_plan(const struct espi_comm *c, int root,
-                                         int size_class);
+                                         int size_class, int apart);
 
 /* ---- collectives, by us or by the library ---- */
 

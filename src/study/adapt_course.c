@@ -132,7 +132,6 @@ struct course {
     struct esp_plan *unloaded;  /* for this call, on the network without load */
     struct esp_platform *known; /* to Mateescu */
     double known_s;
-    struct espi_arrival *arrival; /* by receiver */
     struct esp_err *err;
 };
 
@@ -152,8 +151,11 @@ static esp_status plan_with(const struct course *c, const struct esp_platform *p
 /* What an advisor says that has heard nothing. */
 static esp_status plan_static(struct course *c, double bytes)
 {
-    struct espi_advisor_options options = {
-        .work = 1, .seed = 1, .judge = esp_judge_by_simulation, .judge_arg = &c->fluid};
+    struct espi_advisor_options options = {.work = 1,
+                                           .is_quick = 1,
+                                           .seed = 1,
+                                           .judge = esp_judge_by_simulation,
+                                           .judge_arg = &c->fluid};
     struct espi_advisor *advisor;
     struct espi_advice advice;
     esp_status status = espi_advisor_create(c->p, &options, &advisor, c->err);
@@ -199,12 +201,15 @@ static esp_status run_adaptive(struct course *c, struct job *j,
 {
     int k = espi_size_class((uint64_t)bytes);
     const struct esp_plan *plan = j->in_force[k] ? j->in_force[k] : c->unloaded;
-    esp_status status =
-        espi_arrivals(c->p, plan, reality, bytes, c->arrival, took_s, c->err);
+    struct espi_arrivals seen;
+    esp_status status = espi_arrivals_run(c->p, plan, reality, bytes, &seen, c->err);
 
-    if (status == ESP_OK)
-        status = espi_arrivals_tell(j->advisor, plan, c->arrival, (uint64_t)call, bytes,
-                                    *took_s, now_s + *took_s, c->err);
+    if (status != ESP_OK)
+        return status;
+    *took_s = seen.took_s;
+    status = espi_arrivals_tell(j->advisor, plan, &seen, (uint64_t)call, bytes,
+                                now_s + *took_s, c->err);
+    espi_arrivals_done(&seen);
     /* What travelled with this call is in force from the next one on. */
     for (int i = k - 1; i <= k; i++)
         if (i >= 0 && j->published[i]) {
@@ -223,8 +228,7 @@ static esp_status run_plain(struct course *c, enum espi_adapt_who who,
     esp_status status;
 
     if (who == ESPI_ADAPT_STATIC)
-        return espi_arrivals(c->p, c->unloaded, reality, bytes, c->arrival, took_s,
-                             c->err);
+        return espi_arrivals_time(c->p, c->unloaded, reality, bytes, took_s, c->err);
     if (who == ESPI_ADAPT_MATEESCU)
         status = plan_with(c, c->known, "mateescu", bytes, 0, &plan);
     else
@@ -232,7 +236,7 @@ static esp_status run_plain(struct course *c, enum espi_adapt_who who,
             plan_with(c, c->p, who == ESPI_ADAPT_NATIVE ? "binomial" : "hierarchical",
                       bytes, who == ESPI_ADAPT_SLICED ? SLICE_BYTES : 0, &plan);
     if (status == ESP_OK)
-        status = espi_arrivals(c->p, plan, reality, bytes, c->arrival, took_s, c->err);
+        status = espi_arrivals_time(c->p, plan, reality, bytes, took_s, c->err);
     esp_plan_free(plan);
     return status;
 }
@@ -347,6 +351,7 @@ static esp_status begin_jobs(struct course *c, uint64_t seed)
 {
     struct espi_advisor_options options = {.window = 1,
                                            .work = 1,
+                                           .is_quick = 1,
                                            .seed = seed,
                                            .judge = esp_judge_by_simulation,
                                            .judge_arg = &c->fluid};
@@ -401,14 +406,12 @@ esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed, int
     espi_rng_seed(&rng, seed);
     espi_rng_seed(&c.noise, seed + 1000);
     draw_weather(&c.weather, grid, &rng, 1400);
-    c.arrival = ESPI_NEW(struct espi_arrival, grid->n_nodes);
-    esp_status status = c.arrival ? run_calls(&c, seed, n, calls) : espi_err_nomem(err);
+    esp_status status = run_calls(&c, seed, n, calls);
     for (int i = 0; i < JOBS; i++)
         end_job(&c.job[i]);
     espi_arena_done(&c.arena);
     esp_plan_free(c.unloaded);
     esp_platform_free(c.known);
-    espi_free(c.arrival);
     return status;
 }
 

@@ -7,30 +7,39 @@
 
 #include "advisor/advisor.h"
 
-/* Of a receiver: when its first slice came and its last, both -1 if none did, and how
- * long all were under way. */
-struct espi_arrival {
-    double first_s, last_s, under_way_s;
+/* What was seen of a call. */
+struct espi_arrivals {
+    int n_nodes, n_trees;
+    struct espi_seen_pair {
+        int slices;
+        double first_s, last_s; /* when they came */
+        double under_way_s;     /* how long at least one was */
+    } * pair;                   /* from * n_nodes + to */
+    int *sender;                /* tree * n_nodes + to -> who sent; -1: nobody */
+    int *slices;                /* the same -> how many came */
+    double *first_s, *last_s;   /* by node: when slices came; -1: none did */
+    double took_s;
 };
 
 /* Runs the plan on the network as it really is (NULL: as planned), transfers sharing
- * links as TCP does; out has room for all nodes. */
-esp_status espi_arrivals(const struct esp_platform *p, const struct esp_plan *plan,
-                         const struct esp_platform *reality, double bytes,
-                         struct espi_arrival *out, double *took_s, struct esp_err *err);
+ * links as TCP does. */
+esp_status espi_arrivals_run(const struct esp_platform *p, const struct esp_plan *plan,
+                             const struct esp_platform *reality, double bytes,
+                             struct espi_arrivals *out, struct esp_err *err);
+void espi_arrivals_done(struct espi_arrivals *a);
 
-/* What is alike in the reports of all ranks, as the root's; the plan has one tree. */
-struct espi_report espi_arrivals_report(const struct esp_plan *plan, uint64_t call,
-                                        double bytes);
+/* How long it takes. */
+esp_status espi_arrivals_time(const struct esp_platform *p, const struct esp_plan *plan,
+                              const struct esp_platform *reality, double bytes,
+                              double *took_s, struct esp_err *err);
 
-/* What a sender, the report's node, says of those it sent to. */
-void espi_arrivals_of_children(struct espi_report *r, const struct esp_plan *plan,
-                               const struct espi_arrival *arrivals);
+/* What the rank at a node says of it. */
+void espi_arrivals_report(const struct espi_arrivals *a, const struct esp_plan *plan,
+                          int node, uint64_t call, double bytes, struct espi_report *out);
 
-/* All ranks tell the advisor of the call; of one by several trees they say nothing. */
+/* All ranks tell the advisor of the call. */
 esp_status espi_arrivals_tell(struct espi_advisor *advisor, const struct esp_plan *plan,
-                              const struct espi_arrival *arrivals, uint64_t call,
-                              double bytes, double total_s, double now_s,
-                              struct esp_err *err);
+                              const struct espi_arrivals *a, uint64_t call, double bytes,
+                              double now_s, struct esp_err *err);
 
 #endif

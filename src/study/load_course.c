@@ -21,7 +21,6 @@ enum { WINDOW = 1 << 20 };
 struct course {
     const struct esp_platform *p;
     struct esp_platform *loaded;
-    struct espi_arrival *arrival; /* by receiver */
     struct espi_advisor *advisor;
     struct esp_plan *plan; /* in force */
     int root;
@@ -127,12 +126,16 @@ static esp_status call_once(struct course *c, const struct esp_platform *reality
                             double *took_s)
 {
     struct esp_plan *next = NULL;
+    struct espi_arrivals seen;
     esp_status status =
-        espi_arrivals(c->p, c->plan, reality, c->bytes, c->arrival, took_s, c->err);
+        espi_arrivals_run(c->p, c->plan, reality, c->bytes, &seen, c->err);
 
-    if (status == ESP_OK)
-        status = espi_arrivals_tell(c->advisor, c->plan, c->arrival, ++c->call, c->bytes,
-                                    *took_s, c->now_s + *took_s, c->err);
+    if (status != ESP_OK)
+        return status;
+    *took_s = seen.took_s;
+    status = espi_arrivals_tell(c->advisor, c->plan, &seen, ++c->call, c->bytes,
+                                c->now_s + *took_s, c->err);
+    espi_arrivals_done(&seen);
     c->now_s += *took_s + GAP_S;
     if (status == ESP_OK)
         status = ask(c, c->advisor, &next);
@@ -152,8 +155,7 @@ static esp_status run_clairvoyant(struct course *c, double *took_s)
     if (status == ESP_OK)
         status = ask(c, advisor, &plan);
     if (status == ESP_OK)
-        status =
-            espi_arrivals(c->p, plan, c->loaded, c->bytes, c->arrival, took_s, c->err);
+        status = espi_arrivals_time(c->p, plan, c->loaded, c->bytes, took_s, c->err);
     esp_plan_free(plan);
     espi_advisor_free(advisor);
     return status;
@@ -172,8 +174,8 @@ static esp_status run_course(struct course *c, enum espi_load_place place, doubl
     for (int i = 0; i < FREE_CALLS && status == ESP_OK; i++)
         status = call_once(c, c->p, &out->free_s);
     if (status == ESP_OK)
-        status = espi_arrivals(c->p, c->plan, c->loaded, c->bytes, c->arrival,
-                               &out->static_s, c->err);
+        status = espi_arrivals_time(c->p, c->plan, c->loaded, c->bytes, &out->static_s,
+                                    c->err);
     for (int i = 0; i < ESPI_LOADED_CALLS && status == ESP_OK; i++)
         status = call_once(c, c->loaded, &out->took_s[i]);
     return status == ESP_OK ? run_clairvoyant(c, &out->clairvoyant_s) : status;
@@ -188,12 +190,9 @@ esp_status espi_load_course_run(const struct esp_platform *p, enum espi_load_pla
     *out = (struct espi_load_course){.cable = -1};
     while (espi_is_switch(p, c.root))
         c.root++;
-    c.arrival = ESPI_NEW(struct espi_arrival, (size_t)p->n_nodes + 1);
-    esp_status status =
-        c.arrival ? run_course(&c, place, left, out) : espi_err_nomem(err);
+    esp_status status = run_course(&c, place, left, out);
     esp_plan_free(c.plan);
     espi_advisor_free(c.advisor);
     esp_platform_free(c.loaded);
-    espi_free(c.arrival);
     return status;
 }

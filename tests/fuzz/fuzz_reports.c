@@ -44,8 +44,8 @@ static size_t next(const struct job *j, union espi_news_text *m, const uint8_t *
     memset(m, 0, sizeof *m);
     take(head, 2, data, size);
     if (head[0] % 4 == 3)
-        return take(m, head[1] < sizeof *m ? head[1] : sizeof *m, data, size);
-    size_t length = head[0] % 4 == 0   ? sizeof m->report
+        return take(m, head[1], data, size);
+    size_t length = head[0] % 4 == 0   ? offsetof(struct espi_report, way)
                     : head[0] % 4 == 1 ? sizeof m->outcome
                                        : sizeof m->probe;
     uint32_t marks[3][2] = {{ESPI_REPORT_MAGIC, ESPI_REPORT_VERSION},
@@ -54,6 +54,12 @@ static size_t next(const struct job *j, union espi_news_text *m, const uint8_t *
     take(m, length, data, size);
     if (head[1] & 1)
         memcpy(m, marks[head[0] % 4], sizeof marks[0]);
+    if (head[0] % 4 == 0) { /* as many ways as it says, or fewer */
+        if (head[1] & 4)
+            m->report.n_ways &= 15;
+        length = espi_report_bytes(&m->report);
+        take(m->report.way, length - offsetof(struct espi_report, way), data, size);
+    }
     if (head[0] % 4 == 2 && (head[1] & 2))
         m->probe.number = espi_advisor_open_probe(j->a, NULL);
     return length;

@@ -9,7 +9,7 @@
 #include "advisor/advisor.h"
 
 /* Fills out, which has room for all hosts, the root first; gives how many there are. The
- * plan has one tree; the broadcast begins at began_s and is call number `call`. */
+ * broadcast begins at began_s and is call number `call`. */
 int reports_of(const struct esp_platform *p, const struct esp_plan *plan,
                const struct esp_platform *reality, double bytes, uint64_t call,
                double began_s, struct espi_report *out);

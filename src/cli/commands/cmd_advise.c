@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@
 #include "cli/options/platforms.h"
 #include "cli/tuning.h"
 #include "platform/platform.h"
+#include "runtime/given_plan.h"
 
 #include <espalier/simulate.h>
 
@@ -38,7 +40,7 @@ struct service {
     bool verbose, stats;
     struct cli_live live;
     int hub; /* the connection from which probes are sent; -1: none */
-    long told_changes;
+    long told_changes, told_findings;
 };
 
 static volatile sig_atomic_t stopped;
@@ -71,7 +73,7 @@ static void end_probe(struct service *s, uint64_t number, int end, double Bps)
 
     espi_advisor_probed(s->advisor, number, end, Bps, espi_now_s(), &changed, NULL);
     if (changed)
-        s->to_plan = 3;
+        s->to_plan = ESPI_ADVISED_SIZES;
 }
 
 static void set_probers(struct service *s, int hub)
@@ -106,6 +108,28 @@ static void hear_probe(struct service *s, int fd, const struct espi_probe_note *
     }
 }
 
+/* A cable by its name, other resources by their first link. */
+static void say_finding(struct service *s)
+{
+    const struct espi_finding *f = espi_advisor_finding(s->advisor);
+    const struct esp_platform *p = s->p;
+    char name[80], from[80], to[80];
+
+    if (!s->verbose || f->number == s->told_findings)
+        return;
+    s->told_findings = f->number;
+    if (f->resource < p->n_shared)
+        espi_quote(name, sizeof name, espi_shared_name(p, f->resource));
+    else
+        snprintf(name, sizeof name, "link %d", f->first_link);
+    fprintf(
+        stderr,
+        "espalier: %s has %.2f of its rate: messages from %s to %s took %.2f times as "
+        "long as explained\n",
+        name, f->factor, espi_quote(from, sizeof from, espi_node_name(p, f->from)),
+        espi_quote(to, sizeof to, espi_node_name(p, f->to)), f->late);
+}
+
 static void hear_report(struct service *s, const struct espi_report *report)
 {
     double now_s = espi_now_s();
@@ -113,7 +137,8 @@ static void hear_report(struct service *s, const struct espi_report *report)
     if (s->live.log)
         espi_live_log_report(s->live.log, s->advisor, report, now_s);
     espi_advisor_hear(s->advisor, report, now_s, NULL);
-    s->to_plan = 3; /* the size predicted, its half and its double */
+    say_finding(s);
+    s->to_plan = ESPI_ADVISED_SIZES;
 }
 
 /* All that a rank or the probers have to say; -1: it is gone. */
@@ -167,7 +192,7 @@ static void renew(struct service *s)
         cli_live_close(&s->live); /* it has still the old one, which goes */
     esp_platform_free(s->p);
     s->p = fresh;
-    s->to_plan = 3;
+    s->to_plan = ESPI_ADVISED_SIZES;
 }
 
 /* ---- plans ---- */
@@ -291,6 +316,21 @@ static void tick(void *service)
     send_probe(s);
 }
 
+/* The plan that the program starts with, if `espalier run` has made one. */
+static void take_given(struct service *s)
+{
+    const char *given = getenv("ESPALIER_PLAN");
+    struct esp_plan *plan = NULL;
+    struct espi_input in;
+
+    if (!given || !*given || espi_given_plan_read(&in, given, getenv, NULL))
+        return;
+    if (!esp_plan_parse(in.text, in.length, "the plan", s->p, &plan, NULL))
+        espi_advisor_offer(s->advisor, plan, NULL);
+    esp_plan_free(plan);
+    espi_input_done(&in);
+}
+
 static int open_service(struct service *s, const struct cli_args *args)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
@@ -332,6 +372,8 @@ static int open_service(struct service *s, const struct cli_args *args)
         code = cli_fail(espi_advice_listen(s->folder, &fd, &err), &err);
     if (code == CLI_OK)
         s->peers[s->n_peers++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    if (code == CLI_OK)
+        take_given(s);
     return code;
 }
 

@@ -279,7 +279,7 @@ const struct command cli_command_run = {
              .letter = 'a',
              .kind = CLI_STRING,
              .value = "NAME",
-             .help = "The algorithm that plans; without it, and without --adapt, auto. "
+             .help = "The algorithm that plans; without it, auto. "
                      "auto, and those that solve linear programs, plan before the "
                      "program starts, for the root and the size below, as 'espalier "
                      "plan' does; that plan of auto runs for messages of its size, and "

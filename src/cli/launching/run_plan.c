@@ -61,8 +61,7 @@ static struct early find_early(const struct cli_args *args)
         e.request.size_bytes = cli_number(args, "size");
     if (e.asked)
         e.request.algo = cli_text(args, "algo");
-    bool wanted = e.asked || (cli_text(args, "platform") && !cli_has(args, "adapt") &&
-                              !is_set("ESPALIER_ALGO"));
+    bool wanted = e.asked || (cli_text(args, "platform") && !is_set("ESPALIER_ALGO"));
     if (!wanted || is_set("ESPALIER_PLAN") || !(e.request.size_bytes > 0))
         return e;
     e.algo = espi_algo_find(e.request.algo, strcspn(e.request.algo, ":"));
