@@ -390,4 +390,126 @@ enum { ESPI_STEINER_TARGETS = 12 };
  * chosen on: not measured */
 #define ESPI_PAIRS_SMOOTHS 0.85, 0.5, 0
 
+/* Cuts and rows of the bound of the price that are violated by less are not added.
+ * unit: relative
+ * trades: larger, a bound that is too low by as much; smaller, rounding of the solver
+ * keeps it from ending
+ * shown by: bench_prices
+ * chosen on: not measured; a hundred times the tolerance of the solver */
+#define ESPI_PRICED_SLACK 1e-7
+
+/* What is added to the part of the message that crosses each link where cuts are looked
+ * for.
+ * unit: part of the message
+ * trades: larger, cuts are overlooked; smaller, cuts of many links, and more rounds
+ * shown by: bench_prices
+ * chosen on: seeds 1-30 of bench_prices */
+#define ESPI_PRICED_CREEP 1e-6
+
+/* So many cuts of a target are looked for at once, one behind the other.
+ * unit: cuts
+ * trades: larger, more rows; smaller, more rounds
+ * shown by: bench_prices
+ * chosen on: seeds 1-20 of bench_prices */
+enum { ESPI_PRICED_NESTED = 5 };
+
+/* So many cuts at most come from the dual ascent before the first round.
+ * unit: cuts
+ * trades: larger, rows of no use; smaller, more rounds
+ * shown by: bench_prices
+ * chosen on: seeds 1-24 of bench_prices */
+enum { ESPI_PRICED_ASCENT = 1000 };
+
+/* The bound of the price is as it is after so many rounds.
+ * unit: rounds
+ * trades: larger, time; smaller, a bound that is too low
+ * shown by: bench_prices
+ * chosen on: not measured; none of seeds 1-99 took half as many */
+enum { ESPI_PRICED_ROUNDS = 400 };
+
+/* A bound of the price that has risen by less, since it last rose by as much, has not.
+ * unit: relative
+ * trades: larger, a bound that is too low by as much; smaller, time
+ * shown by: bench_prices
+ * chosen on: seeds 1-20 of bench_prices, deadlines of 1.05 and 1.5 */
+#define ESPI_PRICED_RISE 1e-4
+
+/* The bound of the price is as it is when it has not risen for so many rounds.
+ * unit: rounds
+ * trades: larger, time; smaller, a bound that is too low
+ * shown by: bench_prices
+ * chosen on: seeds 1-40 of bench_prices */
+enum { ESPI_PRICED_FLAT = 20 };
+
+/* And the bound of the fastest, which is found on the way to it.
+ * unit: rounds
+ * trades: as ESPI_PRICED_FLAT
+ * shown by: bench_prices
+ * chosen on: seeds 1-40 of bench_prices */
+enum { ESPI_PRICED_FIRST_FLAT = 2 };
+
+/* Up to so many targets the trees of plans by price are cheapest ones.
+ * unit: targets
+ * trades: larger, time; smaller, trees that are not cheapest
+ * shown by: bench_prices
+ * chosen on: seeds 1-20 of bench_prices */
+enum { ESPI_PRICED_EXACT_TARGETS = 6 };
+
+/* What has no tree costs so many times as much as the bound.
+ * unit: 1
+ * trades: larger, digits are lost; smaller, a deadline is missed for the sake of price
+ * shown by: bench_prices
+ * chosen on: not measured */
+#define ESPI_PRICED_MISSING 100
+
+/* So many trees are asked for before the first partition has one.
+ * unit: trees
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: seeds 1-20 of bench_prices */
+enum { ESPI_PRICED_ASKED = 150 };
+
+/* And after each of the others.
+ * unit: trees
+ * trades: as ESPI_PRICED_ASKED
+ * shown by: bench_prices
+ * chosen on: seeds 1-20 of bench_prices */
+enum { ESPI_PRICED_ASKED_LATER = 20 };
+
+/* So many trees at most, of a plan by price.
+ * unit: trees
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_TREES = 400 };
+
+/* A share that lacks so much of a whole partition is one.
+ * unit: partitions
+ * trades: larger, deadlines are missed; smaller, rounding of the solver counts
+ * shown by: bench_prices
+ * chosen on: not measured */
+#define ESPI_PRICED_WHOLE 1e-5
+
+/* A smaller share of the message has no tree of its own.
+ * unit: part of the message
+ * trades: larger, deadlines are missed by as much; smaller, trees that carry nothing
+ * shown by: bench_prices
+ * chosen on: not measured */
+#define ESPI_PRICED_SHARE 1e-8
+
+/* So many times all exchanges of trees are tried.
+ * unit: times
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: seeds 1-20 of bench_prices */
+enum { ESPI_PRICED_SWEEPS = 6 };
+
+/* A plan by price this near to its bound is called the best.
+ * unit: relative
+ * trades: larger, plans that are dearer by as much are called so; smaller, rounding of
+ * the solver keeps best plans from being called so
+ * shown by: bench_prices
+ * chosen on: not measured */
+#define ESPI_PRICED_OPTIMAL 1e-6
+
 #endif

@@ -1,0 +1,33 @@
+/* What no plan can beat, by price and by time: a linear program over the parts y of the
+ * message that cross each link, machine-seconds M(v) = N(v) T and the time T,
+ *
+ *   minimise  usd_weight * USD(y, M) + s_weight * T   such that
+ *     y into each set of nodes with a target and without the root >= 1   (cuts)
+ *     what each link, port and cable has to carry <= M(v), or <= T
+ *     M(v) <= max_count(v) T,  M(v) >= T for the root and targets,
+ *     M(v) >= least T * y into v for the others,  T <= deadline,  USD <= budget.
+ *
+ * Every plan satisfies this, in however many partitions, with M(v) / T and all P y whole:
+ * a bound. R. Wong, A dual ascent approach for Steiner tree problems on a directed graph,
+ * 1984, has the cuts; they and the rows of single links come as they are violated. */
+#ifndef ESPI_SOLVE_PRICED_BOUND_H
+#define ESPI_SOLVE_PRICED_BOUND_H
+
+#include "solve/priced_model.h"
+
+struct espi_priced_bound {
+    double fastest_s; /* no plan takes less, whatever it costs */
+    double objective; /* no plan within deadline and budget has less */
+    double unit_s, unit_objective;
+    double *y;     /* by link */
+    double *price; /* by link, in units of the objective: at which trees are cheap that
+                      make good plans */
+    int feasible;  /* 0: no plan meets deadline and budget */
+    int rounds, cuts;
+};
+
+/* Results are in the arena. */
+esp_status espi_priced_bound(const struct espi_priced_model *m, struct espi_arena *arena,
+                             struct espi_priced_bound *out, struct esp_err *err);
+
+#endif

@@ -1,0 +1,447 @@
+#include "solve/priced_mix.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "lp/lp.h"
+#include "platform/platform.h"
+#include "solve/tuning.h"
+
+/* After the machines: the part that has no tree, time after the deadline, money over the
+ * budget; then trees. */
+enum { COLUMN_TIME = 0, COLUMN_MACHINES = 1, EXCESSES = 3 };
+enum { ROW_ALL = 0 }; /* all of the message has a tree */
+
+struct master {
+    struct espi_priced_model *m;
+    const struct espi_priced_bound *bound;
+    struct espi_priced_pool *pool;
+    struct espi_lp *lp;
+    int n, links;
+    int first_tree; /* column */
+    int columns;    /* trees that have one */
+    /* resources: links at their tail and head, limits, and relays that are used at all */
+    int n_resources, first_limit, first_relay;
+    int *row;      /* of a resource; 0: nobody uses it */
+    double *load;  /* of a tree, by resource; of what is given, by resource */
+    double *given; /* in units */
+    int *touched;  /* resources */
+    int n_touched;
+    int *limit_start, *limit_item; /* link -> limits */
+    int budget_row;
+    double usd_scale, usd_given;
+    int left; /* partitions without a tree */
+    int *index;
+    double *value, *price;
+};
+
+/* ---- resources ---- */
+
+static int owner_of(const struct master *r, int resource)
+{
+    const struct espi_digraph *g = &r->m->net.g;
+    if (resource < r->first_limit)
+        return resource & 1 ? g->head[resource / 2] : g->tail[resource / 2];
+    if (resource < r->first_relay)
+        return r->m->limits[resource - r->first_limit].node;
+    return resource - r->first_relay;
+}
+
+static void add_load(struct master *r, int resource, double load)
+{
+    if (r->load[resource] == 0)
+        r->touched[r->n_touched++] = resource;
+    r->load[resource] += load;
+}
+
+/* Loads of the whole message along a tree, in r->load. */
+static void load_tree(struct master *r, const struct espi_priced_tree *t)
+{
+    double unit = r->bound->unit_s;
+    for (int i = 0; i < r->n_touched; i++)
+        r->load[r->touched[i]] = 0;
+    r->n_touched = 0;
+    for (int i = 0; i < t->n_links; i++) {
+        int e = t->links[i], v = r->m->net.g.head[e];
+        add_load(r, 2 * e, r->m->link_s[e] / unit);
+        add_load(r, 2 * e + 1, r->m->link_s[e] / unit);
+        for (int k = r->limit_start[e]; k < r->limit_start[e + 1]; k++)
+            add_load(r, r->first_limit + r->limit_item[k],
+                     r->m->limits[r->limit_item[k]].load_s / unit);
+        if (!r->m->must[v] && r->m->usd_per_s[v] > 0)
+            add_load(r, r->first_relay + v, r->bound->fastest_s / unit);
+    }
+}
+
+static double tree_usd(const struct master *r, const struct espi_priced_tree *t)
+{
+    double usd = 0;
+    for (int i = 0; i < t->n_links; i++)
+        usd += r->m->link_usd[t->links[i]];
+    return usd;
+}
+
+static int index_limits(struct master *r, struct espi_arena *a)
+{
+    int total = 0;
+    for (int i = 0; i < r->m->n_limits; i++)
+        total += r->m->limits[i].n_links;
+    int *key = ESPI_ARENA_NEW(a, int, total + 1);
+    int *of = ESPI_ARENA_NEW(a, int, total + 1);
+    struct espi_rows rows;
+    if (!key || !of)
+        return -1;
+    total = 0;
+    for (int i = 0; i < r->m->n_limits; i++)
+        for (int k = 0; k < r->m->limits[i].n_links; k++) {
+            of[total] = i;
+            key[total++] = r->m->limits[i].links[k];
+        }
+    if (espi_rows_build(&rows, r->links, total, key, a))
+        return -1;
+    for (int k = 0; k < total; k++)
+        rows.item[k] = of[rows.item[k]];
+    r->limit_start = rows.start;
+    r->limit_item = rows.item;
+    return 0;
+}
+
+/* ---- the program ---- */
+
+static void add_row(struct master *r, int count, double lower, double upper)
+{
+    int start[2] = {0, count};
+    struct espi_lp_vectors rows = {.count = 1,
+                                   .lower = &lower,
+                                   .upper = &upper,
+                                   .start = start,
+                                   .index = r->index,
+                                   .value = r->value};
+    espi_lp_add_rows(r->lp, &rows);
+}
+
+static void put(struct master *r, int at, int column, double value)
+{
+    r->index[at] = column;
+    r->value[at] = value;
+}
+
+static void add_column(struct master *r, int count, double upper, double cost)
+{
+    int start[2] = {0, count};
+    struct espi_lp_vectors columns = {.count = 1,
+                                      .upper = &upper,
+                                      .cost = &cost,
+                                      .start = start,
+                                      .index = r->index,
+                                      .value = r->value};
+    espi_lp_add_columns(r->lp, &columns);
+}
+
+static double scaled_cost(const struct master *r, double usd, double time_s)
+{
+    return espi_priced_objective(r->m->task, usd, time_s) / r->bound->unit_objective;
+}
+
+static void add_machine_columns(struct master *r)
+{
+    double unit = r->bound->unit_s;
+    double dear =
+        ESPI_PRICED_MISSING * (1 + r->bound->objective / r->bound->unit_objective);
+    add_column(r, 0, INFINITY, scaled_cost(r, 0, unit));
+    for (int v = 0; v < r->n; v++)
+        add_column(r, 0, INFINITY, scaled_cost(r, r->m->usd_per_s[v] * unit, 0));
+    for (int i = 0; i < EXCESSES; i++)
+        add_column(r, 0, INFINITY, dear);
+}
+
+static void add_machine_rows(struct master *r)
+{
+    const struct espi_priced_task *task = r->m->task;
+    put(r, 0, r->first_tree - EXCESSES, 1);
+    add_row(r, 1, 1, 1);
+    if (isfinite(task->deadline_s)) {
+        put(r, 0, COLUMN_TIME,
+            r->bound->unit_s / task->deadline_s * (1 + ESPI_PRICED_SLACK));
+        put(r, 1, r->first_tree - EXCESSES + 1, -1);
+        add_row(r, 2, -INFINITY, 1);
+    }
+    for (int v = 0; v < r->n; v++) {
+        put(r, 0, COLUMN_MACHINES + v, 1);
+        put(r, 1, COLUMN_TIME, -r->m->max_count[v]);
+        add_row(r, 2, -INFINITY, 0);
+        if (!r->m->must[v])
+            continue;
+        put(r, 1, COLUMN_TIME, -1);
+        add_row(r, 2, 0, INFINITY);
+    }
+    if (!isfinite(task->budget_usd))
+        return;
+    int n = 0;
+    put(r, n++, r->first_tree - 1, -1);
+    for (int v = 0; v < r->n; v++)
+        if (r->m->usd_per_s[v] > 0)
+            put(r, n++, COLUMN_MACHINES + v,
+                r->m->usd_per_s[v] * r->bound->unit_s / r->usd_scale);
+    r->budget_row = espi_lp_rows(r->lp);
+    add_row(r, n, -INFINITY, task->budget_usd / r->usd_scale);
+}
+
+static void add_tree_column(struct master *r, const struct espi_priced_tree *t)
+{
+    int n = 0;
+    load_tree(r, t);
+    for (int i = 0; i < r->n_touched; i++) {
+        int resource = r->touched[i], owner = owner_of(r, resource);
+        if (r->row[resource])
+            continue;
+        r->row[resource] = espi_lp_rows(r->lp);
+        put(r, 0, owner < 0 ? COLUMN_TIME : COLUMN_MACHINES + owner, -1);
+        add_row(r, 1, -INFINITY, 0);
+    }
+    put(r, n++, ROW_ALL, 1);
+    for (int i = 0; i < r->n_touched; i++)
+        put(r, n++, r->row[r->touched[i]], r->load[r->touched[i]]);
+    if (r->budget_row)
+        put(r, n++, r->budget_row, tree_usd(r, t) / r->usd_scale);
+    add_column(r, n, INFINITY, scaled_cost(r, tree_usd(r, t), 0));
+    r->columns++;
+}
+
+/* What partitions that are given take is no longer there. */
+static void set_given(struct master *r)
+{
+    int P = r->m->task->partitions;
+    double part = P ? (double)r->left / P : 1;
+    espi_lp_set_row(r->lp, ROW_ALL, part, part);
+    for (int i = 0; i < r->n_resources; i++)
+        if (r->row[i])
+            espi_lp_set_row(r->lp, r->row[i], -INFINITY, -r->given[i]);
+    if (r->budget_row)
+        espi_lp_set_row(r->lp, r->budget_row, -INFINITY,
+                        (r->m->task->budget_usd - r->usd_given) / r->usd_scale);
+}
+
+static void give_share(struct master *r, int tree, double share)
+{
+    load_tree(r, &r->pool->trees[tree]);
+    for (int i = 0; i < r->n_touched; i++)
+        r->given[r->touched[i]] += share * r->load[r->touched[i]];
+    r->usd_given += share * tree_usd(r, &r->pool->trees[tree]);
+}
+
+/* ---- asking for trees ---- */
+
+static double row_worth(const double *dual, int row)
+{
+    return row && dual[row] < 0 ? -dual[row] : 0;
+}
+
+static void find_link_prices(struct master *r)
+{
+    const double *dual = espi_lp_duals(r->lp);
+    double unit = r->bound->unit_s, usd = row_worth(dual, r->budget_row) / r->usd_scale;
+    for (int e = 0; e < r->links; e++) {
+        int v = r->m->net.g.head[e];
+        double s = row_worth(dual, r->row[2 * e]) + row_worth(dual, r->row[2 * e + 1]);
+        r->price[e] =
+            scaled_cost(r, r->m->link_usd[e], 0) + usd * r->m->link_usd[e] +
+            s * r->m->link_s[e] / unit +
+            row_worth(dual, r->row[r->first_relay + v]) * r->bound->fastest_s / unit;
+        for (int k = r->limit_start[e]; k < r->limit_start[e + 1]; k++) {
+            int limit = r->limit_item[k];
+            r->price[e] += row_worth(dual, r->row[r->first_limit + limit]) *
+                           r->m->limits[limit].load_s / unit;
+        }
+    }
+}
+
+/* Solves, and asks for trees that would make it better as long as there are any. */
+static esp_status generate_trees(struct master *r, int rounds, struct esp_err *err)
+{
+    for (int round = 0;; round++) {
+        espi_lp_result result = espi_lp_solve(r->lp, ESPI_LP_PRIMAL);
+        if (result != ESPI_LP_OPTIMAL)
+            return espi_lp_error(result, "the best mix of trees was not found", err);
+        if (round == rounds)
+            return ESP_OK;
+        double sum, worth = espi_lp_duals(r->lp)[ROW_ALL];
+        find_link_prices(r);
+        int tree = espi_priced_pool_find(r->pool, r->price, &sum);
+        if (tree == -1)
+            return espi_err_nomem(err);
+        if (tree < r->columns || sum >= worth - ESPI_PRICED_SLACK * (1 + fabs(worth)))
+            return ESP_OK;
+        while (r->columns < r->pool->n_trees)
+            add_tree_column(r, &r->pool->trees[r->columns]);
+    }
+}
+
+/* ---- whole partitions ---- */
+
+/* Trees get the whole partitions of their shares; if none has one, the largest gets one.
+ */
+static void give_some(struct master *r, double *share)
+{
+    const double *now = espi_lp_values(r->lp) + r->first_tree;
+    int largest = 0, before = r->left, P = r->m->task->partitions;
+    for (int t = 0; t < r->columns && r->left; t++) {
+        int whole = (int)floor(now[t] * P + ESPI_PRICED_WHOLE);
+        whole = whole < r->left ? whole : r->left;
+        if (now[t] > now[largest])
+            largest = t;
+        if (whole <= 0)
+            continue;
+        share[t] += (double)whole / P;
+        give_share(r, t, (double)whole / P);
+        r->left -= whole;
+    }
+    if (r->left == before) {
+        share[largest] += 1.0 / P;
+        give_share(r, largest, 1.0 / P);
+        r->left--;
+    }
+}
+
+/* Without partitions the shares are what the program says. */
+static void take_all(struct master *r, double *share)
+{
+    const double *now = espi_lp_values(r->lp) + r->first_tree;
+    double sum = 0;
+    int largest = 0;
+    for (int t = 0; t < r->columns; t++) {
+        share[t] = now[t] > ESPI_PRICED_SHARE ? now[t] : 0;
+        sum += share[t];
+        largest = share[t] > share[largest] ? t : largest;
+    }
+    if (!(sum > 0))
+        share[largest] = sum = 1;
+    for (int t = 0; t < r->columns; t++)
+        share[t] /= sum;
+    r->left = 0;
+}
+
+int espi_priced_mix_offer(struct espi_priced_model *m,
+                          const struct espi_priced_pool *pool, const double *share, int n,
+                          struct espi_priced_mix *best)
+{
+    memset(m->usage, 0, (size_t)m->net.g.m * sizeof *m->usage);
+    for (int t = 0; t < n; t++)
+        for (int i = 0; share[t] > 0 && i < pool->trees[t].n_links; i++)
+            m->usage[pool->trees[t].links[i]] += share[t];
+    struct espi_priced_value value = espi_priced_evaluate(m, m->usage, NULL);
+    int better = best->n == 0 || value.objective < best->value.objective ||
+                 (!isfinite(best->value.objective) && value.excess < best->value.excess);
+    if (!better)
+        return 0;
+    if (espi_grow((void **)&best->share, &best->room, (size_t)n, sizeof *best->share))
+        return -1;
+    memmove(best->share, share, (size_t)n * sizeof *share);
+    best->n = n;
+    best->value = value;
+    return 1;
+}
+
+/* One partition goes another way, as long as that helps. */
+static esp_status exchange_trees(struct master *r, double *share,
+                                 struct espi_priced_mix *best, struct esp_err *err)
+{
+    int n = r->pool->n_trees;
+    double part = 1.0 / r->m->task->partitions;
+    for (int sweep = 0; sweep < ESPI_PRICED_SWEEPS; sweep++) {
+        int improved = 0;
+        for (int from = 0; from < n; from++)
+            for (int to = 0; to < n; to++) {
+                memset(share, 0, (size_t)n * sizeof *share);
+                memcpy(share, best->share, (size_t)best->n * sizeof *share);
+                if (share[from] < part * (1 - ESPI_PRICED_WHOLE))
+                    break;
+                if (from == to)
+                    continue;
+                share[from] -= part;
+                if (share[from] < part * ESPI_PRICED_WHOLE)
+                    share[from] = 0;
+                share[to] += part;
+                int took = espi_priced_mix_offer(r->m, r->pool, share, n, best);
+                if (took < 0)
+                    return espi_err_nomem(err);
+                improved |= took;
+            }
+        if (!improved)
+            break;
+    }
+    return ESP_OK;
+}
+
+static esp_status dive(struct master *r, struct espi_arena *arena,
+                       struct espi_priced_mix *best, struct esp_err *err)
+{
+    int room = r->pool->n_trees + ESPI_PRICED_TREES, P = r->m->task->partitions;
+    double *share = ESPI_ARENA_ZNEW(arena, double, room);
+    if (!share)
+        return espi_err_nomem(err);
+    r->left = P ? P : 1;
+    for (int first = 1; r->left > 0; first = 0) {
+        set_given(r);
+        int more = ESPI_PRICED_TREES - r->columns;
+        int rounds = first ? ESPI_PRICED_ASKED : ESPI_PRICED_ASKED_LATER;
+        esp_status st = generate_trees(r, more < rounds ? more : rounds, err);
+        if (st)
+            return st;
+        if (P)
+            give_some(r, share);
+        else
+            take_all(r, share);
+    }
+    if (espi_priced_mix_offer(r->m, r->pool, share, r->columns, best) < 0)
+        return espi_err_nomem(err);
+    return P ? exchange_trees(r, share, best, err) : ESP_OK;
+}
+
+/* ---- the whole ---- */
+
+static esp_status take_master(struct master *r, struct espi_arena *a, struct esp_err *err)
+{
+    r->first_limit = 2 * r->links;
+    r->first_relay = r->first_limit + r->m->n_limits;
+    r->n_resources = r->first_relay + r->n;
+    r->first_tree = COLUMN_MACHINES + r->n + EXCESSES;
+    r->row = ESPI_ARENA_ZNEW(a, int, r->n_resources);
+    r->load = ESPI_ARENA_ZNEW(a, double, r->n_resources);
+    r->given = ESPI_ARENA_ZNEW(a, double, r->n_resources);
+    r->touched = ESPI_ARENA_NEW(a, int, r->n_resources);
+    r->index = ESPI_ARENA_NEW(a, int, r->n_resources + r->n + 8);
+    r->value = ESPI_ARENA_NEW(a, double, r->n_resources + r->n + 8);
+    r->price = ESPI_ARENA_NEW(a, double, r->links + 1);
+    if (!r->row || !r->load || !r->given || !r->touched || !r->index || !r->value ||
+        !r->price || index_limits(r, a))
+        return espi_err_nomem(err);
+    for (int e = 0; e < r->links; e++)
+        r->usd_scale =
+            r->m->link_usd[e] > r->usd_scale ? r->m->link_usd[e] : r->usd_scale;
+    r->usd_scale = r->usd_scale > 0 ? r->usd_scale : 1;
+    esp_status st = espi_lp_create(&r->lp, err);
+    if (st)
+        return st;
+    add_machine_columns(r);
+    add_machine_rows(r);
+    while (r->columns < r->pool->n_trees)
+        add_tree_column(r, &r->pool->trees[r->columns]);
+    return ESP_OK;
+}
+
+esp_status espi_priced_mix(struct espi_priced_model *m,
+                           const struct espi_priced_bound *bound,
+                           struct espi_priced_pool *pool, struct espi_arena *arena,
+                           struct espi_priced_mix *best, struct esp_err *err)
+{
+    struct master r = {
+        .m = m, .bound = bound, .pool = pool, .n = m->net.g.n, .links = m->net.g.m};
+    esp_status st = take_master(&r, arena, err);
+    if (!st)
+        st = dive(&r, arena, best, err);
+    espi_lp_free(r.lp);
+    return st;
+}

@@ -1,0 +1,201 @@
+#include "solve/priced_multicast.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/units.h"
+#include "platform/platform.h"
+#include "solve/priced_mix.h"
+#include "solve/tuning.h"
+
+enum { HOSTS_MAX = 1000 }; /* limit: a program has a column for each pair of hosts */
+
+/* ---- where nothing fits ---- */
+
+static esp_status least_usd(const struct espi_priced_task *task, double *usd,
+                            struct esp_err *err)
+{
+    struct espi_priced_task cheap = *task;
+    struct espi_arena arena;
+    struct espi_priced_model m;
+    struct espi_priced_bound bound = {0};
+    cheap.usd_weight = 1;
+    cheap.s_weight = 0;
+    cheap.budget_usd = INFINITY;
+    espi_arena_init(&arena);
+    esp_status st = espi_priced_model_init(&m, &cheap, &arena, err);
+    if (!st)
+        st = espi_priced_bound(&m, &arena, &bound, err);
+    *usd = bound.objective;
+    espi_arena_done(&arena);
+    return st;
+}
+
+/* Names what would do. */
+static esp_status no_plan(const struct espi_priced_task *task, double fastest_s,
+                          struct esp_err *err)
+{
+    char asked[32], fastest[32];
+    double usd = 0;
+    if (task->deadline_s < fastest_s)
+        return espi_err(err, ESP_EUNSUPPORTED,
+                        "no plan meets a deadline of %s: the fastest takes %s or more. "
+                        "Allow more time, or more machines (max_count)",
+                        espi_format_time(asked, sizeof asked, task->deadline_s),
+                        espi_format_time(fastest, sizeof fastest, fastest_s));
+    esp_status st = least_usd(task, &usd, err);
+    if (st)
+        return st;
+    return espi_err(err, ESP_EUNSUPPORTED,
+                    "no plan%s costs %.4g USD or less: the cheapest costs %.4g USD or "
+                    "more. Raise the budget%s",
+                    isfinite(task->deadline_s) ? " that meets the deadline" : "",
+                    task->budget_usd, usd,
+                    isfinite(task->deadline_s) ? ", or allow more time" : "");
+}
+
+static esp_status not_found(const struct espi_priced_task *task,
+                            const struct espi_priced_value *value, struct esp_err *err)
+{
+    char nearest[32];
+    return espi_err(err, ESP_EUNSUPPORTED,
+                    "no plan of %d partitions was found within deadline and budget, "
+                    "though the bound does not rule one out: the nearest takes %s and "
+                    "costs %.4g USD. Allow more, or partitions of any size (0)",
+                    task->partitions,
+                    espi_format_time(nearest, sizeof nearest, value->time_s),
+                    value->usd_bytes + value->usd_machines);
+}
+
+/* ---- first trees ---- */
+
+/* Cheap, fast, and near the bound: each takes the whole message, for a start. */
+static esp_status offer_first(struct espi_priced_model *m,
+                              const struct espi_priced_bound *bound,
+                              struct espi_priced_pool *pool, struct espi_arena *arena,
+                              struct espi_priced_mix *best, struct esp_err *err)
+{
+    double *price = ESPI_ARENA_NEW(arena, double, m->net.g.m + 1);
+    double sum;
+    if (!price)
+        return espi_err_nomem(err);
+    for (int kind = 0; kind < 4; kind++) {
+        for (int e = 0; e < m->net.g.m; e++) {
+            double y = bound->y[e] < 1 ? bound->y[e] : 1;
+            price[e] = kind == 0   ? bound->price[e]
+                       : kind == 1 ? bound->price[e] * (1 - y)
+                       : kind == 2 ? m->link_usd[e]
+                                   : m->link_s[e];
+        }
+        int tree = espi_priced_pool_find(pool, price, &sum);
+        if (tree == -2)
+            return espi_err(err, ESP_EINPUT, "some targets cannot be reached");
+        double *share =
+            tree < 0 ? NULL : ESPI_ARENA_ZNEW(arena, double, (size_t)pool->n_trees);
+        if (!share)
+            return espi_err_nomem(err);
+        share[tree] = 1;
+        if (espi_priced_mix_offer(m, pool, share, pool->n_trees, best) < 0)
+            return espi_err_nomem(err);
+    }
+    return ESP_OK;
+}
+
+/* ---- the answer ---- */
+
+static esp_status copy_tree(const struct espi_priced_tree *from, double share,
+                            struct espi_arena *arena, struct espi_priced_tree *to,
+                            struct esp_err *err)
+{
+    *to = (struct espi_priced_tree){share, from->n_links,
+                                    ESPI_ARENA_NEW(arena, int, from->n_links + 1)};
+    if (!to->links)
+        return espi_err_nomem(err);
+    memcpy(to->links, from->links, (size_t)from->n_links * sizeof *to->links);
+    return ESP_OK;
+}
+
+static esp_status write_answer(struct espi_priced_model *m,
+                               const struct espi_priced_pool *pool,
+                               const struct espi_priced_mix *best,
+                               struct espi_arena *arena, struct espi_priced *out,
+                               struct esp_err *err)
+{
+    out->trees = ESPI_ARENA_NEW(arena, struct espi_priced_tree, best->n + 1);
+    out->machines = ESPI_ARENA_ZNEW(arena, int, m->net.g.n);
+    out->usage = ESPI_ARENA_ZNEW(arena, double, m->net.g.m + 1);
+    if (!out->trees || !out->machines || !out->usage)
+        return espi_err_nomem(err);
+    for (int t = 0; t < best->n; t++) {
+        if (!(best->share[t] > 0))
+            continue;
+        esp_status st = copy_tree(&pool->trees[t], best->share[t], arena,
+                                  &out->trees[out->n_trees++], err);
+        if (st)
+            return st;
+        for (int i = 0; i < pool->trees[t].n_links; i++)
+            out->usage[pool->trees[t].links[i]] += best->share[t];
+    }
+    struct espi_priced_value value = espi_priced_evaluate(m, out->usage, out->machines);
+    out->usd_bytes = value.usd_bytes;
+    out->usd_machines = value.usd_machines;
+    out->time_s = value.time_s;
+    out->objective = value.objective;
+    return ESP_OK;
+}
+
+static esp_status find_plan(struct espi_priced_model *m,
+                            const struct espi_priced_bound *bound,
+                            struct espi_arena *arena, struct espi_priced *out,
+                            struct esp_err *err)
+{
+    struct espi_priced_pool pool;
+    struct espi_priced_mix best = {.value = {.objective = INFINITY, .excess = INFINITY}};
+    esp_status st = espi_priced_pool_init(&pool, m, arena, err);
+    if (!st)
+        st = offer_first(m, bound, &pool, arena, &best, err);
+    if (!st)
+        st = espi_priced_mix(m, bound, &pool, arena, &best, err);
+    if (!st && !isfinite(best.value.objective))
+        st = not_found(m->task, &best.value, err);
+    if (!st)
+        st = write_answer(m, &pool, &best, arena, out, err);
+    out->columns = pool.n_trees;
+    espi_free(best.share);
+    espi_priced_pool_done(&pool);
+    return st;
+}
+
+esp_status espi_priced_solve(const struct espi_priced_task *task,
+                             struct espi_arena *arena, struct espi_priced *out,
+                             struct esp_err *err)
+{
+    struct espi_priced_model m;
+    struct espi_priced_bound bound = {0};
+    struct espi_priced answer = {0};
+    if (task->p->n_hosts > HOSTS_MAX)
+        return espi_err(err, ESP_EUNSUPPORTED, "plans by price are for up to %d hosts",
+                        HOSTS_MAX);
+    if (task->partitions < 0 || task->partitions > ESPI_PARTITIONS_MAX)
+        return espi_err(err, ESP_EUSAGE, "there are 0 (of any size) to %d partitions",
+                        ESPI_PARTITIONS_MAX);
+    esp_status st = espi_priced_model_init(&m, task, arena, err);
+    if (!st)
+        st = espi_priced_bound(&m, arena, &bound, err);
+    if (st)
+        return st;
+    if (!bound.feasible)
+        return no_plan(task, bound.fastest_s, err);
+    answer.bound = bound.objective;
+    answer.fastest_s = bound.fastest_s;
+    answer.rounds = bound.rounds;
+    answer.cuts = bound.cuts;
+    st = find_plan(&m, &bound, arena, &answer, err);
+    if (st)
+        return st;
+    answer.optimal = answer.objective <= answer.bound * (1 + ESPI_PRICED_OPTIMAL);
+    *out = answer;
+    return ESP_OK;
+}
