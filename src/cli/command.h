@@ -28,6 +28,7 @@ enum cli_kind {
     CLI_BANDWIDTH, /* bytes a second; "100Mbps" */
     CLI_TIME,      /* seconds; "5ms" */
     CLI_SIZE,      /* bytes; "64KB" */
+    CLI_BUDGET,    /* seconds, "5min", or US dollars: "40usd" */
     CLI_STRING,
     CLI_FILE,
     CLI_CHOICE,
@@ -147,6 +148,8 @@ double cli_number(const struct cli_args *args, const char *name);    /* or NAN *
 long long cli_int(const struct cli_args *args, const char *name);    /* or -1 */
 uint64_t cli_seed(const struct cli_args *args, const char *name);
 int cli_choice(const struct cli_args *args, const char *name); /* or -1 */
+/* CLI_BUDGET: is it money? */
+bool cli_is_usd(const struct cli_args *args, const char *name);
 /* The value that a repeated option got the i-th time, or NULL. */
 const char *cli_nth(const struct cli_args *args, const char *name, int i);
 

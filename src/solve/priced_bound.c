@@ -178,7 +178,7 @@ static int add_ascent_cuts(struct cut_program *c)
     const struct espi_digraph *g = &net->g;
     double *left = c->capacity;
     for (int e = 0; e < c->links; e++)
-        left[e] = c->cost[c->first_link + e];
+        left[e] = c->m->link_usd[e];
     for (int round = 0; round < ESPI_PRICED_ASCENT; round++) {
         int best = -1, least = c->n + 1;
         for (int i = 0; i < net->n_targets; i++) {
@@ -462,7 +462,8 @@ static esp_status solve_task(struct cut_program *c, struct espi_priced_bound *ou
     if (add_task_rows(c))
         return espi_err_nomem(err);
     set_costs(c);
-    if (c->m->task->usd_weight > 0 && add_ascent_cuts(c))
+    if ((c->m->task->usd_weight > 0 || isfinite(c->m->task->budget_usd)) &&
+        add_ascent_cuts(c))
         return espi_err_nomem(err);
     st = solve_cuts(c, ESPI_LP_PRIMAL, ESPI_PRICED_FLAT, &result, err);
     if (st)

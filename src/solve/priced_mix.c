@@ -32,6 +32,7 @@ struct master {
     int *limit_start, *limit_item; /* link -> limits */
     int budget_row;
     double usd_scale, usd_given;
+    double budget_usd; /* less than that of the task, for machines are whole */
     int left; /* partitions without a tree */
     int *index;
     double *value, *price;
@@ -186,7 +187,7 @@ static void add_machine_rows(struct master *r)
             put(r, n++, COLUMN_MACHINES + v,
                 r->m->usd_per_s[v] * r->bound->unit_s / r->usd_scale);
     r->budget_row = espi_lp_rows(r->lp);
-    add_row(r, n, -INFINITY, task->budget_usd / r->usd_scale);
+    add_row(r, n, -INFINITY, r->budget_usd / r->usd_scale);
 }
 
 static void add_tree_column(struct master *r, const struct espi_priced_tree *t)
@@ -221,7 +222,7 @@ static void set_given(struct master *r)
             espi_lp_set_row(r->lp, r->row[i], -INFINITY, -r->given[i]);
     if (r->budget_row)
         espi_lp_set_row(r->lp, r->budget_row, -INFINITY,
-                        (r->m->task->budget_usd - r->usd_given) / r->usd_scale);
+                        (r->budget_usd - r->usd_given) / r->usd_scale);
 }
 
 static void give_share(struct master *r, int tree, double share)
@@ -376,12 +377,15 @@ static esp_status exchange_trees(struct master *r, double *share,
 }
 
 static esp_status dive(struct master *r, struct espi_arena *arena,
-                       struct espi_priced_mix *best, struct esp_err *err)
+                       struct espi_priced_mix *best, double *over_usd,
+                       struct esp_err *err)
 {
     int room = r->pool->n_trees + ESPI_PRICED_TREES, P = r->m->task->partitions;
     double *share = ESPI_ARENA_ZNEW(arena, double, room);
     if (!share)
         return espi_err_nomem(err);
+    memset(r->given, 0, (size_t)r->n_resources * sizeof *r->given);
+    r->usd_given = 0;
     r->left = P ? P : 1;
     for (int first = 1; r->left > 0; first = 0) {
         set_given(r);
@@ -397,6 +401,8 @@ static esp_status dive(struct master *r, struct espi_arena *arena,
     }
     if (espi_priced_mix_offer(r->m, r->pool, share, r->columns, best) < 0)
         return espi_err_nomem(err);
+    struct espi_priced_value value = espi_priced_evaluate(r->m, r->m->usage, NULL);
+    *over_usd = value.usd_bytes + value.usd_machines - r->m->task->budget_usd;
     return P ? exchange_trees(r, share, best, err) : ESP_OK;
 }
 
@@ -438,10 +444,16 @@ esp_status espi_priced_mix(struct espi_priced_model *m,
                            struct espi_priced_mix *best, struct esp_err *err)
 {
     struct master r = {
-        .m = m, .bound = bound, .pool = pool, .n = m->net.g.n, .links = m->net.g.m};
+        .m = m, .bound = bound, .pool = pool, .n = m->net.g.n, .links = m->net.g.m,
+                       .budget_usd = m->task->budget_usd};
     esp_status st = take_master(&r, arena, err);
-    if (!st)
-        st = dive(&r, arena, best, err);
+    double over_usd = 0;
+    for (int i = 0; !st && i < ESPI_PRICED_BUDGETS; i++) {
+        st = dive(&r, arena, best, &over_usd, err);
+        if (!(over_usd > 0) || !isfinite(over_usd) || over_usd >= r.budget_usd)
+            break;
+        r.budget_usd -= over_usd;
+    }
     espi_lp_free(r.lp);
     return st;
 }

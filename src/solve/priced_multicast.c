@@ -168,7 +168,7 @@ static esp_status find_plan(struct espi_priced_model *m,
     return st;
 }
 
-esp_status espi_priced_solve(const struct espi_priced_task *task,
+static esp_status solve_once(const struct espi_priced_task *task,
                              struct espi_arena *arena, struct espi_priced *out,
                              struct esp_err *err)
 {
@@ -198,4 +198,65 @@ esp_status espi_priced_solve(const struct espi_priced_task *task,
     answer.optimal = answer.objective <= answer.bound * (1 + ESPI_PRICED_OPTIMAL);
     *out = answer;
     return ESP_OK;
+}
+
+/* ---- the fastest within a budget ---- */
+
+/* Between a time that no plan beats and one that a plan has: the cheapest plan within a
+ * deadline half-way is within the budget, or no plan is, or neither is known. */
+static esp_status try_deadline(const struct espi_priced_task *task, double deadline_s,
+                               struct espi_arena *arena, struct espi_priced *best,
+                               double *low_s, struct esp_err *err)
+{
+    struct espi_priced_task cheap = *task;
+    struct espi_priced is;
+    cheap.usd_weight = 1;
+    cheap.s_weight = 0;
+    cheap.budget_usd = INFINITY;
+    cheap.deadline_s = deadline_s;
+    esp_status st = solve_once(&cheap, arena, &is, err);
+    if (st == ESP_EUNSUPPORTED) {
+        *low_s = deadline_s;
+        return ESP_OK;
+    }
+    if (st)
+        return st;
+    if (is.bound > task->budget_usd && deadline_s > best->bound)
+        best->bound = deadline_s;
+    if (is.usd_bytes + is.usd_machines > task->budget_usd || is.time_s >= best->time_s) {
+        *low_s = deadline_s;
+        return ESP_OK;
+    }
+    is.bound = best->bound;
+    is.objective = is.time_s;
+    *best = is;
+    return ESP_OK;
+}
+
+static esp_status tighten(const struct espi_priced_task *task, struct espi_arena *arena,
+                          struct espi_priced *best, struct esp_err *err)
+{
+    double low_s = best->bound;
+    esp_status st = ESP_OK;
+    for (int i = 0; i < ESPI_PRICED_HALVINGS && !st; i++) {
+        if (best->time_s <= low_s * (1 + ESPI_PRICED_NEAR))
+            break;
+        st = try_deadline(task, i ? sqrt(low_s * best->time_s) : low_s, arena, best,
+                          &low_s, err);
+    }
+    best->optimal = best->objective <= best->bound * (1 + ESPI_PRICED_OPTIMAL);
+    return st;
+}
+
+esp_status espi_priced_solve(const struct espi_priced_task *task,
+                             struct espi_arena *arena, struct espi_priced *out,
+                             struct esp_err *err)
+{
+    struct espi_priced answer;
+    esp_status st = solve_once(task, arena, &answer, err);
+    if (!st && isfinite(task->budget_usd) && !(task->usd_weight > 0))
+        st = tighten(task, arena, &answer, err);
+    if (!st)
+        *out = answer;
+    return st;
 }

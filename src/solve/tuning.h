@@ -497,6 +497,28 @@ enum { ESPI_PRICED_TREES = 400 };
  * chosen on: not measured */
 #define ESPI_PRICED_SHARE 1e-8
 
+/* So often a mix is looked for that costs less, as its machines, which are whole, cost
+ * more than the budget.
+ * unit: times
+ * trades: larger, time; smaller, slower plans
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_BUDGETS = 6 };
+
+/* The fastest plan within a budget is looked for among so many deadlines.
+ * unit: deadlines
+ * trades: larger, time; smaller, slower plans and lower bounds
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_HALVINGS = 8 };
+
+/* It is near enough to its bound when it takes no more than so much longer.
+ * unit: relative
+ * trades: larger, slower plans; smaller, time
+ * shown by: bench_prices
+ * chosen on: not measured */
+#define ESPI_PRICED_NEAR 2e-3
+
 /* So many times all exchanges of trees are tried.
  * unit: times
  * trades: larger, time; smaller, dearer plans

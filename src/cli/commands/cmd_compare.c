@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/units.h"
+#include "cli/commands/priced.h"
 #include "cli/launching/parallel.h"
 #include "cli/options/native.h"
 #include "cli/options/plans.h"
@@ -404,6 +405,8 @@ static int run_algorithms(struct contest *c)
 
 static int answer_compare(struct cli_question *q)
 {
+    if (cli_has(q->args, "front"))
+        return cli_price_front(q);
     struct contest c = {.args = q->args, .p = q->p, .request = q->request};
     int code = run_algorithms(&c);
 
@@ -433,6 +436,10 @@ const struct command cli_command_compare = {
             "With --native the table also has what MPI libraries do by themselves for "
             "such a message, rank i on host i, simulated; their throughput is that of "
             "one call.",
+            "With --front: what time costs on a platform with prices, as the curve of "
+            "the "
+            "cheapest plans from the fastest on, each with what no plan within its "
+            "deadline can cost less than.",
             NULL},
     .positionals = cli_platform_file,
     .options =
@@ -464,6 +471,18 @@ const struct command cli_command_compare = {
             CLI_MODEL_OPTION,
             CLI_SEED_OPTION,
             CLI_BUDGET_OPTION,
+            {.name = "front",
+             .help = "Compare plans by price instead: from the fastest to the cheapest, "
+                     "the cheapest within each of some deadlines. For multicasts and "
+                     "broadcasts on platforms with prices."},
+            {.name = "points",
+             .kind = CLI_INT,
+             .limited = true,
+             .min = 2,
+             .max = 1000,
+             .fallback = "8",
+             .help = "With --front: so many deadlines."},
+            CLI_PRICED_OPTIONS,
             {0}},
     .examples =
         (const struct cli_example[]){
@@ -473,6 +492,9 @@ const struct command cli_command_compare = {
             {"Two of them:", "espalier compare p.json --algo ecef,grow"},
             {"A plan beside what MPI libraries do:",
              "espalier compare p.json --algo auto --native openmpi,mpich --size 1MB"},
+            {"What does an hour less cost?",
+             "espalier compare clouds.json --op multicast --root aws:us-east-1 --targets "
+             "gcp:us-west1-a,aws:eu-west-1 --size 300GB --front"},
             {0}},
     .see = (const char *const[]){"plan", "bound", "algorithms", NULL},
     .run = run_compare,

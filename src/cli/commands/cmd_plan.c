@@ -4,6 +4,7 @@
 #include "algo/algo.h"
 #include "base/err.h"
 #include "base/units.h"
+#include "cli/commands/priced.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
@@ -172,6 +173,16 @@ static int make_plan(struct cli_question *q)
     struct esp_plan *plan = NULL;
     const char *algo = q->request.algo;
 
+    if (cli_has(q->args, "minimize"))
+        return cli_plan_by_price(q);
+    if (cli_is_usd(q->args, "budget") || cli_has(q->args, "deadline") ||
+        cli_has(q->args, "hour-worth"))
+        return cli_error(CLI_BAD_USAGE,
+                         "%s is for plans by price: add --minimize cost or "
+                         "--minimize time",
+                         cli_has(q->args, "deadline")     ? "--deadline"
+                         : cli_has(q->args, "hour-worth") ? "--hour-worth"
+                                                          : "a --budget in USD");
     if (!espi_algo_find(algo, strcspn(algo, ":")))
         return cli_no_such_algorithm(algo);
     cli_progress_start(0, "planning");
@@ -212,6 +223,11 @@ const struct command cli_command_plan = {
             "Small plans are drawn; beside each host stands the bandwidth of the slowest "
             "link by which its sender reaches it. A host serves those below it from top "
             "to bottom.",
+            "On platforms with prices (usd_per_GB of links, usd_per_hour and max_count "
+            "of "
+            "machines), --minimize finds the cheapest way to copy a message to the "
+            "targets, or the fastest, over whichever hosts may relay it, and says what "
+            "no plan can beat.",
             NULL},
     .positionals = cli_platform_file,
     .options =
@@ -231,7 +247,29 @@ const struct command cli_command_plan = {
                      "('espalier algorithms' lists them)."},
             CLI_MODEL_OPTION,
             CLI_SEED_OPTION,
-            CLI_BUDGET_OPTION,
+            {.name = "budget",
+             .kind = CLI_BUDGET,
+             .help = "How long algorithms may search that can go on for ever; without "
+                     "it, their own measure, which does not depend on the machine. With "
+                     "--minimize it is money, as in 40usd, and no plan may cost more."},
+            {.name = "minimize",
+             .kind = CLI_CHOICE,
+             .choices = (const char *const[]){"cost", "time", NULL},
+             .value = "WHAT",
+             .help = "Plan a multicast or broadcast by price: the cheapest plan, or the "
+                     "fastest and of these the cheapest, with its bill and what no plan "
+                     "can beat."},
+            {.name = "deadline",
+             .kind = CLI_TIME,
+             .help = "With --minimize: no plan may take longer."},
+            {.name = "hour-worth",
+             .kind = CLI_DOUBLE,
+             .value = "USD",
+             .limited = true,
+             .max = 1e12,
+             .help = "With --minimize cost: an hour less is worth so much; the least sum "
+                     "of price and time is looked for."},
+            CLI_PRICED_OPTIONS,
             {.name = "no-bound",
              .help = "Do not compute what the best plan could yield."},
             {.name = "draw", .help = "Draw the trees even when they are large."},
@@ -249,6 +287,10 @@ const struct command cli_command_plan = {
              "espalier plan p.json --root n0 --algo ecef --slice 0"},
             {"To a fifth of the hosts, drawn at random:",
              "espalier plan p.json --op multicast --targets 20%"},
+            {"300 GB to three regions, in ten minutes, for the least money:",
+             "espalier plan clouds.json --op multicast --root aws:us-east-1 --targets "
+             "gcp:us-west1-a,azure:westeurope,aws:eu-west-1 --size 300GB --minimize cost "
+             "--deadline 10min"},
             {"How fast would it be if nodes could send to many at once?",
              "espalier plan p.json --model multi-port --algo multiport-grow"},
             {0}},

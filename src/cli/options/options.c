@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
@@ -183,6 +184,28 @@ static int parse_unit(enum espi_quantity what, struct cli_given *g, char *why,
     return -1;
 }
 
+/* The length of the number in "40usd", or 0 when it is no money. */
+static size_t usd_length(const char *text)
+{
+    size_t length = strlen(text), unit = strlen("usd");
+
+    if (length <= unit || strcasecmp(text + length - unit, "usd"))
+        return 0;
+    length -= unit;
+    return text[length - 1] == ' ' ? length - 1 : length;
+}
+
+static int parse_budget(struct cli_given *g, char *why, size_t size)
+{
+    size_t length = usd_length(g->text);
+
+    if (length == 0)
+        return parse_unit(ESPI_TIME, g, why, size);
+    if (espi_parse_number(g->text, length, &g->number) || g->number < 0)
+        return refuse_value(why, size, g->text, "is not an amount of money");
+    return 0;
+}
+
 /* Fills number and integer from text; -1 and the reason when it is not one. */
 static int parse_value(const struct cli_option *o, struct cli_given *g, char *why,
                        size_t size)
@@ -207,6 +230,8 @@ static int parse_value(const struct cli_option *o, struct cli_given *g, char *wh
     case CLI_SIZE:
         bad = parse_unit(ESPI_SIZE, g, why, size);
         break;
+    case CLI_BUDGET:
+        return parse_budget(g, why, size);
     case CLI_CHOICE:
         g->integer = parse_choice(o->choices, g->text, why, size);
         return g->integer < 0 ? -1 : 0;
@@ -426,4 +451,11 @@ const char *cli_nth(const struct cli_args *args, const char *name, int i)
         if (strcmp(args->given[k].option->name, name) == 0 && i-- == 0)
             return args->given[k].text;
     return NULL;
+}
+
+bool cli_is_usd(const struct cli_args *args, const char *name)
+{
+    const char *text = cli_text(args, name);
+
+    return text && usd_length(text) > 0;
 }

@@ -52,7 +52,7 @@ static int read_measures(const struct cli_args *args, struct esp_request *reques
         request->slice_bytes = cli_number(args, "slice");
     if (cli_text(args, "seed"))
         request->seed = cli_seed(args, "seed");
-    if (cli_has(args, "budget"))
+    if (cli_has(args, "budget") && !cli_is_usd(args, "budget"))
         request->budget_s = cli_number(args, "budget");
     if (!(request->size_bytes > 0))
         return cli_error(CLI_BAD_USAGE, "--size: the message needs at least one byte");

@@ -24,11 +24,11 @@ static const char *const group_titles[CLI_GROUP_COUNT] = {
 const char *cli_value_word(const struct cli_option *o)
 {
     static const char *const words[] = {
-        [CLI_INT] = "N",       [CLI_SEED] = "N",
-        [CLI_DOUBLE] = "X",    [CLI_BANDWIDTH] = "BANDWIDTH",
-        [CLI_TIME] = "TIME",   [CLI_SIZE] = "SIZE",
-        [CLI_STRING] = "TEXT", [CLI_FILE] = "FILE",
-        [CLI_CHOICE] = "WORD",
+        [CLI_INT] = "N",         [CLI_SEED] = "N",
+        [CLI_DOUBLE] = "X",      [CLI_BANDWIDTH] = "BANDWIDTH",
+        [CLI_TIME] = "TIME",     [CLI_SIZE] = "SIZE",
+        [CLI_BUDGET] = "BUDGET", [CLI_STRING] = "TEXT",
+        [CLI_FILE] = "FILE",     [CLI_CHOICE] = "WORD",
     };
 
     if (o->kind == CLI_FLAG)

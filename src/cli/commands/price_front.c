@@ -1,0 +1,169 @@
+/* espalier compare --front: what an hour less costs. From the fastest plan to the
+ * cheapest, deadlines between, and the cheapest plan within each. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/units.h"
+#include "base/portable_math.h"
+#include "cli/commands/priced.h"
+#include "cli/printing/output.h"
+#include "cli/printing/term.h"
+#include "platform/platform.h"
+
+struct front_point {
+    double deadline_s; /* INFINITY: none */
+    struct espi_priced is;
+    double bound_usd; /* no plan within the deadline costs less */
+};
+
+static double point_usd(const struct front_point *point)
+{
+    return point->is.usd_bytes + point->is.usd_machines;
+}
+
+/* The cheapest within the deadline; the plan of a tighter one, where that is as cheap. */
+static esp_status find_point(const struct espi_priced_task *asked,
+                             const struct front_point *before, double deadline_s,
+                             struct espi_arena *arena, struct front_point *out,
+                             struct esp_err *err)
+{
+    struct espi_priced_task task = *asked;
+
+    task.usd_weight = 1;
+    task.s_weight = 0;
+    task.deadline_s = deadline_s;
+    *out = (struct front_point){.deadline_s = deadline_s};
+    esp_status status = cli_priced_cheapest(&task, arena, &out->is, err);
+    if (status != ESP_OK && !(before && status == ESP_EUNSUPPORTED))
+        return status;
+    out->bound_usd = status ? 0 : out->is.bound;
+    if (before && (status || point_usd(before) <= point_usd(out))) {
+        double bound_usd = out->bound_usd;
+        *out = *before;
+        out->bound_usd = bound_usd;
+        out->deadline_s = deadline_s;
+    }
+    return ESP_OK;
+}
+
+static esp_status find_front(const struct espi_priced_task *task, int n,
+                             struct espi_arena *arena, struct front_point *front,
+                             struct esp_err *err)
+{
+    struct espi_priced_task fast = *task;
+    struct front_point loose;
+
+    fast.s_weight = 1;
+    esp_status status = cli_priced_fastest(&fast, arena, &front[0].is, err);
+    if (status)
+        return status;
+    front[0].deadline_s = front[0].is.time_s;
+    status = find_point(task, &front[0], front[0].deadline_s, arena, &front[0], err);
+    if (!status)
+        status = find_point(task, &front[0], INFINITY, arena, &loose, err);
+    double from = front[0].is.time_s, to = status ? from : loose.is.time_s;
+    for (int i = 1; i < n - 1 && !status; i++) {
+        double deadline_s = from * espi_exp(espi_log(to / from) * i / (double)(n - 1));
+        status = find_point(task, &front[i - 1], deadline_s, arena, &front[i], err);
+        cli_progress_update(i);
+    }
+    if (!status)
+        status = find_point(task, &front[n - 2], INFINITY, arena, &front[n - 1], err);
+    return status;
+}
+
+/* Plans that come again with a later deadline stand once. */
+static int comes_again(const struct front_point *front, int i, int n)
+{
+    return i + 1 < n && front[i + 1].is.time_s == front[i].is.time_s &&
+           point_usd(&front[i + 1]) == point_usd(&front[i]);
+}
+
+static int print_front(const struct espi_priced_task *task,
+                       const struct front_point *front, int n)
+{
+    static const struct cli_column columns[] = {
+        {"time", true},    {"USD", true},  {"for bytes", true}, {"machines", true},
+        {"at best", true}, {"more", true}, {"trees", true},     {"relays", true}};
+    struct cli_table t;
+    char time[32];
+
+    cli_table_init(&t, columns, 8);
+    for (int i = 0; i < n; i++) {
+        const struct espi_priced *is = &front[i].is;
+        if (comes_again(front, i, n))
+            continue;
+        cli_table_add(&t, "%s", espi_format_time(time, sizeof time, is->time_s));
+        cli_table_add(&t, "%.4f", point_usd(&front[i]));
+        cli_table_add(&t, "%.4f", is->usd_bytes);
+        cli_table_add(&t, "%.4f", is->usd_machines);
+        cli_table_add(&t, "%.4f", front[i].bound_usd);
+        cli_table_add(&t, "%.3f%%",
+                      front[i].bound_usd > 0
+                          ? 100 * (point_usd(&front[i]) / front[i].bound_usd - 1)
+                          : 0);
+        cli_table_add(&t, "%d", is->n_trees);
+        cli_table_add(&t, "%d", cli_priced_relays(task, is));
+    }
+    int bad = cli_table_print(&t, stdout, 2);
+    cli_table_done(&t);
+    printf("\nNo plan takes less than %s.\nThe plan of a line: espalier plan ... "
+           "--minimize cost --deadline TIME\n",
+           espi_format_time(time, sizeof time, front[0].is.fastest_s));
+    return bad ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
+}
+
+static int print_front_json(const struct espi_priced_task *task,
+                            const struct front_point *front, int n)
+{
+    json_t *all = json_array();
+
+    for (int i = 0; i < n; i++) {
+        const struct espi_priced *is = &front[i].is;
+        json_t *point = json_object();
+        if (comes_again(front, i, n)) {
+            json_decref(point);
+            continue;
+        }
+        cli_json_real(point, "deadline_s", front[i].deadline_s);
+        cli_json_real(point, "time_s", is->time_s);
+        cli_json_real(point, "usd", point_usd(&front[i]));
+        cli_json_real(point, "usd_bytes", is->usd_bytes);
+        cli_json_real(point, "usd_machines", is->usd_machines);
+        cli_json_real(point, "bound_usd", front[i].bound_usd);
+        cli_json_real(point, "fastest_s", is->fastest_s);
+        json_object_set_new(point, "trees", json_integer(is->n_trees));
+        json_object_set_new(point, "relays", json_integer(cli_priced_relays(task, is)));
+        json_array_append_new(all, point);
+    }
+    return cli_print_json(all);
+}
+
+int cli_price_front(struct cli_question *q)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct espi_arena arena;
+    struct espi_priced_task task;
+    int code = cli_priced_task(q, &task), n = (int)cli_int(q->args, "points");
+
+    if (code != CLI_OK)
+        return code;
+    if (!esp_platform_has_prices(q->p))
+        return cli_error(CLI_BAD_INPUT,
+                         "--front: the platform has no prices: give its links "
+                         "usd_per_GB, or its nodes usd_per_hour (docs/formats.md)");
+    struct front_point *front = espi_calloc((size_t)n, sizeof *front);
+    if (!front)
+        return cli_error(CLI_FAILED, "out of memory");
+    espi_arena_init(&arena);
+    cli_progress_start(n, "planning");
+    esp_status status = find_front(&task, n, &arena, front, &err);
+    cli_progress_end();
+    code = status                     ? cli_fail(status, &err)
+           : cli_has(q->args, "json") ? print_front_json(&task, front, n)
+                                      : print_front(&task, front, n);
+    espi_arena_done(&arena);
+    espi_free(front);
+    return code;
+}
