@@ -7,7 +7,9 @@
  * GB in ten partitions. The cheapest plan is looked for, and with DEADLINE the cheapest
  * within so many times the bound of the fastest (0: the fastest; -1: none), in ten or
  * PARTITIONS partitions (0: of any size). Prints what each plan
- * costs and takes, the proven bound, the gap between the two, and processor seconds. */
+ * costs and takes, the proven bound, the gap between the two, and processor seconds. With
+ * PLANS=FILE in the environment the plans are written there, and
+ * tests/prices/check.py LINKS.csv FILE recomputes what they cost and take. */
 #include <math.h>
 #include <time.h>
 
@@ -21,6 +23,7 @@ enum { TARGETS_MAX = 20, MACHINES_MAX = 4, PARTITIONS = 10, NEAR = 5 };
 static const char limits[] = "aws=5Gbps/10Gbps,gcp=7Gbps/16Gbps,azure=16Gbps/16Gbps";
 
 struct totals {
+    FILE *plans; /* or NULL */
     int n, best, near;
     double worst_gap, worst_s, sum_s, sum_gap;
 };
@@ -56,6 +59,37 @@ static void print_line(const struct espi_priced_task *task, const struct espi_pr
     t->worst_s = took_s > t->worst_s ? took_s : t->worst_s;
     t->sum_s += took_s;
     t->sum_gap += gap;
+}
+
+/* For tests/prices/check.py: as espalier plan --json, one a line. */
+static void write_plan(FILE *out, const struct espi_priced_task *task,
+                       const struct espi_priced *a, int seed)
+{
+    const struct esp_platform *p = task->p;
+    fprintf(out,
+            "{\"seed\": %d, \"root\": \"%s\", \"size_bytes\": %.17g, "
+            "\"partitions\": %d, \"max_machines\": %d, \"usd_bytes\": %.17g, "
+            "\"usd_machines\": %.17g, \"time_s\": %.17g, \"targets\": [",
+            seed, espi_node_name(p, task->root), task->size_bytes, task->partitions,
+            task->max_machines, a->usd_bytes, a->usd_machines, a->time_s);
+    for (int i = 0; i < task->n_targets; i++)
+        fprintf(out, "%s\"%s\"", i ? ", " : "", espi_node_name(p, task->targets[i]));
+    fputs("], \"machines\": [", out);
+    for (int v = 0, n = 0; v < p->n_nodes; v++)
+        if (a->machines[v])
+            fprintf(out, "%s{\"node\": \"%s\", \"count\": %d}", n++ ? ", " : "",
+                    espi_node_name(p, v), a->machines[v]);
+    fputs("], \"transfers\": [", out);
+    for (int t = 0, n = 0; t < a->n_trees; t++)
+        for (int i = 0; i < a->trees[t].n_links; i++)
+            fprintf(out,
+                    "%s{\"tree\": %d, \"from\": \"%s\", \"to\": \"%s\", \"bytes\": "
+                    "%.17g}",
+                    n++ ? ", " : "", t, espi_node_name(p, p->tail[a->trees[t].links[i]]),
+                    espi_node_name(p, p->head[a->trees[t].links[i]]),
+                    a->trees[t].share * task->size_bytes);
+    fprintf(out, "]%s%.17g}\n",
+            task->usd_weight > 0 ? ", \"bound_usd\": " : ", \"bound_s\": ", a->bound);
 }
 
 static void try_seed(const struct esp_platform *p, int seed, double deadline,
@@ -95,6 +129,8 @@ static void try_seed(const struct esp_platform *p, int seed, double deadline,
     else {
         bench_stop_if(st, &err);
         print_line(&task, &a, seed, processor_s() - start_s, totals);
+        if (totals->plans)
+            write_plan(totals->plans, &task, &a, seed);
     }
     espi_arena_done(&arena);
 }
@@ -104,9 +140,12 @@ int main(int argc, char **argv)
     struct esp_platform *table = NULL, *p = NULL;
     struct esp_err err = {0};
     struct totals t = {0};
+    const char *path = getenv("PLANS");
     if (argc != 2 && argc != 4 && argc != 5 && argc != 6)
         bench_stop("usage: bench_prices LINKS.csv [FIRST LAST [DEADLINE [PARTITIONS]]]");
     int first = argc > 2 ? atoi(argv[2]) : 1, last = argc > 2 ? atoi(argv[3]) : 20;
+    if (path && !(t.plans = fopen(path, "w")))
+        bench_stop("cannot write the file of PLANS");
     bench_stop_if(esp_platform_read(argv[1], NULL, &table, &err), &err);
     bench_stop_if(espi_platform_with_limits(table, limits, MACHINES_MAX, 0.54, &p, &err),
                   &err);
@@ -122,5 +161,5 @@ int main(int argc, char **argv)
            t.worst_s, t.sum_s / (t.n ? t.n : 1));
     esp_platform_free(table);
     esp_platform_free(p);
-    return 0;
+    return t.plans && fclose(t.plans) ? 1 : 0;
 }

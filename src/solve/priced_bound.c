@@ -5,12 +5,15 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/number.h"
 #include "graph/maxflow.h"
 #include "lp/lp.h"
 #include "platform/platform.h"
 #include "solve/tuning.h"
 
 enum { COLUMN_TIME = 0, COLUMN_MACHINES = 1 }; /* then the links */
+
+enum { DIGITS = 9 }; /* rounding: of bounds, far below what is taken off them */
 
 struct cut_program {
     const struct espi_priced_model *m;
@@ -27,7 +30,7 @@ struct cut_program {
     int *row_what;
     size_t rows, owner_room, what_room;
     int budget_row;
-    int cuts, rounds;
+    int cuts, rounds, patience;
     double least_s; /* known of the time, in units */
 };
 
@@ -458,20 +461,21 @@ static esp_status solve_task(struct cut_program *c, struct espi_priced_bound *ou
     if (result != ESPI_LP_OPTIMAL)
         return espi_err(err, ESP_EINPUT, "some targets cannot be reached");
     c->least_s = value_of(c, c->cost) * (1 - ESPI_PRICED_SLACK);
-    out->fastest_s = c->least_s * c->unit_s;
+    out->fastest_s = espi_round_digits(c->least_s * c->unit_s, DIGITS);
     if (add_task_rows(c))
         return espi_err_nomem(err);
     set_costs(c);
     if ((c->m->task->usd_weight > 0 || isfinite(c->m->task->budget_usd)) &&
         add_ascent_cuts(c))
         return espi_err_nomem(err);
-    st = solve_cuts(c, ESPI_LP_PRIMAL, ESPI_PRICED_FLAT, &result, err);
+    st = solve_cuts(c, ESPI_LP_PRIMAL, c->patience, &result, err);
     if (st)
         return st;
     out->feasible = result == ESPI_LP_OPTIMAL;
     if (!out->feasible)
         return ESP_OK;
-    out->objective = value_of(c, c->cost) * c->unit_objective * (1 - ESPI_PRICED_SLACK);
+    out->objective = espi_round_digits(
+        value_of(c, c->cost) * c->unit_objective * (1 - ESPI_PRICED_SLACK), DIGITS);
     memcpy(out->y, espi_lp_values(c->lp) + c->first_link,
            (size_t)c->links * sizeof *out->y);
     find_prices(c, out->price);
@@ -486,10 +490,12 @@ static double typical_s(const struct espi_priced_model *m)
     return isfinite(least) ? least : 1;
 }
 
-esp_status espi_priced_bound(const struct espi_priced_model *m, struct espi_arena *arena,
-                             struct espi_priced_bound *out, struct esp_err *err)
+esp_status espi_priced_bound(const struct espi_priced_model *m, int patience,
+                             struct espi_arena *arena, struct espi_priced_bound *out,
+                             struct esp_err *err)
 {
     struct cut_program c = {.m = m,
+                            .patience = patience,
                             .n = m->net.g.n,
                             .links = m->net.g.m,
                             .first_link = COLUMN_MACHINES + m->net.g.n,

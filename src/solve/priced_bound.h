@@ -26,8 +26,10 @@ struct espi_priced_bound {
     int rounds, cuts;
 };
 
-/* Results are in the arena. */
-esp_status espi_priced_bound(const struct espi_priced_model *m, struct espi_arena *arena,
-                             struct espi_priced_bound *out, struct esp_err *err);
+/* Results are in the arena. patience: so many rounds in which it does not rise by much
+ * end the search. */
+esp_status espi_priced_bound(const struct espi_priced_model *m, int patience,
+                             struct espi_arena *arena, struct espi_priced_bound *out,
+                             struct esp_err *err);
 
 #endif

@@ -33,7 +33,7 @@ struct master {
     int budget_row;
     double usd_scale, usd_given;
     double budget_usd; /* less than that of the task, for machines are whole */
-    int left; /* partitions without a tree */
+    int left;          /* partitions without a tree */
     int *index;
     double *value, *price;
 };
@@ -443,8 +443,11 @@ esp_status espi_priced_mix(struct espi_priced_model *m,
                            struct espi_priced_pool *pool, struct espi_arena *arena,
                            struct espi_priced_mix *best, struct esp_err *err)
 {
-    struct master r = {
-        .m = m, .bound = bound, .pool = pool, .n = m->net.g.n, .links = m->net.g.m,
+    struct master r = {.m = m,
+                       .bound = bound,
+                       .pool = pool,
+                       .n = m->net.g.n,
+                       .links = m->net.g.m,
                        .budget_usd = m->task->budget_usd};
     esp_status st = take_master(&r, arena, err);
     double over_usd = 0;

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "platform/platform.h"
 #include "solve/priced_mix.h"
+#include "solve/priced_small.h"
 #include "solve/tuning.h"
 
 enum { HOSTS_MAX = 1000 }; /* limit: a program has a column for each pair of hosts */
@@ -27,7 +28,7 @@ static esp_status least_usd(const struct espi_priced_task *task, double *usd,
     espi_arena_init(&arena);
     esp_status st = espi_priced_model_init(&m, &cheap, &arena, err);
     if (!st)
-        st = espi_priced_bound(&m, &arena, &bound, err);
+        st = espi_priced_bound(&m, ESPI_PRICED_FLAT, &arena, &bound, err);
     *usd = bound.objective;
     espi_arena_done(&arena);
     return st;
@@ -158,14 +159,41 @@ static esp_status find_plan(struct espi_priced_model *m,
         st = offer_first(m, bound, &pool, arena, &best, err);
     if (!st)
         st = espi_priced_mix(m, bound, &pool, arena, &best, err);
+    int all = 0;
+    if (!st)
+        st = espi_priced_try_all(m, &pool, arena, &best, &all, err);
     if (!st && !isfinite(best.value.objective))
         st = not_found(m->task, &best.value, err);
     if (!st)
         st = write_answer(m, &pool, &best, arena, out, err);
+    if (!st && all && out->objective > out->bound)
+        out->bound = out->objective;
     out->columns = pool.n_trees;
     espi_free(best.share);
     espi_priced_pool_done(&pool);
     return st;
+}
+
+/* A plan that is far from its bound: the bound is looked for to its end, and a plan at
+ * the prices that come of it. */
+static esp_status look_longer(struct espi_priced_model *m, struct espi_arena *arena,
+                              struct espi_priced *answer, struct esp_err *err)
+{
+    struct espi_priced_bound bound = {0};
+    struct espi_priced again = {0};
+    esp_status st = espi_priced_bound(m, ESPI_PRICED_ROUNDS, arena, &bound, err);
+    if (st || !bound.feasible)
+        return st;
+    if (bound.objective > answer->bound)
+        answer->bound = bound.objective;
+    answer->rounds += bound.rounds;
+    answer->cuts = bound.cuts;
+    again = *answer;
+    again.n_trees = 0;
+    if (find_plan(m, &bound, arena, &again, NULL) == ESP_OK &&
+        again.objective < answer->objective)
+        *answer = again;
+    return ESP_OK;
 }
 
 static esp_status solve_once(const struct espi_priced_task *task,
@@ -183,7 +211,7 @@ static esp_status solve_once(const struct espi_priced_task *task,
                         ESPI_PARTITIONS_MAX);
     esp_status st = espi_priced_model_init(&m, task, arena, err);
     if (!st)
-        st = espi_priced_bound(&m, arena, &bound, err);
+        st = espi_priced_bound(&m, ESPI_PRICED_FLAT, arena, &bound, err);
     if (st)
         return st;
     if (!bound.feasible)
@@ -193,6 +221,8 @@ static esp_status solve_once(const struct espi_priced_task *task,
     answer.rounds = bound.rounds;
     answer.cuts = bound.cuts;
     st = find_plan(&m, &bound, arena, &answer, err);
+    if (!st && answer.objective > answer.bound * (1 + ESPI_PRICED_GOAL))
+        st = look_longer(&m, arena, &answer, err);
     if (st)
         return st;
     answer.optimal = answer.objective <= answer.bound * (1 + ESPI_PRICED_OPTIMAL);

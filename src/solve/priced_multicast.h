@@ -32,7 +32,8 @@ struct espi_priced {
     double usd_bytes, usd_machines, time_s;
     double objective;
     /* No plan within deadline and budget has less of the objective, in however many
-     * partitions; and none is faster, whatever it costs. */
+     * partitions (on small networks, where all plans were tried: in as many); and none is
+     * faster, whatever it costs. */
     double bound, fastest_s;
     int optimal; /* the two agree to a millionth */
     int n_trees;

@@ -254,6 +254,12 @@ static int keep_in_pool(struct espi_priced_pool *pool)
     return (int)n;
 }
 
+int espi_priced_pool_keep(struct espi_priced_pool *pool, const int *arc)
+{
+    memcpy(pool->arc, arc, (size_t)pool->m->net.g.n * sizeof *arc);
+    return keep_in_pool(pool);
+}
+
 int espi_priced_pool_find(struct espi_priced_pool *pool, const double *price, double *sum)
 {
     int n = pool->m->net.g.n;

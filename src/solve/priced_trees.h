@@ -39,4 +39,8 @@ void espi_priced_pool_done(struct espi_priced_pool *pool);
 int espi_priced_pool_find(struct espi_priced_pool *pool, const double *price,
                           double *sum);
 
+/* Keeps the tree of the links into each node (-1: it is not in the tree): its number, or
+ * -1: out of memory. */
+int espi_priced_pool_keep(struct espi_priced_pool *pool, const int *arc);
+
 #endif

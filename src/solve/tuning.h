@@ -519,6 +519,34 @@ enum { ESPI_PRICED_HALVINGS = 8 };
  * chosen on: not measured */
 #define ESPI_PRICED_NEAR 2e-3
 
+/* All plans are tried on networks of up to so many hosts,
+ * unit: hosts
+ * trades: larger, time; smaller, plans that are not proven to be best
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_SMALL_HOSTS = 6 };
+
+/* so many trees,
+ * unit: trees
+ * trades: as ESPI_PRICED_SMALL_HOSTS
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_SMALL_TREES = 2000 };
+
+/* and so many ways to give these to the partitions.
+ * unit: plans
+ * trades: as ESPI_PRICED_SMALL_HOSTS
+ * shown by: bench_prices
+ * chosen on: not measured */
+#define ESPI_PRICED_SMALL_WAYS 1e5
+
+/* Where a plan costs more than its bound by more than this, both are looked for longer.
+ * unit: relative
+ * trades: larger, dearer plans and lower bounds; smaller, time
+ * shown by: bench_prices
+ * chosen on: not measured; below the 0.5% that are promised */
+#define ESPI_PRICED_GOAL 3e-3
+
 /* So many times all exchanges of trees are tried.
  * unit: times
  * trades: larger, time; smaller, dearer plans

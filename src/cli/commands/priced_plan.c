@@ -461,7 +461,13 @@ static int print_priced_json(const struct priced_answer *a)
     cli_json_real(json, "usd_bytes", is->usd_bytes);
     cli_json_real(json, "usd_machines", is->usd_machines);
     cli_json_real(json, "time_s", is->time_s);
-    cli_json_real(json, a->by_time ? "bound_s" : "bound_usd", is->bound);
+    if (!a->by_time && a->task->s_weight > 0)
+        cli_json_real(json, "objective_usd", is->objective);
+    cli_json_real(json,
+                  a->by_time              ? "bound_s"
+                  : a->task->s_weight > 0 ? "bound_objective_usd"
+                                          : "bound_usd",
+                  is->bound);
     cli_json_real(json, "gap", gap_of(is));
     json_object_set_new(json, "proven_optimal", json_boolean(is->optimal));
     cli_json_real(json, "fastest_s", is->fastest_s);

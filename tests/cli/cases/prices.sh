@@ -1,0 +1,44 @@
+cat > links.csv << 'END'
+from,to,throughput_bps,usd_per_GB
+aws:a,gcp:b,4e9,0.09
+aws:a,aws:c,8e9,0.02
+aws:a,gcp:d,2e9,0.09
+aws:c,gcp:b,4e9,0.08
+aws:c,gcp:d,2e9,0.08
+gcp:b,gcp:d,8e9,0.01
+gcp:d,gcp:b,8e9,0.01
+END
+espalier import links.csv --site-limits aws=5Gbps/10Gbps,gcp=7Gbps/16Gbps --machines 2 --usd-per-hour 0.54 -o p.json
+
+espalier plan p.json --op multicast --root aws:a --targets gcp:b,gcp:d --size 100GB --minimize cost --machines 1
+
+espalier plan p.json --op multicast --root aws:a --targets gcp:b,gcp:d --size 100GB --minimize cost --machines 1 --partitions 1 --json
+
+espalier plan p.json --op multicast --root aws:a --targets gcp:b --size 100GB --minimize time --partitions 1
+
+espalier plan p.json --op multicast --root aws:a --targets gcp:b,gcp:d --size 100GB --minimize cost --machines 1 -o plan.json | tail -1; grep -c '"weight"' plan.json
+
+espalier compare p.json --op multicast --root aws:a --targets gcp:b --size 100GB --front --machines 1 --partitions 1
+
+espalier compare p.json --op multicast --root aws:a --targets gcp:b --size 100GB --front --machines 1 --partitions 1 --json
+
+# What cannot be, and what to do about it.
+espalier plan p.json --op multicast --targets gcp:b --size 100GB --minimize cost --deadline 10s
+
+espalier plan p.json --op multicast --targets gcp:b --size 100GB --minimize time --budget 1usd
+
+espalier plan p.json --op multicast --targets gcp:b --minimize time --budget 40
+
+espalier plan p.json --op multicast --targets gcp:b --budget 40usd
+
+espalier plan p.json --op multicast --targets gcp:b --deadline 10min
+
+espalier plan p.json --op multicast --targets gcp:b --minimize time --hour-worth 3
+
+espalier plan p.json --op allgather --minimize cost
+
+espalier plan p.json --op multicast --targets gcp:b --minimize cost --model one-port
+
+espalier generate random --nodes 4 --seed 1 | espalier plan - --minimize cost
+
+espalier generate random --nodes 4 --seed 1 | espalier compare - --front
