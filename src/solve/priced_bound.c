@@ -64,7 +64,7 @@ static int add_row(struct cut_program *c, int count, double lower, double upper,
     return note_row(c, kind, owner);
 }
 
-static void put(struct cut_program *c, int at, int column, double value)
+static void put_term(struct cut_program *c, int at, int column, double value)
 {
     c->index[at] = column;
     c->value[at] = value;
@@ -76,8 +76,8 @@ static int add_link_row(struct cut_program *c, int e, int at_head)
     const struct espi_digraph *g = &c->m->net.g;
     int v = at_head ? g->head[e] : g->tail[e];
     c->has_row[e] |= (unsigned char)(1 << at_head);
-    put(c, 0, c->first_link + e, c->m->link_s[e] / c->unit_s);
-    put(c, 1, COLUMN_MACHINES + v, -1);
+    put_term(c, 0, c->first_link + e, c->m->link_s[e] / c->unit_s);
+    put_term(c, 1, COLUMN_MACHINES + v, -1);
     return add_row(c, 2, -INFINITY, 0, ROW_LINK, e);
 }
 
@@ -86,9 +86,9 @@ static int add_limit_rows(struct cut_program *c)
     for (int i = 0; i < c->m->n_limits; i++) {
         const struct espi_priced_limit *limit = &c->m->limits[i];
         for (int k = 0; k < limit->n_links; k++)
-            put(c, k, c->first_link + limit->links[k], limit->load_s / c->unit_s);
-        put(c, limit->n_links,
-            limit->node < 0 ? COLUMN_TIME : COLUMN_MACHINES + limit->node, -1);
+            put_term(c, k, c->first_link + limit->links[k], limit->load_s / c->unit_s);
+        put_term(c, limit->n_links,
+                 limit->node < 0 ? COLUMN_TIME : COLUMN_MACHINES + limit->node, -1);
         if (add_row(c, limit->n_links + 1, -INFINITY, 0, ROW_LIMIT, i))
             return -1;
     }
@@ -99,7 +99,7 @@ static int put_links(struct cut_program *c, int at, const struct espi_rows *rows
                      double value)
 {
     for (int k = rows->start[v]; k < rows->start[v + 1]; k++)
-        put(c, at++, c->first_link + rows->item[k], value);
+        put_term(c, at++, c->first_link + rows->item[k], value);
     return at;
 }
 
@@ -107,12 +107,12 @@ static int put_links(struct cut_program *c, int at, const struct espi_rows *rows
 static int add_node_rows(struct cut_program *c, int v)
 {
     const struct espi_digraph *g = &c->m->net.g;
-    put(c, 0, COLUMN_MACHINES + v, 1);
-    put(c, 1, COLUMN_TIME, -c->m->max_count[v]);
+    put_term(c, 0, COLUMN_MACHINES + v, 1);
+    put_term(c, 1, COLUMN_TIME, -c->m->max_count[v]);
     if (add_row(c, 2, -INFINITY, 0, ROW_OTHER, -1))
         return -1;
     if (c->m->must[v]) {
-        put(c, 1, COLUMN_TIME, -1);
+        put_term(c, 1, COLUMN_TIME, -1);
         return add_row(c, 2, 0, INFINITY, ROW_OTHER, -1);
     }
     int n = put_links(c, 0, &g->in, v, 1);
@@ -129,7 +129,7 @@ static int add_cut(struct cut_program *c)
     int n = 0;
     for (int e = 0; e < g->m; e++)
         if (c->side[g->tail[e]] && !c->side[g->head[e]])
-            put(c, n++, c->first_link + e, 1);
+            put_term(c, n++, c->first_link + e, 1);
     c->cuts++;
     return add_row(c, n, 1, INFINITY, ROW_OTHER, -1);
 }
@@ -430,7 +430,7 @@ static int add_task_rows(struct cut_program *c)
         if (c->m->must[v] || !(c->m->usd_per_s[v] > 0) || !(c->least_s > 0))
             continue;
         int n = put_links(c, 0, &g->in, v, c->least_s);
-        put(c, n, COLUMN_MACHINES + v, -1);
+        put_term(c, n, COLUMN_MACHINES + v, -1);
         if (add_row(c, n + 1, -INFINITY, 0, ROW_RELAY, v))
             return -1;
     }
@@ -445,7 +445,7 @@ static int add_task_rows(struct cut_program *c)
     largest = largest > 0 ? largest : 1;
     for (int j = 0; j < c->first_link + c->links; j++)
         if (usd_of_column(c, j) > 0)
-            put(c, n++, j, usd_of_column(c, j) / largest);
+            put_term(c, n++, j, usd_of_column(c, j) / largest);
     return add_row(c, n, -INFINITY, task->budget_usd / largest, ROW_OTHER, -1);
 }
 

@@ -9,8 +9,8 @@
 #include "platform/platform.h"
 #include "solve/tuning.h"
 
-/* After the machines: the part that has no tree, time after the deadline, money over the
- * budget; then trees. */
+/* code: columns. After the machines: the part that has no tree, time after the deadline,
+ * money over the budget, which are the excesses; then trees. */
 enum { COLUMN_TIME = 0, COLUMN_MACHINES = 1, EXCESSES = 3 };
 enum { ROW_ALL = 0 }; /* all of the message has a tree */
 
@@ -123,7 +123,7 @@ static void add_row(struct master *r, int count, double lower, double upper)
     espi_lp_add_rows(r->lp, &rows);
 }
 
-static void put(struct master *r, int at, int column, double value)
+static void put_term(struct master *r, int at, int column, double value)
 {
     r->index[at] = column;
     r->value[at] = value;
@@ -161,31 +161,31 @@ static void add_machine_columns(struct master *r)
 static void add_machine_rows(struct master *r)
 {
     const struct espi_priced_task *task = r->m->task;
-    put(r, 0, r->first_tree - EXCESSES, 1);
+    put_term(r, 0, r->first_tree - EXCESSES, 1);
     add_row(r, 1, 1, 1);
     if (isfinite(task->deadline_s)) {
-        put(r, 0, COLUMN_TIME,
-            r->bound->unit_s / task->deadline_s * (1 + ESPI_PRICED_SLACK));
-        put(r, 1, r->first_tree - EXCESSES + 1, -1);
+        put_term(r, 0, COLUMN_TIME,
+                 r->bound->unit_s / task->deadline_s * (1 + ESPI_PRICED_SLACK));
+        put_term(r, 1, r->first_tree - EXCESSES + 1, -1);
         add_row(r, 2, -INFINITY, 1);
     }
     for (int v = 0; v < r->n; v++) {
-        put(r, 0, COLUMN_MACHINES + v, 1);
-        put(r, 1, COLUMN_TIME, -r->m->max_count[v]);
+        put_term(r, 0, COLUMN_MACHINES + v, 1);
+        put_term(r, 1, COLUMN_TIME, -r->m->max_count[v]);
         add_row(r, 2, -INFINITY, 0);
         if (!r->m->must[v])
             continue;
-        put(r, 1, COLUMN_TIME, -1);
+        put_term(r, 1, COLUMN_TIME, -1);
         add_row(r, 2, 0, INFINITY);
     }
     if (!isfinite(task->budget_usd))
         return;
     int n = 0;
-    put(r, n++, r->first_tree - 1, -1);
+    put_term(r, n++, r->first_tree - 1, -1);
     for (int v = 0; v < r->n; v++)
         if (r->m->usd_per_s[v] > 0)
-            put(r, n++, COLUMN_MACHINES + v,
-                r->m->usd_per_s[v] * r->bound->unit_s / r->usd_scale);
+            put_term(r, n++, COLUMN_MACHINES + v,
+                     r->m->usd_per_s[v] * r->bound->unit_s / r->usd_scale);
     r->budget_row = espi_lp_rows(r->lp);
     add_row(r, n, -INFINITY, r->budget_usd / r->usd_scale);
 }
@@ -199,14 +199,14 @@ static void add_tree_column(struct master *r, const struct espi_priced_tree *t)
         if (r->row[resource])
             continue;
         r->row[resource] = espi_lp_rows(r->lp);
-        put(r, 0, owner < 0 ? COLUMN_TIME : COLUMN_MACHINES + owner, -1);
+        put_term(r, 0, owner < 0 ? COLUMN_TIME : COLUMN_MACHINES + owner, -1);
         add_row(r, 1, -INFINITY, 0);
     }
-    put(r, n++, ROW_ALL, 1);
+    put_term(r, n++, ROW_ALL, 1);
     for (int i = 0; i < r->n_touched; i++)
-        put(r, n++, r->row[r->touched[i]], r->load[r->touched[i]]);
+        put_term(r, n++, r->row[r->touched[i]], r->load[r->touched[i]]);
     if (r->budget_row)
-        put(r, n++, r->budget_row, tree_usd(r, t) / r->usd_scale);
+        put_term(r, n++, r->budget_row, tree_usd(r, t) / r->usd_scale);
     add_column(r, n, INFINITY, scaled_cost(r, tree_usd(r, t), 0));
     r->columns++;
 }
