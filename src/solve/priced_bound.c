@@ -500,9 +500,9 @@ esp_status espi_priced_bound(const struct espi_priced_model *m, int patience,
                             .links = m->net.g.m,
                             .first_link = COLUMN_MACHINES + m->net.g.n,
                             .unit_s = typical_s(m)};
-    *out =
-        (struct espi_priced_bound){.y = ESPI_ARENA_ZNEW(arena, double, c.links + 1),
-                                   .price = ESPI_ARENA_ZNEW(arena, double, c.links + 1)};
+    *out = (struct espi_priced_bound){.feasible = 0};
+    out->y = ESPI_ARENA_ZNEW(arena, double, c.links + 1);
+    out->price = ESPI_ARENA_ZNEW(arena, double, c.links + 1);
     if (!out->y || !out->price)
         return espi_err_nomem(err);
     esp_status st = take_program(&c, arena, err);

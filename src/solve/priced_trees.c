@@ -269,8 +269,9 @@ int espi_priced_pool_find(struct espi_priced_pool *pool, const double *price, do
         return -2;
     take_steiner(pool);
     struct espi_arena_mark mark = espi_arena_mark(pool->arena);
-    struct spare_tree spare = {ESPI_ARENA_NEW(pool->arena, int, n),
-                               ESPI_ARENA_NEW(pool->arena, unsigned char, n)};
+    struct spare_tree spare;
+    spare.arc = ESPI_ARENA_NEW(pool->arena, int, n);
+    spare.member = ESPI_ARENA_NEW(pool->arena, unsigned char, n);
     if (!spare.arc || !spare.member)
         return -1;
     while (!pool->exact && (add_relay(pool, price, &best, &spare) ||

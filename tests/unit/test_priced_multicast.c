@@ -32,8 +32,9 @@ static struct esp_platform *draw_network(struct espi_rng *rng, int n, int max_co
         struct esp_node_spec spec = {name, NULL, ESP_NODE_HOST, ESP_UNSET, ESP_UNSET};
         snprintf(name, sizeof name, "n%d", v);
         assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
-        struct esp_machines m = {espi_rng_range(rng, 0, 40),
-                                 1 + (int)espi_rng_below(rng, (uint32_t)max_count)};
+        struct esp_machines m;
+        m.usd_per_hour = espi_rng_range(rng, 0, 40);
+        m.max_count = 1 + (int)espi_rng_below(rng, (uint32_t)max_count);
         assert_int_equal(esp_builder_set_machines(b, v, &m, NULL), ESP_OK);
     }
     for (int u = 0; u < n; u++)
