@@ -403,56 +403,56 @@ enum { ESPI_STEINER_TARGETS = 12 };
  * unit: part of the message
  * trades: larger, cuts are overlooked; smaller, cuts of many links, and more rounds
  * shown by: bench_prices
- * chosen on: seeds 1-30 of bench_prices */
+ * chosen on: not measured; the first value tried */
 #define ESPI_PRICED_CREEP 1e-6
 
 /* So many cuts of a target are looked for at once, one behind the other.
  * unit: cuts
  * trades: larger, more rows; smaller, more rounds
  * shown by: bench_prices
- * chosen on: seeds 1-20 of bench_prices */
+ * chosen on: not measured; the first value tried */
 enum { ESPI_PRICED_NESTED = 5 };
 
 /* So many cuts at most come from the dual ascent before the first round.
  * unit: cuts
  * trades: larger, rows of no use; smaller, more rounds
  * shown by: bench_prices
- * chosen on: seeds 1-24 of bench_prices */
+ * chosen on: not measured; the first value tried */
 enum { ESPI_PRICED_ASCENT = 1000 };
 
 /* The bound of the price is as it is after so many rounds.
  * unit: rounds
  * trades: larger, time; smaller, a bound that is too low
  * shown by: bench_prices
- * chosen on: not measured; none of seeds 1-99 took half as many */
+ * chosen on: not measured */
 enum { ESPI_PRICED_ROUNDS = 400 };
 
 /* A bound of the price that has risen by less, since it last rose by as much, has not.
  * unit: relative
  * trades: larger, a bound that is too low by as much; smaller, time
  * shown by: bench_prices
- * chosen on: seeds 1-20 of bench_prices, deadlines of 1.05 and 1.5 */
+ * chosen on: not measured; the first value tried */
 #define ESPI_PRICED_RISE 1e-4
 
 /* The bound of the price is as it is when it has not risen for so many rounds.
  * unit: rounds
  * trades: larger, time; smaller, a bound that is too low
  * shown by: bench_prices
- * chosen on: seeds 1-40 of bench_prices */
+ * chosen on: seeds 1-40 of bench_prices, of 8, 20 and 60 */
 enum { ESPI_PRICED_FLAT = 20 };
 
 /* And the bound of the fastest, which is found on the way to it.
  * unit: rounds
  * trades: as ESPI_PRICED_FLAT
  * shown by: bench_prices
- * chosen on: seeds 1-40 of bench_prices */
+ * chosen on: not measured; the first value tried */
 enum { ESPI_PRICED_FIRST_FLAT = 2 };
 
 /* Up to so many targets the trees of plans by price are cheapest ones.
  * unit: targets
  * trades: larger, time; smaller, trees that are not cheapest
  * shown by: bench_prices
- * chosen on: seeds 1-20 of bench_prices */
+ * chosen on: not measured; the first value tried */
 enum { ESPI_PRICED_EXACT_TARGETS = 6 };
 
 /* What has no tree costs so many times as much as the bound.
@@ -466,14 +466,14 @@ enum { ESPI_PRICED_EXACT_TARGETS = 6 };
  * unit: trees
  * trades: larger, time; smaller, dearer plans
  * shown by: bench_prices
- * chosen on: seeds 1-20 of bench_prices */
+ * chosen on: not measured; the first value tried */
 enum { ESPI_PRICED_ASKED = 150 };
 
 /* And after each of the others.
  * unit: trees
  * trades: as ESPI_PRICED_ASKED
  * shown by: bench_prices
- * chosen on: seeds 1-20 of bench_prices */
+ * chosen on: not measured; the first value tried */
 enum { ESPI_PRICED_ASKED_LATER = 20 };
 
 /* So many trees at most, of a plan by price.
@@ -551,7 +551,7 @@ enum { ESPI_PRICED_SMALL_TREES = 2000 };
  * unit: times
  * trades: larger, time; smaller, dearer plans
  * shown by: bench_prices
- * chosen on: seeds 1-20 of bench_prices */
+ * chosen on: not measured; the first value tried */
 enum { ESPI_PRICED_SWEEPS = 6 };
 
 /* A plan by price this near to its bound is called the best.
