@@ -4,6 +4,7 @@
 
 #include "advisor/tuning.h"
 #include "base/err.h"
+#include "base/portable_math.h"
 #include "cost/cost.h"
 
 enum { FEW = 3 }; /* derived: of so few, one is the first, one the last */
@@ -173,7 +174,7 @@ static void add_messages(struct espi_account *q)
 {
     double messages_s = q->belief->message_most_s * q->slices;
     for (int i = 0; i < q->n_pairs; i++)
-        q->pair[i].pace_s = hypot(q->pair[i].pace_s, messages_s);
+        q->pair[i].pace_s = espi_hypot(q->pair[i].pace_s, messages_s);
 }
 
 int espi_account_messages(const struct espi_account *q, double *least_s, double *most_s)

@@ -130,7 +130,8 @@ static void call_once(struct job *j, int call, double gap_s)
     double shift_s = espi_now_s() - began_s - took_s;
     for (int i = 0; i < n; i++) {
         j->reports[i].at_s += shift_s;
-        espi_news_send(&j->reporter, j->folder, &j->reports[i], sizeof j->reports[i]);
+        espi_news_send(&j->reporter, j->folder, &j->reports[i],
+                       espi_report_bytes(&j->reports[i]));
     }
     tell_outcome(j, ESP_OP_BCAST, (uint64_t)call, bytes, 1, took_s, espi_now_s());
     if (call % 3 == 0)

@@ -195,7 +195,9 @@ async function livesOn(browser) {
   await page.waitForFunction(() => document.querySelectorAll("#calls tbody tr").length > 0);
   const before = await callsShown(page);
   // Reports that come too fast are lost, as they may be: it is fed until it has learned.
-  for (let i = 0; i < 5 && !(await page.locator("#rates tbody tr").count()); i++) {
+  const isHeard = async (what) => (await page.locator(what).count()) > 0;
+  for (let i = 0; i < 8 && !((await isHeard("#rates tbody tr")) &&
+       (await isHeard('#kind option[value="scatter"]'))); i++) {
     await feed(advisor, 20);
     await page.waitForTimeout(1500);
   }
