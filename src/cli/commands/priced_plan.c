@@ -506,7 +506,7 @@ int cli_plan_by_price(struct cli_question *q)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct espi_arena arena;
-    struct espi_priced_task task;
+    struct espi_priced_task task = {0};
     struct espi_priced is = {0};
     struct priced_answer a = {.args = q->args, .p = q->p, .task = &task, .is = &is};
     int code = cli_priced_task(q, &task);
