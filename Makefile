@@ -45,6 +45,9 @@ format: ## put all C files into the project's layout
 	@tools/setup check
 	@tools/check-format --fix
 
+deb: ## build the Debian packages into build/deb, and hold them to lintian
+	@tools/deb
+
 install: build ## install under PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
@@ -54,4 +57,4 @@ clean: ## remove all that was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: build demo check fuzz bench soak faults seeds plans coverage format install clean help
+.PHONY: build demo check fuzz bench soak faults seeds plans coverage format deb install clean help

@@ -34,3 +34,12 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}
 install(FILES man/espalier-mpi.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 install(FILES ${PROJECT_BINARY_DIR}/espalier.bash
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME espalier)
+install(FILES ${PROJECT_BINARY_DIR}/espalier.zsh
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _espalier)
+install(FILES ${PROJECT_BINARY_DIR}/espalier.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# The Python binding needs nothing but the library, which it finds from where it lies.
+set(ESPALIER_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the binding goes")
+install(DIRECTORY python/espalier DESTINATION ${ESPALIER_PYTHON_DIR}
+        FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)

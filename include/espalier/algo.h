@@ -36,9 +36,14 @@ struct esp_request {
     double slice_bytes; /* at most this much travels at once; 0: the whole message; or
                            ESP_SLICE_AUTO */
     uint64_t seed;      /* of algorithms that draw lots */
-    double budget_s;    /* for algorithms that search as long as they may; 0: their own */
+    double budget_s;    /* the time that planning may take; 0: what it needs */
     esp_judge_fn judge; /* for algorithms that can search by it; NULL: none */
     void *judge_arg;
+    /* Is told now and then, by the thread that plans, how long that has taken and the
+     * makespan of the best plan so far (0: there is none); not 0 asks for an end, and the
+     * best plan so far is the answer, the first one that there is. NULL: nobody is. */
+    int (*progress)(void *arg, double elapsed_s, double best_s);
+    void *progress_arg;
 };
 
 ESP_API void esp_request_init_sized(struct esp_request *request, size_t size, int root);

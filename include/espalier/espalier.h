@@ -12,5 +12,6 @@
 #include <espalier/bound.h>
 #include <espalier/program.h>
 #include <espalier/samples.h>
+#include <espalier/picture.h>
 
 #endif

@@ -223,6 +223,9 @@ typedef enum esp_format {
     ESP_FORMAT_SIMGRID,
     ESP_FORMAT_GRAPHML,
     ESP_FORMAT_LINKS, /* CSV: a line for each link, under a header */
+    ESP_FORMAT_SLURM, /* topology.conf */
+    ESP_FORMAT_IBNET, /* what ibnetdiscover prints */
+    ESP_FORMAT_NCCL,  /* the XML of NCCL_TOPO_DUMP_FILE */
     ESP_FORMAT_COUNT
 } esp_format;
 
@@ -234,6 +237,11 @@ struct esp_read_options {
     esp_format format;
     const char *bandwidth_path; /* ESP_FORMAT_MATRIX: the second file */
     esp_model model;            /* for formats that do not say */
+    /* Names of nodes that are switches, as "nvswitch,leaf*"; NULL: what the file says. */
+    const char *switches;
+    const char *rate_unit; /* ESP_FORMAT_EDGES: of capacities without one, as "Gbps" */
+    int undirected;        /* ESP_FORMAT_EDGES: each line is a link in both directions */
+    double link_Bps; /* ESP_FORMAT_SLURM: of links of which nothing is said; 0: none */
 };
 
 ESP_API void esp_read_options_defaults_sized(struct esp_read_options *options,

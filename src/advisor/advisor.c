@@ -230,6 +230,10 @@ int espi_advisor_rates(const struct espi_advisor *a, double now_s,
                                             .samples = f.samples,
                                             .method = f.method};
         rate->factor = espi_belief_factor(&a->belief, r, now_s, &rate->error);
+        rate->low = fmax(rate->factor - rate->error, 0);
+        rate->high = fmin(rate->factor + rate->error, 1);
+        rate->calls = fate->told[ESPI_BY_CALL];
+        rate->probes = fate->told[ESPI_BY_PROBE];
     }
     return n;
 }

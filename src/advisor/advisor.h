@@ -118,7 +118,9 @@ struct espi_believed_rate {
     int resource, first_link, n_links; /* a cable if that number is one's */
     double full_Bps;                   /* by what the platform says */
     double factor, error;              /* of that */
+    double low, high;                  /* between which it is, as far as forecasts err */
     double heard_s;
+    long calls, probes; /* that moved it to what it is */
     long samples;
     const char *method; /* the predictor that spoke */
 };

@@ -75,6 +75,11 @@ esp_status espi_told_keep(struct espi_advisor *a, const struct esp_plan *plan,
                           const struct espi_told *about, double now_s,
                           struct esp_err *err);
 
+/* The resource of which something else is believed than when that was said, by most;
+ * gives its factors now and then. -1: nothing that would change a plan. */
+int espi_told_moved(const struct espi_advisor *a, const struct espi_told *t, double now_s,
+                    double *factor, double *before);
+
 /* A call was cut into so many slices: if nothing was said about such ones, it will have
  * been by the plan that ranks have from elsewhere. */
 esp_status espi_told_ran(struct espi_advisor *a, int root, double bytes, double slices,

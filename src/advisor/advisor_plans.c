@@ -260,6 +260,18 @@ static esp_status decide(struct advising *x)
 
 /* ---- what was said ---- */
 
+/* Why the last advice gives way to this one. */
+static struct espi_advice_reason find_reason(const struct advising *x,
+                                             const struct espi_told *last, double last_s,
+                                             double now_s)
+{
+    struct espi_advice_reason why = {
+        .is_first = !last, .resource = -1, .last_s = last_s, .now_s = x->best_s};
+    if (last)
+        why.resource = espi_told_moved(x->a, last, now_s, &why.factor, &why.before);
+    return why;
+}
+
 /* The last advice stays unless something is better by what makes it worth a change. */
 static esp_status settle(struct advising *x, int size_class, double now_s,
                          struct espi_advice *out)
@@ -274,13 +286,14 @@ static esp_status settle(struct advising *x, int size_class, double now_s,
         old->size_bytes = x->request.size_bytes;
         st = judge_on_all(x, old, NULL, &old_s);
     }
-    out->is_new = !old;
+    out->is_new = 0;
     if (!st && old && !(x->best_s < ESPI_WORTH_IT * old_s)) {
         esp_plan_free(x->best);
         x->best = old;
         old = NULL;
     } else {
         out->is_new = 1;
+        out->why = find_reason(x, old ? t : NULL, old_s, now_s);
     }
     esp_plan_free(old);
     if (!st && x->a->planner)

@@ -131,10 +131,16 @@ void espi_belief_done(struct espi_belief *b)
     *b = (struct espi_belief){0};
 }
 
+static int is_full(const struct espi_belief *b, int resource, double now_s)
+{
+    return espi_belief_factor(b, resource, now_s, NULL) >= ESPI_FULL;
+}
+
 esp_status espi_belief_hear(struct espi_belief *b, int resource, double factor,
-                            double now_s, struct esp_err *err)
+                            enum espi_evidence by, double now_s, struct esp_err *err)
 {
     struct espi_fate *fate = &b->fate[resource];
+    int was_full = is_full(b, resource, now_s);
     if (!fate->series) {
         esp_status st = espi_series_create(&fate->series, err);
         if (st)
@@ -142,7 +148,12 @@ esp_status espi_belief_hear(struct espi_belief *b, int resource, double factor,
         espi_series_add(fate->series, 1); /* what the platform says */
     }
     espi_series_add(fate->series, fmin(fmax(factor, ESPI_FACTOR_MIN), 1));
+    int again = fate->heard_s == now_s; /* a call may tell of it by several pairs */
     fate->heard_s = now_s;
+    if (is_full(b, resource, now_s) != was_full)
+        memset(fate->told, 0, sizeof fate->told);
+    if (!again || fate->told[by] == 0)
+        fate->told[by]++;
     return ESP_OK;
 }
 
@@ -151,6 +162,7 @@ void espi_belief_forget(struct espi_belief *b, int resource)
     espi_series_free(b->fate[resource].series);
     b->fate[resource].series = NULL;
     b->fate[resource].heard_s = 0;
+    memset(b->fate[resource].told, 0, sizeof b->fate[resource].told);
 }
 
 double espi_belief_factor(const struct espi_belief *b, int resource, double now_s,

@@ -13,6 +13,9 @@
 #include "forecast/forecast.h"
 #include "platform/view.h"
 
+/* What told of a resource's rate. */
+enum espi_evidence { ESPI_BY_CALL, ESPI_BY_PROBE, ESPI_EVIDENCE_KINDS };
+
 struct espi_belief {
     const struct esp_platform *net;
     int n_resources; /* cables come first, by their numbers */
@@ -21,6 +24,9 @@ struct espi_belief {
     struct espi_fate {
         struct espi_series *series; /* NULL: nothing heard yet */
         double heard_s;
+        /* By what, since it was last believed to have its full rate, or if it is, since
+         * it is. */
+        long told[ESPI_EVIDENCE_KINDS];
         int first_link, n_links;
         int is_far;       /* are all of them between sites? */
         double full_Bps;  /* by what the platform says */
@@ -42,7 +48,7 @@ void espi_belief_done(struct espi_belief *b);
 
 /* A measurement of a resource's factor; ESP_ENOMEM is the only failure. */
 esp_status espi_belief_hear(struct espi_belief *b, int resource, double factor,
-                            double now_s, struct esp_err *err);
+                            enum espi_evidence by, double now_s, struct esp_err *err);
 
 /* All that was heard of a resource was about another. */
 void espi_belief_forget(struct espi_belief *b, int resource);

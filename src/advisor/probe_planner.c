@@ -225,7 +225,7 @@ static esp_status hear_rate(struct espi_probe_planner *q, int g, double Bps, dou
     double before = espi_belief_factor(q->belief, g, now_s, NULL);
     int shows_all = Bps > ESPI_FULL * q->resource[g].nominal_Bps;
     double factor = shows_all ? 1 : Bps / q->belief->fate[g].full_Bps;
-    esp_status st = espi_belief_hear(q->belief, g, factor, now_s, err);
+    esp_status st = espi_belief_hear(q->belief, g, factor, ESPI_BY_PROBE, now_s, err);
     if (!st && fabs(factor - before) > ESPI_CHANGE * before) {
         *changed = 1;
         q->tally.changed++;

@@ -63,7 +63,7 @@ static esp_status hear_in_time(struct diagnosis *q, int resource, int link, doub
     double factor = passed_Bps(q, resource, seen_s) / most_Bps;
     if (factor <= espi_belief_factor(b, resource, q->now_s, NULL))
         return ESP_OK;
-    return espi_belief_hear(b, resource, factor, q->now_s, q->err);
+    return espi_belief_hear(b, resource, factor, ESPI_BY_CALL, q->now_s, q->err);
 }
 
 /* A resource, and the link by which an arc passes it. */
@@ -183,7 +183,7 @@ static esp_status acquit(struct diagnosis *q, int resource, double Bps)
         past->blamed = past->suspect[next];
         st = espi_belief_hear(q->belief, past->blamed,
                               past->Bps[next] / q->belief->fate[past->blamed].full_Bps,
-                              q->now_s, q->err);
+                              ESPI_BY_CALL, q->now_s, q->err);
     }
     return st;
 }
@@ -263,7 +263,8 @@ static esp_status blame_way(struct diagnosis *q, const struct espi_told_pair *p)
                               .to = q->told.v.node[p->to],
                               .late = espi_pair_lateness(&q->told, p),
                               .factor = factor};
-    return espi_belief_hear(q->belief, x.resource, factor, q->now_s, q->err);
+    return espi_belief_hear(q->belief, x.resource, factor, ESPI_BY_CALL, q->now_s,
+                            q->err);
 }
 
 static int is_slower(const struct espi_account *q, const struct espi_told_pair *p,

@@ -59,6 +59,23 @@ esp_status espi_told_keep(struct espi_advisor *a, const struct esp_plan *plan,
     return ESP_OK;
 }
 
+int espi_told_moved(const struct espi_advisor *a, const struct espi_told *t, double now_s,
+                    double *factor, double *before)
+{
+    int moved = -1;
+    double most = ESPI_SAME_BELIEF;
+    for (int r = 0; r < a->belief.n_resources; r++) {
+        double now = espi_belief_factor(&a->belief, r, now_s, NULL);
+        if (fabs(now - t->factor[r]) > most) {
+            most = fabs(now - t->factor[r]);
+            moved = r;
+            *factor = now;
+            *before = t->factor[r];
+        }
+    }
+    return moved;
+}
+
 int espi_told_stands(const struct espi_advisor *a, const struct espi_told *t,
                      double bytes, double now_s)
 {
@@ -67,11 +84,8 @@ int espi_told_stands(const struct espi_advisor *a, const struct espi_told *t,
     if (!t || !t->is_thorough || fabs(t->bytes - bytes) > ESPI_SAME_BELIEF * bytes ||
         fabs(t->message_s - a->belief.message_s) > ESPI_SAME_MESSAGES * t->message_s)
         return 0;
-    for (int r = 0; r < a->belief.n_resources; r++)
-        if (fabs(espi_belief_factor(&a->belief, r, now_s, NULL) - t->factor[r]) >
-            ESPI_SAME_BELIEF)
-            return 0;
-    return 1;
+    double factor, before;
+    return espi_told_moved(a, t, now_s, &factor, &before) < 0;
 }
 
 esp_status espi_advisor_offer(struct espi_advisor *a, const struct esp_plan *plan,

@@ -472,4 +472,32 @@ enum { ESPI_WAY_LIMITS = 8 };
  * chosen on: not measured; long enough for trees to be full most of the time */
 #define ESPI_SIZE_STANDARD 64e6
 
+/* Trees that the program of timed trees may know.
+ * unit: trees
+ * trades: larger, planning takes longer; smaller, a worse mix
+ * shown by: bench_finish --algos timed-trees
+ * chosen on: not measured */
+enum { ESPI_TIMED_COLUMNS = 300 };
+
+/* How near to its best mix the program of timed trees is solved, and how near to its end.
+ * unit: relative
+ * trades: larger, a later end; smaller, time
+ * shown by: bench_finish --algos timed-trees
+ * chosen on: not measured */
+#define ESPI_TIMED_GAP 1e-3
+
+/* Timed trees are made for no more hosts than these.
+ * unit: hosts
+ * trades: larger, who names them on large networks waits; smaller, no such trees there
+ * shown by: espalier plan --algo timed-trees
+ * chosen on: not measured; as many as `auto` looks for few trees for */
+enum { ESPI_TIMED_HOSTS = 200 };
+
+/* Ends that timed trees are looked for with.
+ * unit: ends
+ * trades: larger, time; smaller, an end that does not fit the message
+ * shown by: bench_finish --algos timed-trees
+ * chosen on: not measured */
+enum { ESPI_TIMED_STEPS = 8 };
+
 #endif

@@ -18,6 +18,7 @@ static const struct {
     [ESPI_PART_DELAY] = {"espalier-delay", LIBEXEC, "testbed"},
     [ESPI_PART_PROBER] = {"espalier-prober", LIB, "src/prober"},
     [ESPI_PART_PROBE] = {"espalier-probe-%s", LIB, "src/mpi"},
+    [ESPI_PART_SWEEP] = {"espalier-sweep-%s", LIB, "src/mpi"},
     [ESPI_PART_SHIM] = {"libespalier-%s.so", LIB, "src/mpi"},
     [ESPI_PART_WAIT] = {"libespalier-wait-%s.so", LIB, "testbed"},
     [ESPI_PART_NATIVE] = {"native/%s.json", DATA, "share"},

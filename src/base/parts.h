@@ -15,6 +15,7 @@ enum espi_part {
     ESPI_PART_DELAY,   /* espalier-delay */
     ESPI_PART_PROBER,  /* espalier-prober */
     ESPI_PART_PROBE,   /* espalier-probe-MPI */
+    ESPI_PART_SWEEP,   /* espalier-sweep-MPI */
     ESPI_PART_SHIM,    /* libespalier-MPI.so */
     ESPI_PART_WAIT,    /* libespalier-wait-MPI.so */
     ESPI_PART_NATIVE,  /* native/NAME.json, a decision table */

@@ -128,8 +128,9 @@ struct unit {
 
 #define PER_SECOND(prefix, bytes, bits, over)                                            \
     {prefix "Bps", bytes, 1}, {prefix "B/s", bytes, 1}, {prefix "bps", bits, over},      \
+        {prefix "bit/s", bits, over},                                                    \
     {                                                                                    \
-        prefix "bit/s", bits, over                                                       \
+        prefix "bit", bits, over                                                         \
     }
 
 static const struct unit bandwidth_units[] = {
@@ -154,6 +155,15 @@ static const struct unit time_units[] = {
 
 static const struct unit size_units[] = {
     {"B", 1, 1},
+    {"k", 1e3, 1},
+    {"K", 1e3, 1},
+    {"M", 1e6, 1},
+    {"G", 1e9, 1},
+    {"T", 1e12, 1},
+    {"Ki", 1024, 1},
+    {"Mi", 1048576, 1},
+    {"Gi", 1073741824.0, 1},
+    {"Ti", 1099511627776.0, 1},
     {"kB", 1e3, 1},
     {"KB", 1e3, 1},
     {"MB", 1e6, 1},
@@ -172,10 +182,10 @@ static const struct {
 } quantities[ESPI_QUANTITY_COUNT] = {
     [ESPI_BANDWIDTH] =
         {"a bandwidth", "bytes a second",
-         "bps kbps Mbps Gbps Tbps Bps kBps MBps GBps TBps KiBps MiBps GiBps",
+         "bps kbps Mbps Gbps Tbps Mbit Gbit Bps kBps MBps GBps TBps KiBps MiBps GiBps",
          bandwidth_units},
     [ESPI_TIME] = {"a time", "seconds", "ns us ms s min h", time_units},
-    [ESPI_SIZE] = {"a size", "bytes", "B kB MB GB TB KiB MiB GiB TiB", size_units},
+    [ESPI_SIZE] = {"a size", "bytes", "B kB MB GB TB KiB MiB GiB TiB k M G", size_units},
 };
 
 int espi_parse_quantity(enum espi_quantity what, const char *text, size_t length,
@@ -229,6 +239,14 @@ const char *espi_quantity_units(enum espi_quantity what)
     return quantities[what].list;
 }
 
+/* "10G": is it of bits or of bytes? */
+static int is_prefix_alone(enum espi_quantity what, const char *text, size_t length)
+{
+    double ignored;
+    return what == ESPI_BANDWIDTH && length > 1 && strchr("kKMGT", text[length - 1]) &&
+           text[length - 1] && espi_parse_number(text, length - 1, &ignored) == 0;
+}
+
 const char *espi_quantity_complaint(char *out, size_t out_size, enum espi_quantity what,
                                     const char *text, size_t length)
 {
@@ -242,6 +260,9 @@ const char *espi_quantity_complaint(char *out, size_t out_size, enum espi_quanti
     if (length && text[0] == '-' &&
         espi_parse_quantity(what, text + 1, length - 1, &ignored) == 0)
         snprintf(out, out_size, "'%s' is negative", quoted);
+    else if (is_prefix_alone(what, text, length))
+        snprintf(out, out_size, "'%s' may be bits or bytes: say %sbps or %sBps", quoted,
+                 quoted, quoted);
     else
         snprintf(out, out_size,
                  "'%s' is not %s (a number, alone for %s or with one of %s)", quoted,

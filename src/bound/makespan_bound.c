@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/watch.h"
 #include "base/err.h"
 #include "bound/op_bound.h"
 #include "bound/part_times.h"
@@ -325,7 +326,7 @@ static int cut_all(struct search *s)
     double in = s->t->size_bytes * (parts ? (n - 1.0) / n : 1);
     double out = s->t->size_bytes * (parts ? 1.0 / n : 1);
     int bad = espi_cut_net_windows(&s->net, NULL, NULL, s->before_s, s->after_s);
-    for (int v = 0; v < p->n_nodes && !bad; v++) {
+    for (int v = 0; v < p->n_nodes && !bad && !espi_watch_is_over(); v++) {
         if (espi_is_switch(p, v))
             continue;
         espi_cut_net_from(&s->net, v, s->from_s);
@@ -427,6 +428,7 @@ esp_status espi_makespan_bound(const struct espi_makespan_task *task, double *bo
                                struct esp_err *err)
 {
     struct espi_makespan_task there = *task;
+    struct espi_watch watch;
     struct esp_platform *turned = NULL, *relaxed = NULL;
     int inward = espi_op_collects(task->op);
     esp_status st = inward ? esp_platform_reversed(task->p, &turned, err) : ESP_OK;
@@ -437,7 +439,9 @@ esp_status espi_makespan_bound(const struct espi_makespan_task *task, double *bo
     if (!st) {
         relax_nodes(relaxed, inward);
         relax_links(relaxed, task->exclusive);
+        espi_watch_begin(&watch, task->time_limit_s, NULL, NULL);
         st = bound_turned(&there, relaxed, inward, bound_s, err);
+        espi_watch_end(&watch);
     }
     esp_platform_free(relaxed);
     esp_platform_free(turned);

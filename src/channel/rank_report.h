@@ -60,11 +60,21 @@ const struct espi_report_way *espi_report_find(const struct espi_report *r,
 #define ESPI_REPORT_MAGIC   UINT32_C(0x65737061)
 #define ESPI_REPORT_VERSION 2
 
+/* Why it is another than the last one for such messages. */
+struct espi_advice_reason {
+    int is_first;         /* there was none */
+    int resource;         /* whose rate has moved most since, -1: none has */
+    double factor;        /* of it that is believed now, */
+    double before;        /* and was then */
+    double last_s, now_s; /* what the last plan would take now, and this one does */
+};
+
 /* A plan that the advisor publishes. */
 struct espi_advice {
     int root, size_class;  /* of the message: bytes <= 2^size_class */
     struct esp_plan *plan; /* the caller's */
     int is_new;            /* not what the advisor said of the same root and class last */
+    struct espi_advice_reason why; /* where it is new */
 };
 
 /* Could a rank of a program on this network have seen that? */

@@ -160,6 +160,8 @@ const char *cli_nearest(const char *text, const char *const *candidates, int n);
 void cli_print_overview(void);
 void cli_print_help(const struct command *c);
 void cli_write_completion_bash(FILE *out);
+void cli_write_completion_zsh(FILE *out);
+void cli_write_completion_fish(FILE *out);
 /* The man page of a command of the first level; NULL: of espalier itself. */
 void cli_write_man(FILE *out, const struct command *c);
 /* "[OPTION]... FILE" */

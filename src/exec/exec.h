@@ -44,7 +44,7 @@ struct espi_run_options {
     void (*load)(void *arg, int part, uint64_t at, void *to, size_t bytes);
     void (*keep)(void *arg, int part, uint64_t at, const void *from, size_t bytes);
     void *arg;
-    size_t element_bytes; /* slices are of whole elements; 0: 1. One part only. */
+    size_t element_bytes; /* slices are of whole elements; 0: 1. Parts: as blocks */
     /* The parts of the message, in the order of the ranks that have one, where they do
      * not lie one behind the other or differ in size; NULL: they do not. */
     const struct espi_block *blocks;

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "advisor/advice_reason.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -205,8 +206,8 @@ static char *draw_plan(const struct espi_live_log *l, const struct esp_plan *pla
     return NULL;
 }
 
-void espi_live_log_publish(struct espi_live_log *l, struct espi_advice *advice,
-                           double now_s)
+void espi_live_log_publish(struct espi_live_log *l, const struct espi_advisor *a,
+                           struct espi_advice *advice, double now_s)
 {
     const struct esp_plan *plan = advice->plan;
     uint64_t id = l->last_plan + 1;
@@ -230,6 +231,9 @@ void espi_live_log_publish(struct espi_live_log *l, struct espi_advice *advice,
                                .makespan_s = plan->makespan_s,
                                .published_s = now_s};
     espi_live_copy(m.algo, sizeof m.algo, plan->algo);
+    char why[ESPI_REASON_TEXT];
+    espi_advice_explain(a, advice, why, sizeof why);
+    espi_live_copy(m.why, sizeof m.why, why);
     set_text(l, &l->drawn[slot], bytes, length);
     pthread_mutex_lock(&l->lock);
     supersede(l, advice);
@@ -245,19 +249,8 @@ void espi_live_log_publish(struct espi_live_log *l, struct espi_advice *advice,
 static void name_resource(const struct esp_platform *p,
                           const struct espi_believed_rate *rate, char *out, size_t size)
 {
-    int link = rate->first_link, from = p->tail[link], to = p->head[link];
-    int a = p->node_site[from], b = p->node_site[to];
     char text[8 * ESPI_LIVE_TEXT];
-
-    if (rate->resource < p->n_shared)
-        snprintf(text, sizeof text, "cable %s", espi_shared_name(p, rate->resource));
-    else if (a >= 0 && b >= 0 && a != b && !espi_is_switch(p, from) &&
-             !espi_is_switch(p, to))
-        snprintf(text, sizeof text, "%s \xe2\x86\x92 %s", espi_names_text(&p->sites, a),
-                 espi_names_text(&p->sites, b));
-    else
-        snprintf(text, sizeof text, "%s \xe2\x86\x92 %s", espi_node_name(p, from),
-                 espi_node_name(p, to));
+    espi_resource_name(p, rate->resource, rate->first_link, text, sizeof text);
     espi_live_copy(out, size, text);
 }
 
@@ -279,6 +272,10 @@ static void update_rate(struct espi_live_rate *r, const struct espi_believed_rat
 {
     r->factor = seen->factor;
     r->error = seen->error;
+    r->low = seen->low;
+    r->high = seen->high;
+    r->calls = seen->calls;
+    r->probes = seen->probes;
     r->heard_s = seen->heard_s;
     espi_live_copy(r->method, sizeof r->method, seen->method ? seen->method : "");
     if (r->samples == seen->samples)

@@ -25,8 +25,8 @@ esp_status espi_live_log_set_network(struct espi_live_log *l,
                                      struct esp_err *err);
 
 /* A plan was published, and is taken over: advice->plan is NULL afterwards. */
-void espi_live_log_publish(struct espi_live_log *l, struct espi_advice *advice,
-                           double now_s);
+void espi_live_log_publish(struct espi_live_log *l, const struct espi_advisor *a,
+                           struct espi_advice *advice, double now_s);
 
 /* What ranks say; a report before the advisor hears of it, who is asked what it would
  * have expected. */

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "advisor/advice_reason.h"
 #include "advisor/probe_planner.h"
 #include "live/live_log.h"
 #include "report/network.h"
@@ -39,13 +40,13 @@ struct espi_live_plan {
     int root, size_class, n_trees, superseded;
     long changes, calls; /* of plans for that root and class; that ran by this one */
     double size_bytes, slice_bytes, makespan_s, published_s;
-    char algo[ESPI_LIVE_TEXT];
+    char algo[ESPI_LIVE_TEXT], why[ESPI_REASON_TEXT];
 };
 
 struct espi_live_rate {
     int resource, n_links, from, to; /* ends of its first link */
-    double nominal_Bps, factor, error, heard_s;
-    long samples;
+    double nominal_Bps, factor, error, low, high, heard_s;
+    long samples, calls, probes;
     char name[2 * ESPI_LIVE_TEXT], method[24];
     int n_past;
     float past[ESPI_LIVE_PAST]; /* factors, oldest first */

@@ -90,6 +90,7 @@ static void put_plans(const struct espi_live_state *s, double now_s, FILE *out)
         put_number(out, "age_s", ago(now_s, m->published_s));
         put_count(out, "changes", (uint64_t)m->changes);
         put_count(out, "calls", (uint64_t)m->calls);
+        put_string(out, "why", m->why);
         putc('}', out);
     }
     putc(']', out);
@@ -107,6 +108,10 @@ static void put_rate(const struct espi_live_rate *r, double now_s, FILE *out)
     put_number(out, "nominal_Bps", r->nominal_Bps);
     put_number(out, "factor", r->factor);
     put_number(out, "error", r->error);
+    put_number(out, "low", r->low);
+    put_number(out, "high", r->high);
+    put_count(out, "calls", (uint64_t)r->calls);
+    put_count(out, "probes", (uint64_t)r->probes);
     put_number(out, "age_s", ago(now_s, r->heard_s));
     put_count(out, "samples", (uint64_t)r->samples);
     put_string(out, "method", r->method);

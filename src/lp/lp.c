@@ -169,6 +169,11 @@ void espi_lp_set_upper(struct espi_lp *lp, int column, double upper)
     Clp_columnUpper(lp->model)[column] = upper;
 }
 
+void espi_lp_set_lower(struct espi_lp *lp, int column, double lower)
+{
+    Clp_columnLower(lp->model)[column] = lower;
+}
+
 void espi_lp_set_row(struct espi_lp *lp, int row, double lower, double upper)
 {
     Clp_rowLower(lp->model)[row] = lower;

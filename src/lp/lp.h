@@ -59,6 +59,7 @@ void espi_lp_drop_rows(struct espi_lp *lp, int count, const int *which);
 void espi_lp_drop_columns(struct espi_lp *lp, int count, const int *which);
 void espi_lp_set_costs(struct espi_lp *lp, const double *cost);
 void espi_lp_set_upper(struct espi_lp *lp, int column, double upper);
+void espi_lp_set_lower(struct espi_lp *lp, int column, double lower);
 void espi_lp_set_row(struct espi_lp *lp, int row, double lower, double upper);
 
 espi_lp_result espi_lp_solve(struct espi_lp *lp, espi_lp_method method);

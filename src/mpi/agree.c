@@ -104,7 +104,7 @@ static void vote_on_entry(struct espi_comm *c, struct espi_entry *e,
         return;
     espi_make_native(e);
     if (c->rank == 0 && espi_job.settings.log >= ESPI_LOG_INFO)
-        espi_say(ESPI_LOG_INFO, "%s on %d ranks runs natively: %s", esp_op_name(e->op),
+        espi_say(ESPI_LOG_INFO, "%s on %d ranks runs natively: %s", espi_entry_name(e),
                  c->size, least[0] ? "they plan otherwise" : "one is out of memory");
 }
 
@@ -118,7 +118,7 @@ static void hear_root(struct espi_comm *c, struct espi_entry *e, const struct ti
     if (!t.able)
         espi_make_native(e);
     else
-        compare_tickets(own, &t, esp_op_name(e->op));
+        compare_tickets(own, &t, espi_entry_name(e));
 }
 
 static void tell_root(const struct espi_comm *c, const struct espi_entry *e,
@@ -126,9 +126,9 @@ static void tell_root(const struct espi_comm *c, const struct espi_entry *e,
 {
     for (int bit = 0, child; (child = next_child(c, e->root, &bit)) >= 0;) {
         struct ticket t = receive_ticket(child, tag, c);
-        compare_tickets(own, &t, esp_op_name(e->op));
+        compare_tickets(own, &t, espi_entry_name(e));
     }
-    compare_tickets(own, own, esp_op_name(e->op));
+    compare_tickets(own, own, espi_entry_name(e));
     if (c->rank != e->root)
         hand(own, parent_of(c, e->root), tag, c);
 }

@@ -16,7 +16,9 @@
 #include "mpi/greet.h"
 #include "mpi/shim.h"
 #include "platform/platform.h"
+#include "runtime/agreement.h"
 #include "runtime/given_plan.h"
+#include "runtime/tuning.h"
 
 struct espi_job espi_job;
 
@@ -45,6 +47,7 @@ struct head {
 struct files {
     /* texts; platforms as JSON whatever they were */
     char *platform, *plan, *learned, *library;
+    char plan_where[160]; /* what the plan is called in messages, on rank 0 */
 };
 
 static esp_status platform_to_text(const struct esp_platform *p, struct files *files,
@@ -68,24 +71,19 @@ static esp_status platform_to_text(const struct esp_platform *p, struct files *f
     return st;
 }
 
-/* The plan is read here to find what is wrong with it; the others get its text. */
-static esp_status read_plan(const struct esp_platform *p, struct files *files,
-                            struct head *head, struct esp_err *err)
+/* Whether it fits is seen when it is known which hosts have ranks. */
+static esp_status read_plan(struct files *files, struct head *head, struct esp_err *err)
 {
     struct espi_input in;
-    struct esp_plan *plan;
     esp_status st = espi_given_plan_read(&in, head->settings.plan, getenv, err);
     if (st)
         return st;
-    st = esp_plan_parse(in.text, in.length, in.where, p, &plan, err);
-    if (!st) {
-        esp_plan_free(plan);
-        files->plan = in.text;
-        in.text = NULL;
-        head->plan_length = in.length;
-    }
+    snprintf(files->plan_where, sizeof files->plan_where, "%s", in.where);
+    files->plan = in.text;
+    in.text = NULL;
+    head->plan_length = in.length;
     espi_input_done(&in);
-    return st;
+    return ESP_OK;
 }
 
 /* All ranks wait meanwhile: not for a pipe whose other end nobody opens. */
@@ -155,7 +153,7 @@ static esp_status read_files(struct head *head, struct files *files, struct esp_
         return st;
     st = platform_to_text(p, files, head, err);
     if (!st && head->settings.plan[0])
-        st = read_plan(p, files, head, err);
+        st = read_plan(files, head, err);
     esp_platform_free(p);
     return st;
 }
@@ -197,7 +195,7 @@ static void read_all(struct head *head, struct files *files)
 
 /* ---- the same for all ---- */
 
-static int vote_of_all(int yes)
+int espi_vote(int yes)
 {
     int all_say = 0;
     PMPI_Allreduce(&yes, &all_say, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -224,61 +222,13 @@ static int spread_files(const struct head *head, struct files *files)
                 (files->plan || !head->plan_length) &&
                 (files->learned || !head->learned_length) &&
                 (files->library || !head->library_length);
-    if (!vote_of_all(ready))
+    if (!espi_vote(ready))
         return 0;
     spread_text(files->platform, head->platform_length);
     spread_text(files->plan, head->plan_length);
     spread_text(files->learned, head->learned_length);
     spread_text(files->library, head->library_length);
     return 1;
-}
-
-enum { NAME = 256 }; /* limit: of a host's name */
-
-/* Name number i of "a,b,c"; 0: there is none. */
-static int listed_name(const char *list, int i, char out[NAME])
-{
-    for (; i > 0 && *list; i--) {
-        list += strcspn(list, ",");
-        list += *list == ',';
-    }
-    size_t length = strcspn(list, ",");
-    if (length == 0 || length >= NAME)
-        return 0;
-    memcpy(out, list, length);
-    out[length] = '\0';
-    return 1;
-}
-
-static void own_name(char out[NAME])
-{
-    memset(out, 0, NAME);
-    if (listed_name(espi_job.settings.hosts, espi_job.rank, out))
-        return;
-    if (gethostname(out, NAME - 1) || !out[0])
-        snprintf(out, NAME, "localhost");
-}
-
-/* The nodes of all ranks, by the names of their hosts. Collective. */
-static esp_status find_all_nodes(struct esp_err *err)
-{
-    char own[NAME];
-    char *names = espi_array((size_t)espi_job.n, NAME);
-    const char **list = ESPI_NEW(const char *, espi_job.n);
-    espi_job.node = ESPI_NEW(int, espi_job.n);
-    esp_status st = names && list && espi_job.node ? ESP_OK : espi_err_nomem(err);
-    own_name(own);
-    if (vote_of_all(!st)) {
-        PMPI_Allgather(own, NAME, MPI_CHAR, names, NAME, MPI_CHAR, MPI_COMM_WORLD);
-        for (int i = 0; i < espi_job.n; i++)
-            list[i] = names + (size_t)i * NAME;
-        st = espi_find_nodes(espi_job.net, espi_job.n, list, espi_job.node, err);
-    } else if (!st) {
-        st = espi_err(err, ESP_ENOMEM, "a rank is out of memory");
-    }
-    espi_free(names);
-    espi_free(list);
-    return st;
 }
 
 static esp_status parse_files(const struct head *head, const struct files *files,
@@ -288,9 +238,6 @@ static esp_status parse_files(const struct head *head, const struct files *files
     if (head->platform_length)
         st = esp_platform_parse(files->platform, (size_t)head->platform_length,
                                 "the platform", NULL, &espi_job.net, err);
-    if (!st && head->plan_length)
-        st = esp_plan_parse(files->plan, (size_t)head->plan_length, "the plan",
-                            espi_job.net, &espi_job.plan, err);
     if (!st && head->learned_length)
         st = espi_learned_parse(files->learned, (size_t)head->learned_length,
                                 "what was learned", &espi_job.learned, err);
@@ -300,11 +247,30 @@ static esp_status parse_files(const struct head *head, const struct files *files
     return st;
 }
 
+/* The plan as one for the world; where it does not fit it is put aside. */
+static esp_status try_plan(const struct espi_rank_platform *rank_platform, int root,
+                           struct esp_plan **out, struct esp_err *err)
+{
+    struct esp_err why = {.text = ""};
+    esp_status st = espi_rank_platform_adapt(rank_platform, espi_job.net, espi_job.node,
+                                             espi_job.plan, root, out, &why);
+    if (st != ESP_EUNSUPPORTED) {
+        if (st)
+            espi_err(err, st, "%s", why.text);
+        return st;
+    }
+    espi_say(ESPI_LOG_WARN, "the plan is not used, others are made: %s", why.text);
+    esp_plan_free(espi_job.plan);
+    espi_job.plan = NULL;
+    return ESP_OK;
+}
+
 /* Can the whole job be planned, and does the plan from outside fit it at all? */
 static esp_status try_world(uint64_t *sum, struct esp_err *err)
 {
     struct espi_rank_platform rank_platform;
     struct esp_plan *plan = NULL;
+    double longest_s = 0;
     int root = 0;
     esp_status st =
         espi_job.net ? espi_rank_platform_create(&rank_platform, espi_job.net, espi_job.n,
@@ -315,11 +281,13 @@ static esp_status try_world(uint64_t *sum, struct esp_err *err)
     if (espi_job.plan) {
         while (root < espi_job.n - 1 && espi_job.node[root] != espi_job.plan->root)
             root++;
-        st = espi_rank_platform_adapt(&rank_platform, espi_job.net, espi_job.node,
-                                      espi_job.plan, root, &plan, err);
+        st = try_plan(&rank_platform, root, &plan, err);
     }
     *sum = st ? 0 : espi_plan_sum(&rank_platform, plan, root, 1 << 20);
     esp_plan_free(plan);
+    if (!st)
+        st = espi_longest_way(rank_platform.p, &longest_s, err);
+    espi_job.is_wide = !st && longest_s >= ESPI_WIDE_S;
     if (!st && *sum == 0)
         st = espi_err_nomem(err);
     espi_rank_platform_done(&rank_platform);
@@ -341,12 +309,15 @@ static esp_status prepare_job(const struct head *head, struct files *files,
     if (!spread_files(head, files))
         return espi_err(err, ESP_ENOMEM, "a rank is out of memory");
     esp_status st = parse_files(head, files, err);
-    if (!vote_of_all(!st))
+    if (!espi_vote(!st))
         return st ? st : espi_err(err, ESP_ENOMEM, "a rank is out of memory");
-    st = head->platform_length ? find_all_nodes(err) : ESP_OK;
+    st = head->platform_length ? espi_find_job_nodes(err) : ESP_OK;
+    if (!st && head->platform_length)
+        st = espi_take_plan(files->plan, (size_t)head->plan_length, files->plan_where,
+                            err);
     if (!st)
         st = try_world(&sum, err);
-    if (!vote_of_all(!st))
+    if (!espi_vote(!st))
         return st ? st : espi_err(err, ESP_ENOMEM, "a rank is out of memory");
     if (!all_equal(sum))
         return espi_err(err, ESP_EINTERNAL, "the ranks do not plan alike");
@@ -408,8 +379,8 @@ static void begin_plans(const struct head *head, struct files *files)
     }
     PMPI_Comm_group(MPI_COMM_WORLD, &espi_job.world);
     espi_job.plans = 1;
-    espi_job.nonblocking = vote_of_all(espi_progress_begin() == 0);
-    espi_job.orderly = !vote_of_all(!is_orderly());
+    espi_job.nonblocking = espi_vote(espi_progress_begin() == 0);
+    espi_job.orderly = !espi_vote(!is_orderly());
     espi_comms_take_world();
     espi_prober_begin();
     espi_say(ESPI_LOG_INFO, "%d ranks, mode %s, network: %s", espi_job.n,
@@ -430,7 +401,7 @@ static void stand_aside(void)
 static void take_part(void)
 {
     struct head head;
-    struct files files = {NULL, NULL, NULL, NULL};
+    struct files files = {.plan = NULL};
     if (espi_job.rank == 0)
         read_all(&head, &files);
     PMPI_Bcast(&head, (int)sizeof head, MPI_BYTE, 0, MPI_COMM_WORLD);

@@ -7,6 +7,8 @@
 
 #include "mpi/shim.h"
 #include "mpi/tuning.h"
+#include "plan/ops.h"
+#include "runtime/tuning.h"
 
 uint64_t espi_bytes(MPI_Count count, MPI_Datatype type)
 {
@@ -44,11 +46,28 @@ int espi_is_alias(const struct espi_call *call, const void *a, const void *b,
 #endif
 }
 
-int espi_is_short(MPI_Count count, MPI_Datatype type)
+/* Sizes from which on plans are looked for. */
+static double least_bytes(void)
 {
     const struct espi_settings *s = &espi_job.settings;
-    return s->mode != ESPI_MODE_FORCE && !s->stats[0] &&
-           (double)espi_bytes(count, type) < s->min_bytes;
+    return s->mode == ESPI_MODE_FORCE || (espi_job.is_wide && !(s->min_bytes > 0)) ? 0
+           : s->min_bytes > 0 ? s->min_bytes
+                              : ESPI_SHORT_LIMIT_BYTES;
+}
+
+int espi_is_short_bytes(double bytes)
+{
+    return !espi_job.settings.stats[0] && bytes < least_bytes();
+}
+
+int espi_is_short(MPI_Count count, MPI_Datatype type)
+{
+    return espi_is_short_bytes((double)espi_bytes(count, type));
+}
+
+static const char *call_name(const struct espi_call *call)
+{
+    return call->is_barrier ? "barrier" : esp_op_name(call->op);
 }
 
 uint64_t espi_parts(const struct espi_call *call, uint64_t part)
@@ -98,7 +117,7 @@ static void agree_on(const struct espi_call *call, const struct espi_decision *d
     else if (!agreed)
         espi_agree(call->c, d->entry, d->able);
     else if (!d->able)
-        espi_end_job(esp_op_name(call->op), "is out of memory");
+        espi_end_job(call_name(call), "is out of memory");
 }
 
 /* The clock starts when all is ready: what planning took is no fault of the plan. */
@@ -118,12 +137,10 @@ static void begin_trial(struct espi_call *call, const struct espi_decision *d)
 
 int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part)
 {
-    const struct espi_settings *s = &espi_job.settings;
     uint64_t program_bytes = bytes;
-    int parts = call->op == ESP_OP_ALLGATHER ? call->size : call->size - 1;
+    int parts = espi_op_has_parts(call->op) ? call->size : call->size - 1;
     call->bytes = bytes;
-    if (!call->c || !bytes ||
-        (s->mode != ESPI_MODE_FORCE && (double)bytes < s->min_bytes))
+    if (!call->c || !bytes || (call->is_barrier ? 0 : (double)bytes) < least_bytes())
         return 0;
     if (largest_part &&
         (__builtin_mul_overflow(largest_part, (uint64_t)parts, &program_bytes) ||
@@ -263,7 +280,7 @@ int espi_call_run(const struct espi_call *call, void *data,
         espi_arena_done(&t.arena);
     }
     if (code == MPI_ERR_NO_MEM && !lost)
-        espi_end_job(esp_op_name(call->op), "is out of memory");
+        espi_end_job(call_name(call), "is out of memory");
     return lost ? lost : code;
 }
 
@@ -273,7 +290,7 @@ int espi_call_close(struct espi_call *call, int ours, int code)
         espi_trials_leave(call);
     espi_prober_busy(-1);
     if (espi_job.settings.stats[0] && call->known)
-        espi_stats_note(esp_op_name(call->op), call->size, call->bytes,
+        espi_stats_note(call_name(call), call->size, call->bytes,
                         call->entry ? call->entry->choice.plan->algo : "native",
                         espi_now_s() - call->start_s, call->native_s);
     espi_piggyback_outcome(call);

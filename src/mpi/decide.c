@@ -8,12 +8,19 @@
 #include "base/err.h"
 #include "mpi/shim.h"
 #include "mpi/tags.h"
+#include "runtime/agreement.h"
+#include "runtime/tuning.h"
 
 /* The power of two that holds the bytes. Plans are for classes, so that messages of about
  * the same size share them; the short ones, which take no time to speak of, all. */
 static int class_of(uint64_t bytes)
 {
     return bytes > 256 ? 64 - __builtin_clzll(bytes - 1) : 8;
+}
+
+const char *espi_entry_name(const struct espi_entry *e)
+{
+    return e->size_class == ESPI_BARRIER ? "barrier" : esp_op_name(e->op);
 }
 
 static void clear_entry(struct espi_entry *e)
@@ -135,16 +142,34 @@ static int is_given(const struct espi_comm *c, int root)
            espi_job.plan->root == c->node[root];
 }
 
+/* Among ranks that are near each other short messages are the library's, unless the user
+ * says otherwise. */
+static esp_status look_for_short(struct espi_comm *c, double bytes, int *is_left,
+                                 struct esp_err *err)
+{
+    const struct espi_settings *s = &espi_job.settings;
+    esp_status st = ESP_OK;
+    if (!(c->longest_way_s > 0))
+        st = espi_longest_way(c->rank_platform.p, &c->longest_way_s, err);
+    *is_left = s->mode != ESPI_MODE_FORCE && !(s->min_bytes > 0) &&
+               bytes <= ESPI_SHORT_LIMIT_BYTES && c->longest_way_s < ESPI_WIDE_S;
+    return st;
+}
+
 /* *is_near: what was chosen is for another class of sizes. */
-static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, double bytes,
+static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, int size_class,
                               struct espi_choice *choice, int *is_near,
                               struct esp_err *err)
 {
+    double bytes = size_class == ESPI_BARRIER ? c->size : ldexp(1, size_class);
     const struct espi_settings *s = &espi_job.settings;
     struct esp_plan *given = NULL;
     int adaptive = s->advice[0] && op == ESP_OP_BCAST && c->size == espi_job.n;
-    int size_class = class_of((uint64_t)bytes),
-        apart = is_given(c, root) ? 0 : ESPI_NEAR_CLASSES;
+    int apart = is_given(c, root) ? 0 : ESPI_NEAR_CLASSES;
+    int is_left = 0;
+    esp_status st = look_for_short(c, bytes, &is_left, err);
+    if (st || is_left)
+        return st;
     const struct esp_plan *advised =
         adaptive && c->node ? espi_advised_plan(c, root, size_class, apart) : NULL;
     const struct espi_choice *near = adaptive && !advised && !is_given(c, root)
@@ -153,7 +178,7 @@ static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, double b
     *is_near = near || (advised && class_of((uint64_t)advised->size_bytes) != size_class);
     if (near)
         return borrow(near, choice, err);
-    esp_status st = adapt_given(c, op, root, advised, &given);
+    st = adapt_given(c, op, root, advised, &given);
     /* Advice travels with our broadcasts, so that these have to be ours. */
     struct espi_choice_options options = {.force = adaptive || s->mode == ESPI_MODE_FORCE,
                                           .keep = s->trials != ESPI_TRIALS_OFF,
@@ -161,7 +186,9 @@ static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, double b
                                           .slice_bytes = s->slice_bytes,
                                           .algo = s->algo,
                                           .given = given,
-                                          .library = known_library()};
+                                          .library = known_library(),
+                                          .wide = c->longest_way_s >= ESPI_WIDE_S,
+                                          .barrier = size_class == ESPI_BARRIER};
     if (advised && given && !(options.slice_bytes > 0))
         options.slice_bytes = advised->slice_bytes;
     if (advised && given)
@@ -190,16 +217,15 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op o
                              int root, int size_class, struct esp_err *err)
 {
     struct espi_choice choice = {0};
-    double bytes = ldexp(1, size_class);
     esp_status st =
         c->has_rank_platform || c->no_rank_platform ? ESP_OK : make_rank_platform(c, err);
     if (st && !c->no_rank_platform)
         return st;
     if (!c->no_rank_platform) {
-        st = choose_plan(c, op, root, bytes, &choice, &e->is_near, err);
+        st = choose_plan(c, op, root, size_class, &choice, &e->is_near, err);
         if (st)
             return st;
-        tell_choice(c, op, root, bytes, &choice);
+        tell_choice(c, op, root, ldexp(1, size_class), &choice);
     }
     e->choice = choice;
     e->is_scheduled = !choice.is_native;
@@ -256,6 +282,8 @@ static esp_status schedule_entry(const struct espi_comm *c, struct espi_entry *e
 static esp_status complete_program(const struct espi_comm *c, struct espi_entry *e,
                                    uint64_t program_bytes)
 {
+    if (e->choice.gathers)
+        program_bytes *= (uint64_t)c->size;
     if (e->bytes == program_bytes)
         return ESP_OK;
     esp_status st = schedule_entry(c, e);
@@ -279,7 +307,7 @@ struct espi_decision espi_decide(const struct espi_call *call, uint64_t bytes,
 {
     struct espi_comm *c = call->c;
     struct esp_err err;
-    int size_class = class_of(bytes);
+    int size_class = call->is_barrier ? ESPI_BARRIER : class_of(bytes);
     if (c->news)
         forget_bcasts(c);
     struct espi_entry *e = find_entry(c, call->op, call->root, size_class);

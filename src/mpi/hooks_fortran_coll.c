@@ -1,5 +1,5 @@
 /* The collectives that the shim takes, by their Fortran names. Open MPI's Fortran calls
- * PMPI_* directly; MPICH's gets to us through the C names. */
+ * PMPI_* directly; MPICH's gets to us through the C names, but for one. */
 #include "mpi/shim.h"
 
 #ifdef OPEN_MPI
@@ -50,6 +50,9 @@ static void *c_address(void *at)
 #define ALLREDUCE_PARAMS                                                                 \
     (void *from, void *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op,                \
      MPI_Fint *comm, int *ierror)
+#define REDUCE_SCATTER_PARAMS                                                            \
+    (void *from, void *to, MPI_Fint *counts, MPI_Fint *type, MPI_Fint *op,               \
+     MPI_Fint *comm, int *ierror)
 
 #define BCAST_ARGS                                                                       \
     (c_address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm))
@@ -76,6 +79,14 @@ static int fortran_allgatherv(void *from, MPI_Fint from_count, MPI_Datatype from
     return DO(
         espi_allgatherv(from, from_count, from_type, to, &c, to_type, comm),
         PMPI_Allgatherv(from, from_count, from_type, to, counts, at, to_type, comm));
+}
+
+static int fortran_reduce_scatter(void *from, void *to, MPI_Fint *counts,
+                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    struct espi_counts c = {.count = counts};
+    return DO(espi_reduce_scatter(from, to, &c, type, op, comm),
+              PMPI_Reduce_scatter(from, to, counts, type, op, comm));
 }
 
 static int ibcast(void *buffer, MPI_Fint count, MPI_Datatype type, MPI_Fint root,
@@ -108,6 +119,8 @@ static int ibcast(void *buffer, MPI_Fint count, MPI_Datatype type, MPI_Fint root
     ONE(MPI_##NAME, params, call)                                                        \
     ONE(mpi_##name##_f08_, params, call)
 
+ALL(barrier, BARRIER, (MPI_Fint * comm, int *ierror),
+    DO(espi_barrier(PMPI_Comm_f2c(*comm)), PMPI_Barrier(PMPI_Comm_f2c(*comm))))
 ALL(bcast, BCAST, BCAST_PARAMS, DO(espi_bcast BCAST_ARGS, PMPI_Bcast BCAST_ARGS))
 ALL(ibcast, IBCAST, IBCAST_PARAMS,
     ibcast(c_address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm),
@@ -117,13 +130,34 @@ ALL(scatter, SCATTER, ROOTED_PARAMS,
 ALL(gather, GATHER, ROOTED_PARAMS, DO(espi_gather ROOTED_ARGS, PMPI_Gather ROOTED_ARGS))
 ALL(allgather, ALLGATHER, ALLGATHER_PARAMS,
     DO(espi_allgather ALLGATHER_ARGS, PMPI_Allgather ALLGATHER_ARGS))
-ALL(fortran_allgatherv, ALLGATHERV, ALLGATHERV_PARAMS,
+ALL(allgatherv, ALLGATHERV, ALLGATHERV_PARAMS,
     fortran_allgatherv(c_address(from), *from_count, PMPI_Type_f2c(*from_type),
                        c_address(to), counts, at, PMPI_Type_f2c(*to_type),
                        PMPI_Comm_f2c(*comm)))
 ALL(reduce, REDUCE, REDUCE_PARAMS, DO(espi_reduce REDUCE_ARGS, PMPI_Reduce REDUCE_ARGS))
 ALL(allreduce, ALLREDUCE, ALLREDUCE_PARAMS,
     DO(espi_allreduce ALLREDUCE_ARGS, PMPI_Allreduce ALLREDUCE_ARGS))
+ALL(reduce_scatter, REDUCE_SCATTER, REDUCE_SCATTER_PARAMS,
+    fortran_reduce_scatter(c_address(from), c_address(to), counts, PMPI_Type_f2c(*type),
+                           PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)))
+ALL(reduce_scatter_block, REDUCE_SCATTER_BLOCK, ALLREDUCE_PARAMS,
+    DO(espi_reduce_scatter_block ALLREDUCE_ARGS,
+       PMPI_Reduce_scatter_block ALLREDUCE_ARGS))
+
+#pragma GCC visibility pop
+
+#else
+
+#pragma GCC visibility push(default)
+
+/* The one of them that calls PMPI_*. */
+void mpi_barrier_f08_(MPI_Fint *comm, int *ierror);
+void mpi_barrier_f08_(MPI_Fint *comm, int *ierror)
+{
+    int code = MPI_Barrier(PMPI_Comm_f2c(*comm));
+    if (ierror)
+        *ierror = code;
+}
 
 #pragma GCC visibility pop
 

@@ -105,3 +105,30 @@ int espi_may_combine(MPI_Datatype type, MPI_Op op, struct espi_element *element)
     element->exact = is_exact(op, kinds ? kind_of(type) : 0);
     return measure_element(type, element);
 }
+
+/* ---- reductions ---- */
+
+void espi_reduction_combine(void *arg, void *into, const void *from, size_t bytes)
+{
+    const struct espi_reduction *r = arg;
+    MPI_Aint lb = r->element.lb;
+    if (bytes > 0)
+        PMPI_Reduce_local((const char *)from - lb, (char *)into - lb,
+                          (int)(bytes / r->element.bytes), r->type, r->op);
+}
+
+int espi_is_fixed(const struct espi_reduction *r)
+{
+    return !r->element.exact && espi_job.settings.trials != ESPI_TRIALS_ALL;
+}
+
+int64_t espi_reduction_bytes(struct espi_reduction *r, MPI_Count count)
+{
+    int64_t bytes;
+    if (count < 0 || !espi_bytes(1, r->type) ||
+        !espi_may_combine(r->type, r->op, &r->element) ||
+        __builtin_mul_overflow((int64_t)count, (int64_t)r->element.bytes, &bytes) ||
+        bytes > INT64_MAX / 2)
+        return -1;
+    return bytes;
+}

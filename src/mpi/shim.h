@@ -37,6 +37,7 @@ struct espi_job {
     int *node;   /* world rank -> node of net */
     MPI_Group world;
     int keyval;
+    int is_wide;     /* are ranks so far apart that short messages count? */
     int nonblocking; /* may calls go on while the program does something else? */
     int orderly;     /* must twins be made where the program makes communicators? */
 };
@@ -55,6 +56,17 @@ esp_status espi_library_read(char **text, uint64_t *length,
 esp_status espi_library_take(const char *text, uint64_t length,
                              const struct espi_protocol *protocol, struct esp_err *err);
 void espi_library_forget(void);
+
+/* Do all ranks say yes? Collective. */
+int espi_vote(int yes);
+
+/* Finds the nodes of all ranks, by the names of their hosts. Collective. */
+esp_status espi_find_job_nodes(struct esp_err *err);
+/* Makes the network that of the hosts with ranks, and takes the plan from outside (length
+ * 0: there is none) for it. One that is right, but for all hosts, is no reason to do
+ * without plans: others are made. */
+esp_status espi_take_plan(const char *text, size_t length, const char *name,
+                          struct esp_err *err);
 
 /* From now on collectives come to us. */
 void espi_hooks_wake(void);
@@ -96,7 +108,7 @@ struct espi_entry_trials {
 /* A decision, and the program that carries it out for messages of one size. */
 struct espi_entry {
     esp_op op;
-    int root, size_class; /* size_class < 0: the entry is free */
+    int root, size_class; /* size_class < 0: the entry is free; ESPI_BARRIER */
     uint64_t used;        /* clock of the last use */
     struct espi_choice choice;
     uint64_t bytes; /* what the program is compiled for; 0: not yet */
@@ -113,6 +125,12 @@ struct espi_entry {
     int no_backup; /* it is not for this plan */
     double first_s, period_s;
 };
+
+/* Of barriers, which are allgathers of a byte: a class of their own. */
+enum { ESPI_BARRIER = 0 }; /* derived: other classes begin later */
+
+/* What calls of the entry are called. */
+const char *espi_entry_name(const struct espi_entry *e);
 
 /* A plan of the advisor's that all ranks of the communicator have. */
 enum { ESPI_CLASSES = 50 }; /* derived: of sizes, by powers of two */
@@ -142,6 +160,7 @@ struct espi_comm {
     int has_rank_platform;
     int no_rank_platform; /* it cannot be made: all is native */
     struct espi_rank_platform rank_platform;
+    double longest_way_s; /* over a link between its ranks; 0: not known yet */
     double agree_s; /* predicted: what it takes that the ranks agree; 0: not known yet */
     unsigned
         tried[2]; /* natively, by plans: operations of which a call was timed, bits */
@@ -368,6 +387,7 @@ struct espi_call {
     uint64_t bytes;           /* of the message as plans count it; 0: the library's */
     struct espi_entry *entry; /* with a plan, or NULL */
     int decided;              /* was it weighed whose it is? */
+    int is_barrier;           /* the allgather is one */
     int later;                /* it must not wait for others */
     int is_fixed;             /* the same way each time: no trials */
     double ours_s, native_s;  /* predicted; 0: not */
@@ -418,6 +438,7 @@ int espi_is_alias(const struct espi_call *call, const void *a, const void *b,
 /* Is so little the library's without a further look, and without a note? Every rank finds
  * the same. */
 int espi_is_short(MPI_Count count, MPI_Datatype type);
+int espi_is_short_bytes(double bytes);
 
 /* The bytes of the parts of all ranks but the root, each of so many; 0: too many. */
 uint64_t espi_parts(const struct espi_call *call, uint64_t part);
@@ -531,7 +552,7 @@ int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, 
 int espi_allgather(const void *from, MPI_Count from_count, MPI_Datatype from_type,
                    void *to, MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm);
 
-/* Counts and places of an allgatherv: of the plain call or of its large variant. */
+/* Counts and places of parts: of the plain call or of its large variant. */
 struct espi_counts {
     const int *count, *at;
     const MPI_Count *large_count;
@@ -545,6 +566,14 @@ int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, 
                 int root, MPI_Comm comm);
 int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm);
+
+/* counts: without places. */
+int espi_reduce_scatter(const void *from, void *to, const struct espi_counts *counts,
+                        MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+int espi_reduce_scatter_block(const void *from, void *to, MPI_Count count,
+                              MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+int espi_barrier(MPI_Comm comm);
 
 /* ---- non-blocking calls ---- */
 

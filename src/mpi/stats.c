@@ -79,7 +79,7 @@ static void write_row(FILE *out, const struct row *row)
     espi_format_time(took, sizeof took, row->time_s);
     if (row->native_s > 0)
         espi_format_time(native, sizeof native, row->native_s);
-    fprintf(out, "%6d  %10s  %-22s  %-9s  %8llu  %10s  %10s  %10s\n", row->comm_size,
+    fprintf(out, "%6d  %10s  %-22s  %-14s  %8llu  %10s  %10s  %10s\n", row->comm_size,
             size, espi_quote(algo, sizeof algo, row->algo), row->call,
             (unsigned long long)row->calls, bytes, took, native);
 }
@@ -96,7 +96,7 @@ void espi_stats_note_trials(const struct espi_stats_trials *t)
 static void write_trials(FILE *out)
 {
     if (n_trials)
-        fprintf(out, "espalier: trials\n%-9s  %6s  %10s  %6s  %-22s  %-14s  %-7s  %s\n",
+        fprintf(out, "espalier: trials\n%-14s  %6s  %10s  %6s  %-22s  %-14s  %-7s  %s\n",
                 "call", "ranks", "up to", "root", "plan", "tried (native)", "verdict",
                 "faster by");
     for (size_t i = 0; i < n_trials; i++) {
@@ -105,17 +105,17 @@ static void write_trials(FILE *out)
         espi_format_bytes(size, sizeof size, (double)(UINT64_C(1) << t->size_class));
         if (t->margin > 0)
             snprintf(margin, sizeof margin, "%.2f", t->margin);
-        fprintf(out, "%-9s  %6d  %10s  %6d  %-22s  %5d %8d  %-7s  %s\n",
-                esp_op_name(t->op), t->ranks, size, t->root,
-                espi_quote(plan, sizeof plan, t->plan), t->n_plan, t->n_native,
-                t->ours ? "plan" : "native", margin);
+        fprintf(out, "%-14s  %6d  %10s  %6d  %-22s  %5d %8d  %-7s  %s\n",
+                t->size_class == ESPI_BARRIER ? "barrier" : esp_op_name(t->op), t->ranks,
+                size, t->root, espi_quote(plan, sizeof plan, t->plan), t->n_plan,
+                t->n_native, t->ours ? "plan" : "native", margin);
     }
 }
 
 static void write_rows(FILE *out)
 {
     fprintf(out,
-            "espalier: collectives as rank 0 saw them\n%6s  %10s  %-22s  %-9s  %8s  "
+            "espalier: collectives as rank 0 saw them\n%6s  %10s  %-22s  %-14s  %8s  "
             "%10s  %10s  %10s\n",
             "ranks", "up to", "algorithm", "call", "calls", "bytes", "time", "native?");
     for (size_t i = 0; i < n_rows; i++)

@@ -192,7 +192,7 @@ static void start_agreement(const struct espi_call *call, struct espi_entry_tria
 {
     if (PMPI_Iallreduce(t->own, t->all, WORDS * t->n_own, MPI_DOUBLE, MPI_MAX,
                         call->c->twin, &t->request) != MPI_SUCCESS)
-        espi_end_job(esp_op_name(call->op), "cannot agree with others on a time");
+        espi_end_job(espi_entry_name(call->timed), "cannot agree with others on a time");
     t->under_way = 1;
 }
 
@@ -239,7 +239,7 @@ static void tell_time(struct espi_entry *e, int contender, int is_new,
     if (espi_job.settings.log >= ESPI_LOG_DEBUG)
         espi_say(ESPI_LOG_DEBUG,
                  "%s from rank %d, about %llu bytes: %s took %.3g to %.3g s; now %s",
-                 esp_op_name(e->op), e->root, (unsigned long long)e->trials.bytes,
+                 espi_entry_name(e), e->root, (unsigned long long)e->trials.bytes,
                  is_plans_number(e, contender) ? e->choice.plan->algo : "native",
                  time.low_s, time.high_s,
                  is_plans_number(e, record->favourite) ? e->choice.plan->algo : "native");
@@ -253,7 +253,7 @@ static void settle_times(struct espi_entry *e)
         return;
     double start_s = espi_now_s();
     if (PMPI_Wait(&t->request, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-        espi_end_job(esp_op_name(e->op), "cannot agree with others on a time");
+        espi_end_job(espi_entry_name(e), "cannot agree with others on a time");
     for (int i = 0; i < t->n_own; i++)
         tell_time(e, t->contender[i], t->is_new[i], &t->all[i]);
     t->under_way = 0;

@@ -16,4 +16,10 @@ static inline struct esp_plan espi_plan_plain(const struct esp_plan *plan)
     return plain;
 }
 
+/* As esp_plan_write_stream, and how long planning took, if that is known: no two runs
+ * take the same, so that it is no part of files. */
+esp_status espi_plan_write_timed(const struct esp_plan *plan,
+                                 const struct esp_platform *p, FILE *out,
+                                 struct esp_err *err);
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/json_text.h"
 #include "base/number.h"
+#include "plan/plan.h"
 #include "platform/platform.h"
 
 static void put_number(FILE *out, const char *key, double value)
@@ -104,6 +105,15 @@ esp_status esp_plan_write_stream(const struct esp_plan *plan,
                                  const struct esp_platform *p, FILE *out,
                                  struct esp_err *err)
 {
+    struct esp_plan timeless = *plan;
+    timeless.plan_s = 0;
+    return espi_plan_write_timed(&timeless, p, out, err);
+}
+
+esp_status espi_plan_write_timed(const struct esp_plan *plan,
+                                 const struct esp_platform *p, FILE *out,
+                                 struct esp_err *err)
+{
     fprintf(out, "{\n  \"format\": \"espalier-plan/1\",\n  \"op\": \"%s\",\n  \"root\": ",
             esp_op_name(plan->op));
     espi_json_put_string(out, espi_node_name(p, plan->root));
@@ -125,7 +135,8 @@ esp_status esp_plan_write_stream(const struct esp_plan *plan,
         put_number(out, "makespan_bound_s", plan->makespan_bound_s);
         put_number(out, "makespan_ratio", plan->makespan_s / plan->makespan_bound_s);
     }
-    put_number(out, "plan_s", plan->plan_s);
+    if (plan->plan_s > 0)
+        put_number(out, "plan_s", plan->plan_s);
     if (plan->redundant) {
         fputs(",\n  \"redundant\": true", out);
         put_number(out, "patience", plan->patience);

@@ -1,5 +1,6 @@
 /* Reads platforms: finds out which format a text has and hands it to the format's reader.
  * What the text says counts more than what the file is called. */
+#include <float.h>
 #include <string.h>
 #include <strings.h>
 
@@ -7,6 +8,7 @@
 #include "base/input.h"
 #include "base/options.h"
 #include "base/scan.h"
+#include "platform/part.h"
 #include "platform/readers.h"
 
 static const char *const format_names[ESP_FORMAT_COUNT] = {
@@ -14,6 +16,8 @@ static const char *const format_names[ESP_FORMAT_COUNT] = {
     [ESP_FORMAT_MATRIX] = "matrix",   [ESP_FORMAT_EDGES] = "edges",
     [ESP_FORMAT_TIERS] = "tiers",     [ESP_FORMAT_SIMGRID] = "simgrid",
     [ESP_FORMAT_GRAPHML] = "graphml", [ESP_FORMAT_LINKS] = "links",
+    [ESP_FORMAT_SLURM] = "slurm",     [ESP_FORMAT_IBNET] = "ibnet",
+    [ESP_FORMAT_NCCL] = "nccl",
 };
 
 const char *esp_format_name(esp_format format)
@@ -45,6 +49,9 @@ static esp_format detect_xml(const char *text, size_t length, const char *where)
 {
     const char *graphml = memmem(text, length, "<graphml", 8);
     const char *platform = memmem(text, length, "<platform", 9);
+    const char *system = memmem(text, length, "<system", 7);
+    if (system && (!graphml || system < graphml) && (!platform || system < platform))
+        return ESP_FORMAT_NCCL;
     if (graphml && (!platform || graphml < platform))
         return ESP_FORMAT_GRAPHML;
     if (platform)
@@ -62,7 +69,7 @@ static int is_tiers_comment(struct espi_span line)
            (s.length >= sizeof head - 1 && memcmp(s.text, head, sizeof head - 1) == 0);
 }
 
-/* Tiers, matrix or edge list: by the comments at the head or the first line of data. */
+/* A format of lines: by the comments at the head or the first line of data. */
 static esp_format detect_lines(const char *text, size_t length, const char *where)
 {
     struct espi_lines lines;
@@ -77,6 +84,10 @@ static esp_format detect_lines(const char *text, size_t length, const char *wher
                 return ESP_FORMAT_TIERS;
             continue;
         }
+        if (espi_is_slurm_line(line))
+            return ESP_FORMAT_SLURM;
+        if (espi_is_ibnet_line(line))
+            return ESP_FORMAT_IBNET;
         if (espi_is_links_header(line))
             return ESP_FORMAT_LINKS;
         if (memchr(line.text, ',', line.length) || memchr(line.text, ';', line.length))
@@ -127,7 +138,8 @@ static esp_status read_matrix_pair(const struct espi_source *latency,
     esp_status status = espi_input_read(&in, bandwidth_path, err);
     if (status)
         return status;
-    struct espi_source bandwidth = {in.text, in.length, in.where, latency->model};
+    struct espi_source bandwidth = {
+        .text = in.text, .length = in.length, .where = in.where, .model = latency->model};
     status = espi_read_matrix(latency, &bandwidth, out, err);
     espi_input_done(&in);
     return status;
@@ -151,6 +163,12 @@ static esp_status read_text(esp_format format, const struct espi_source *source,
         return espi_read_tiers(source, out, err);
     case ESP_FORMAT_GRAPHML:
         return espi_read_graphml(source, out, err);
+    case ESP_FORMAT_SLURM:
+        return espi_read_slurm(source, out, err);
+    case ESP_FORMAT_IBNET:
+        return espi_read_ibnet(source, out, err);
+    case ESP_FORMAT_NCCL:
+        return espi_read_nccl(source, out, err);
     case ESP_FORMAT_SIMGRID:
         return espi_read_simgrid(source, out, err);
     default:
@@ -166,6 +184,38 @@ void esp_read_options_defaults_sized(struct esp_read_options *options, size_t si
     espi_options_give(options, size, &standard, sizeof standard);
 }
 
+/* A text of that format, and what the options say beside it. */
+static esp_status read_whole(esp_format format, const char *text, size_t length,
+                             const char *where, const struct esp_read_options *options,
+                             struct esp_platform **out, struct esp_err *err)
+{
+    struct esp_platform *p = NULL, *changed = NULL;
+    struct espi_source source = {text,
+                                 length,
+                                 where,
+                                 options->model,
+                                 options->rate_unit,
+                                 options->undirected,
+                                 options->link_Bps};
+    if ((options->rate_unit || options->undirected) && format != ESP_FORMAT_EDGES)
+        return espi_err(err, ESP_EUSAGE,
+                        "%s: --unit and --undirected are for edge lists, and this is %s",
+                        where, esp_format_name(format));
+    esp_status st = read_text(format, &source, options, &p, err);
+    if (st || !options->switches) {
+        if (!st)
+            *out = p;
+        return st;
+    }
+    st = espi_platform_with_switches(p, options->switches, &changed, err);
+    if (st == ESP_EINPUT)
+        espi_err_prefix(err, st, where);
+    esp_platform_free(p);
+    if (!st)
+        *out = changed;
+    return st;
+}
+
 static esp_status take_options(struct esp_read_options *ours,
                                const struct esp_read_options *given, struct esp_err *err)
 {
@@ -178,6 +228,8 @@ static esp_status take_options(struct esp_read_options *ours,
     if (!status && ours->model != ESP_MODEL_DEFAULT &&
         (unsigned)ours->model >= ESP_MODEL_COUNT)
         return espi_err(err, ESP_EUSAGE, "there is no model number %d", (int)ours->model);
+    if (!status && !(ours->link_Bps >= 0 && ours->link_Bps <= DBL_MAX))
+        return espi_err(err, ESP_EUSAGE, "link_Bps is not a number from 0 up");
     return status;
 }
 
@@ -193,12 +245,19 @@ esp_status esp_platform_parse(const char *text, size_t length, const char *where
         return status;
     if (length == 0)
         return espi_err(err, ESP_EINPUT, "%s: is empty", shown);
-    struct espi_source source = {text, length, shown, ours.model};
-    return read_text(choose_format(text, length, shown, &ours), &source, &ours, out, err);
+    return read_whole(choose_format(text, length, shown, &ours), text, length, shown,
+                      &ours, out, err);
 }
 
 esp_status esp_platform_read(const char *path, const struct esp_read_options *options,
                              struct esp_platform **out, struct esp_err *err)
+{
+    return espi_platform_read_as(path, options, NULL, out, err);
+}
+
+esp_status espi_platform_read_as(const char *path, const struct esp_read_options *options,
+                                 esp_format *found, struct esp_platform **out,
+                                 struct esp_err *err)
 {
     struct esp_read_options ours;
     struct espi_input in;
@@ -207,9 +266,10 @@ esp_status esp_platform_read(const char *path, const struct esp_read_options *op
         status = espi_input_read(&in, path, err);
     if (status)
         return status;
-    struct espi_source source = {in.text, in.length, in.where, ours.model};
-    status = read_text(choose_format(in.text, in.length, in.where, &ours), &source, &ours,
-                       out, err);
+    esp_format format = choose_format(in.text, in.length, in.where, &ours);
+    if (found)
+        *found = format;
+    status = read_whole(format, in.text, in.length, in.where, &ours, out, err);
     espi_input_done(&in);
     return status;
 }

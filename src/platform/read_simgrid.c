@@ -74,8 +74,10 @@ esp_status espi_read_simgrid(const struct espi_source *source, struct esp_platfo
         return status;
     status = how_it_ended(&child, source->where, err);
     if (!status) {
-        struct espi_source dump = {child.out, child.out_length, source->where,
-                                   source->model};
+        struct espi_source dump = {.text = child.out,
+                                   .length = child.out_length,
+                                   .where = source->where,
+                                   .model = source->model};
         status = espi_read_simgrid_dump(&dump, out, err);
     }
     espi_child_done(&child);

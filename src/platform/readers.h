@@ -14,10 +14,19 @@ struct espi_source {
     size_t length;
     const char *where; /* for messages; its base name becomes the platform's name */
     esp_model model;   /* ESP_MODEL_DEFAULT: the format's default */
+    /* Edge lists alone: as in esp_read_options. */
+    const char *rate_unit;
+    int undirected;
+    double link_Bps; /* of links of which nothing is said; 0: none */
 };
 
 esp_status espi_read_json(const char *text, size_t length, const char *where,
                           struct esp_platform **out, struct esp_err *err);
+
+/* As esp_platform_read; *found: which format it was; may be NULL. */
+esp_status espi_platform_read_as(const char *path, const struct esp_read_options *options,
+                                 esp_format *found, struct esp_platform **out,
+                                 struct esp_err *err);
 
 /* Two matrices of the same nodes; the model is that of the first. */
 esp_status espi_read_matrix(const struct espi_source *latency,
@@ -33,6 +42,16 @@ esp_status espi_read_tiers(const struct espi_source *source, struct esp_platform
                            struct esp_err *err);
 esp_status espi_read_graphml(const struct espi_source *source, struct esp_platform **out,
                              struct esp_err *err);
+
+esp_status espi_read_slurm(const struct espi_source *source, struct esp_platform **out,
+                           struct esp_err *err);
+/* Is this a line of topology.conf, or the first that counts of ibnetdiscover's? */
+int espi_is_slurm_line(struct espi_span line);
+int espi_is_ibnet_line(struct espi_span line);
+esp_status espi_read_ibnet(const struct espi_source *source, struct esp_platform **out,
+                           struct esp_err *err);
+esp_status espi_read_nccl(const struct espi_source *source, struct esp_platform **out,
+                          struct esp_err *err);
 
 /* Read by libsimgrid, in a process of its own. */
 esp_status espi_read_simgrid(const struct espi_source *source, struct esp_platform **out,

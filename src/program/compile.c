@@ -182,13 +182,20 @@ static void place_step(struct compiler *c, int stream, int slot, int lag, int pl
 static int make_steps(struct compiler *c)
 {
     const struct esp_schedule *s = c->plan->schedule;
+    int next = 0;
+    c->prog->slot_turn = ESPI_ARENA_NEW(c->arena, int, c->prog->slots);
+    if (!c->prog->slot_turn)
+        return -1;
+    memset(c->prog->slot_turn, 0xff, (size_t)c->prog->slots * sizeof(int));
     if (espi_program_count_steps(c->prog, c->round.count, c->arena))
         return -1;
     for (int k = 0; k < s->n_sends; k++) {
         const struct esp_send *x = &s->sends[k];
         int leg = c->legs.edge_start[c->first_edge[x->tree] + x->edge] + x->part;
-        place_step(c, c->stream_of[leg], c->tree_slots[c->tree_first[x->tree] + x->slice],
-                   x->lag, k);
+        int slot = c->tree_slots[c->tree_first[x->tree] + x->slice];
+        if (c->prog->slot_turn[slot] < 0)
+            c->prog->slot_turn[slot] = next++;
+        place_step(c, c->stream_of[leg], slot, x->lag, k);
     }
     return 0;
 }

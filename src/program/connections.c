@@ -101,7 +101,8 @@ static int64_t turn_of(const struct espi_connections *c, const struct espi_progr
 static int64_t slot_of(const struct espi_connections *c, const struct espi_program *prog,
                        const struct espi_step *step)
 {
-    return turn_of(c, prog, step) * prog->slots + step->slot;
+    int slot = prog->slot_turn ? prog->slot_turn[step->slot] : step->slot;
+    return turn_of(c, prog, step) * prog->slots + slot;
 }
 
 /* How far each tree is that the rank has the data of; -1: no such tree. */

@@ -57,6 +57,8 @@ struct espi_program {
     int n_trees;
     int *slot_tree;  /* slot -> tree */
     int *slot_index; /* slot -> how many slots of its tree come before it in the round */
+    int *slot_turn;  /* slot -> place in the order in which slots are begun; NULL: as they
+                        are numbered */
     int parts;       /* of the message, each tiled by slices of its own */
     int *slot_part;  /* slot -> part, in the order of the ranks that have one; NULL: one
                         part */

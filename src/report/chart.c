@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/err.h"
 #include "base/portable_math.h"
 #include "report/markup.h"
+#include "report/network.h"
 
 /* looks: pixels */
 enum {
@@ -199,6 +201,33 @@ void espi_chart_write(const struct espi_figure *figure, FILE *out)
     write_titles(out, figure);
     write_legend(out, figure);
     fputs("</svg>\n", out);
+}
+
+static const char file_style[] =
+    "svg{background:var(--paper)}.title{fill:var(--ink);font:600 18px "
+    "system-ui,sans-serif}";
+
+enum { FILE_HEAD = 44 }; /* looks: above the chart */
+
+esp_status espi_chart_file_write(const void *what, FILE *out, struct esp_err *err)
+{
+    const struct espi_figure *figure = what;
+    int lines = (figure->n_series + LEGEND_COLUMNS - 1) / LEGEND_COLUMNS;
+    int height = HEIGHT + lines * LEGEND_LINE + 6;
+
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+            "width=\"%d\" height=\"%d\" role=\"img\">\n<style>%s%s%s</style>\n"
+            "<rect width=\"100%%\" height=\"100%%\" style=\"fill:var(--paper)\"/>\n"
+            "<text class=\"title\" x=\"20\" y=\"28\">",
+            WIDTH, FILE_HEAD + height, WIDTH, FILE_HEAD + height, espi_network_style,
+            espi_chart_style, file_style);
+    espi_markup_text(out, figure->title);
+    fprintf(out, "</text>\n<svg y=\"%d\" width=\"%d\" height=\"%d\">\n", FILE_HEAD, WIDTH,
+            height);
+    espi_chart_write(figure, out);
+    fputs("</svg></svg>\n", out);
+    return ferror(out) ? espi_err(err, ESP_EIO, "cannot write the picture") : ESP_OK;
 }
 
 /* ---- the numbers ---- */

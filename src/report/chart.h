@@ -12,4 +12,7 @@ void espi_chart_table(const struct espi_figure *figure, FILE *out);
 
 extern const char espi_chart_style[];
 
+/* A figure as a file of its own (SVG); what: a struct espi_figure. */
+esp_status espi_chart_file_write(const void *what, FILE *out, struct esp_err *err);
+
 #endif

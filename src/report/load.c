@@ -8,6 +8,7 @@ int espi_load_init(struct espi_load *load, const struct esp_platform *p,
 {
     struct espi_resources *r = &load->resources;
 
+    load->p = p;
     if (espi_resources_init(r, p, slice_bytes, arena))
         return -1;
     load->busy_s = ESPI_ARENA_ZNEW(arena, double, r->n + 1);
@@ -25,6 +26,20 @@ int espi_load_init(struct espi_load *load, const struct esp_platform *p,
     return 0;
 }
 
+/* Where nodes have no ports: the busiest of its links. */
+static double busiest_link(const struct espi_load *load, const struct espi_rows *links,
+                           int node)
+{
+    const struct espi_resources *r = &load->resources;
+    double busy_s = 0;
+
+    for (int i = links->start[node]; i < links->start[node + 1]; i++)
+        for (int k = r->start[links->item[i]]; k < r->start[links->item[i] + 1]; k++)
+            if (r->resource[k] < r->first_cable)
+                busy_s = fmax(busy_s, load->busy_s[r->resource[k]]);
+    return busy_s;
+}
+
 double espi_load_of_node(const struct espi_load *load, int node)
 {
     const struct espi_resources *r = &load->resources;
@@ -36,5 +51,8 @@ double espi_load_of_node(const struct espi_load *load, int node)
         busy_s = load->busy_s[node];
     if (r->first_recv + node < r->first_link)
         busy_s = fmax(busy_s, load->busy_s[r->first_recv + node]);
+    if (load->p->model == ESP_MODEL_CAPACITY)
+        busy_s = fmax(busiest_link(load, &load->p->out, node),
+                      busiest_link(load, &load->p->in, node));
     return busy_s / load->most_s;
 }

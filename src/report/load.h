@@ -7,6 +7,7 @@
 #include "platform/resources.h"
 
 struct espi_load {
+    const struct esp_platform *p;
     struct espi_resources resources;
     double *busy_s; /* resource -> how long it is held for each slice of the message */
     double most_s;  /* the busiest */
@@ -17,7 +18,8 @@ int espi_load_init(struct espi_load *load, const struct esp_platform *p,
                    const struct esp_plan *plan, double slice_bytes,
                    struct espi_arena *arena);
 
-/* Of the busiest resource's time, what the node's busiest port has; 0 without ports. */
+/* Of the busiest resource's time, what the node's busiest port has; in the
+ * capacity model, its busiest link. */
 double espi_load_of_node(const struct espi_load *load, int node);
 
 #endif

@@ -27,7 +27,9 @@ const char espi_network_style[] =
     "--c0:#4aa8e0;--c1:#ff8c42;--c2:#35c99a;--c3:#e59cc6;--c4:#e0b93a;--c5:#86cdf5;"
     "--c6:#b08cf0;--c7:#c4a27a;--c8:#8b98a5}}"
     ".site{fill:var(--site);stroke:var(--line);stroke-opacity:.5}"
-    ".site-name{fill:var(--soft);font:600 16px system-ui,sans-serif;text-anchor:middle}"
+    ".site-name{fill:var(--soft);font:600 16px system-ui,sans-serif;text-anchor:middle;"
+    "paint-order:stroke;stroke:var(--paper);stroke-width:4;stroke-opacity:.8;"
+    "pointer-events:none}"
     ".link{stroke:var(--line);fill:none}"
     ".s0{stroke-width:.8;stroke-opacity:.35;stroke-dasharray:3 3}"
     ".s1{stroke-width:.9;stroke-opacity:.4}"
@@ -43,6 +45,7 @@ const char espi_network_style[] =
     ".node rect{fill:var(--paper);stroke:var(--soft);stroke-width:2}"
     ".node.side circle{fill:var(--cut);fill-opacity:.35}"
     ".node.root circle{fill:var(--ink)}"
+    ".node.relay circle{fill:var(--paper);stroke-width:1.4;stroke-dasharray:3 2}"
     ".node text{fill:var(--ink);font:13px system-ui,sans-serif;paint-order:stroke;"
     "stroke:var(--paper);stroke-width:3;stroke-opacity:.7}.node .left{text-anchor:end}"
     ".crowd .edge{stroke-width:1.3;stroke-opacity:.8}"
@@ -165,10 +168,25 @@ static void write_sites(const struct espi_network *net, FILE *out)
     fputs("<g class=\"sites\">", out);
     for (int g = 0; g < l->n_groups; g++) {
         const struct espi_group *k = &l->groups[g];
+        if (k->site >= 0)
+            fprintf(out,
+                    "<circle class=\"site\" data-s=\"%d\" cx=\"%d\" cy=\"%d\" "
+                    "r=\"%d\"/>",
+                    k->site, at(k->centre.x), at(k->centre.y), at(k->radius + 1.2));
+    }
+    fputs("</g>\n", out);
+}
+
+/* Above all else, so that no neighbour covers them. */
+static void write_site_names(const struct espi_network *net, FILE *out)
+{
+    const struct espi_picture_layout *l = &net->layout;
+
+    fputs("<g class=\"site-names\">", out);
+    for (int g = 0; g < l->n_groups; g++) {
+        const struct espi_group *k = &l->groups[g];
         if (k->site < 0)
             continue;
-        fprintf(out, "<circle class=\"site\" cx=\"%d\" cy=\"%d\" r=\"%d\"/>",
-                at(k->centre.x), at(k->centre.y), at(k->radius + 1.2));
         if (k->n_nodes < 2 && l->n_groups > LABELS_MAX)
             continue;
         fprintf(out, "<text class=\"site-name\" x=\"%d\" y=\"%d\">", at(k->centre.x),
@@ -390,22 +408,41 @@ static bool marked(const struct espi_network *net, int v)
     return net->near[v] == (2 * net->bound->n_cut <= net->p->n_nodes);
 }
 
+/* Does it help the targets without being one? */
+static bool relays(const struct espi_network *net, int v)
+{
+    const struct esp_plan *plan = net->n_plans ? net->plans[0] : NULL;
+
+    if (!plan || !plan->targets || v == net->root || espi_is_switch(net->p, v))
+        return false;
+    for (int i = 0; i < plan->n_targets; i++)
+        if (plan->targets[i] == v)
+            return false;
+    return true;
+}
+
 static void write_node(const struct espi_network *net, int v, FILE *out)
 {
     const struct esp_platform *p = net->p;
     const struct espi_group *group = &net->layout.groups[net->layout.group_of[v]];
     bool is_root = v == net->root, is_switch = espi_is_switch(p, v);
 
-    fprintf(out, "<g class=\"node%s%s%s\" data-n=\"%d\" transform=\"translate(%d %d)\">",
-            is_root ? " root" : "", is_switch ? " switch" : "",
+    bool is_relay = relays(net, v);
+
+    fprintf(out,
+            "<g class=\"node%s%s%s%s\" data-n=\"%d\" transform=\"translate(%d %d)\">",
+            is_root ? " root" : "", is_switch ? " switch" : "", is_relay ? " relay" : "",
             marked(net, v) ? " side" : "", v, x_of(net, v), y_of(net, v));
     if (is_switch)
         fputs("<rect x=\"-7\" y=\"-7\" width=\"14\" height=\"14\" rx=\"3\"/>", out);
     else
-        fprintf(out, "<circle r=\"%d\"/>", is_root ? 13 : 9);
+        fprintf(out, "<circle r=\"%d\"/>", is_root ? 13 : is_relay ? 6 : 9);
     fputs("<title>", out);
     espi_markup_text(out, espi_node_name(p, v));
-    fputs(is_root ? " (root)</title>" : "</title>", out);
+    fputs(is_root    ? " (root)</title>"
+          : is_relay ? " (no target)</title>"
+                     : "</title>",
+          out);
     if (p->n_nodes <= LABELS_MAX || is_root) {
         double out_x = net->layout.node[v].x - group->centre.x;
         fprintf(out, "<text%s x=\"%d\" y=\"%d\">", out_x < -0.5 ? " class=\"left\"" : "",
@@ -428,7 +465,9 @@ void espi_network_write(const struct espi_network *net, FILE *out)
     fputs("<g class=\"nodes\">", out);
     for (int v = 0; v < net->p->n_nodes; v++)
         write_node(net, v, out);
-    fputs("</g></g>\n", out);
+    fputs("</g>\n", out);
+    write_site_names(net, out);
+    fputs("</g>\n", out);
 }
 
 void espi_network_write_element(const struct espi_network *net, FILE *out)

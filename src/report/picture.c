@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -9,6 +10,7 @@
 #include "report/markup.h"
 
 enum { LINE = 24, HEAD = 70, TREES_MAX = 9, WIDTH_MIN = 900 }; /* looks: pixels */
+enum { TITLE_LETTER = 11 };                                    /* looks: pixels */
 
 const char *espi_plan_caption(const struct esp_plan *plan, char *out, size_t out_size)
 {
@@ -23,6 +25,22 @@ const char *espi_plan_caption(const struct esp_plan *plan, char *out, size_t out
     return out;
 }
 
+/* The first so many letters, with an ellipsis where there are more. */
+static void cut_title(char *out, size_t out_size, const char *text, int letters)
+{
+    const char *at = text;
+    uint32_t letter;
+    size_t n = 0;
+
+    for (int i = 0; *at && i < letters; i++) {
+        size_t step = espi_utf8(at, strlen(at), &letter);
+        at += step ? step : 1;
+    }
+    n = (size_t)(at - text);
+    snprintf(out, out_size, "%.*s%s", (int)(n < out_size - 4 ? n : out_size - 4), text,
+             *at ? "\xe2\x80\xa6" : "");
+}
+
 static int shown_trees(const struct esp_plan *plan)
 {
     return plan->n_trees < TREES_MAX ? plan->n_trees : TREES_MAX;
@@ -33,7 +51,9 @@ static int legend_lines(const struct espi_picture *picture)
     const struct espi_network *net = &picture->net;
     int lines = 2 + (net->n_drawn < net->n_pairs) + (net->bound != NULL);
 
-    return net->n_plans ? lines + 1 + shown_trees(net->plans[0]) : lines;
+    return net->n_plans
+               ? lines + 1 + (net->plans[0]->targets != NULL) + shown_trees(net->plans[0])
+               : lines;
 }
 
 static void put_line(FILE *out, int x, int y, const char *text)
@@ -116,6 +136,13 @@ static void write_legend(const struct espi_picture *picture, int y, FILE *out)
     if (net->n_plans == 0)
         return;
     put_line(out, 20, y, espi_plan_caption(net->plans[0], text, sizeof text));
+    if (net->plans[0]->targets) {
+        fprintf(out,
+                "<g class=\"node\"><circle r=\"9\" cx=\"40\" cy=\"%d\"/></g>"
+                "<g class=\"node relay\"><circle r=\"6\" cx=\"84\" cy=\"%d\"/></g>",
+                y + LINE - 5, y + LINE - 5);
+        put_line(out, 116, y += LINE, "targets, and hosts that are none");
+    }
     for (int t = 0; t < shown_trees(net->plans[0]); t++)
         write_tree_line(net->plans[0], t, y += LINE, out);
 }
@@ -144,8 +171,10 @@ esp_status espi_picture_write(const void *what, FILE *out, struct esp_err *err)
     espi_markup_text(out, picture->title);
     fprintf(out, "</title>\n<style>%s%s</style>\n", espi_network_style, frame_style);
     fputs("<rect width=\"100%\" height=\"100%\" style=\"fill:var(--paper)\"/>\n", out);
+    char title[512];
+    cut_title(title, sizeof title, picture->title, (total - 40) / TITLE_LETTER);
     fputs("<text class=\"title\" x=\"20\" y=\"42\">", out);
-    espi_markup_text(out, picture->title);
+    espi_markup_text(out, title);
     fprintf(out, "</text>\n<g transform=\"translate(%d %d)\">\n", (total - width) / 2,
             HEAD);
     espi_network_write(&picture->net, out);

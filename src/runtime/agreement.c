@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "platform/view.h"
 
 enum { WORDS_BYTES = 64 }; /* derived: a few numbers, and no more */
@@ -40,15 +41,73 @@ static double add_rounds(const struct espi_view *v)
     return total_s;
 }
 
-esp_status espi_predict_agreement(const struct esp_platform *team, double *out_s,
-                                  struct esp_err *err)
+typedef double measure_team(const struct espi_view *v, struct espi_arena *arena);
+
+/* measure gives NAN when out of memory. */
+static esp_status measure_words(const struct esp_platform *team, measure_team *measure,
+                                double *out_s, struct esp_err *err)
 {
     struct espi_arena arena;
     struct espi_view v;
     espi_arena_init(&arena);
     esp_status st = espi_view_init(&v, team, WORDS_BYTES, &arena, err);
-    if (!st)
-        *out_s = add_rounds(&v);
+    double s = st ? 0 : measure(&v, &arena);
     espi_arena_done(&arena);
+    if (isnan(s))
+        st = espi_err_nomem(err);
+    if (!st)
+        *out_s = s;
     return st;
+}
+
+static double all_rounds(const struct espi_view *v, struct espi_arena *arena)
+{
+    (void)arena;
+    return add_rounds(v);
+}
+
+esp_status espi_predict_agreement(const struct esp_platform *team, double *out_s,
+                                  struct esp_err *err)
+{
+    return measure_words(team, all_rounds, out_s, err);
+}
+
+/* Each goes on when it has heard from the one so far before it. */
+static double disseminate(const struct espi_view *v, struct espi_arena *arena)
+{
+    int n = v->g.n;
+    double *at_s = ESPI_ARENA_ZNEW(arena, double, n), last_s = 0;
+    double *next_s = ESPI_ARENA_ZNEW(arena, double, n), far_s = farthest_s(v);
+    if (!at_s || !next_s)
+        return NAN;
+    for (int by = 1; by < n; by *= 2) {
+        for (int i = 0; i < n; i++) {
+            int from = (i - by + n) % n;
+            next_s[i] = fmax(at_s[i], at_s[from] + lag_between(v, from, i, far_s));
+        }
+        double *swap = at_s;
+        at_s = next_s;
+        next_s = swap;
+    }
+    for (int i = 0; i < n; i++)
+        last_s = fmax(last_s, at_s[i]);
+    return last_s;
+}
+
+esp_status espi_predict_barrier(const struct esp_platform *team, double *out_s,
+                                struct esp_err *err)
+{
+    return measure_words(team, disseminate, out_s, err);
+}
+
+static double longest(const struct espi_view *v, struct espi_arena *arena)
+{
+    (void)arena;
+    return farthest_s(v);
+}
+
+esp_status espi_longest_way(const struct esp_platform *team, double *out_s,
+                            struct esp_err *err)
+{
+    return measure_words(team, longest, out_s, err);
 }

@@ -9,4 +9,13 @@
 esp_status espi_predict_agreement(const struct esp_platform *team, double *out_s,
                                   struct esp_err *err);
 
+/* What a barrier of the MPI library's own takes: by dissemination, as in MPICH, and in
+ * Open MPI among many ranks. */
+esp_status espi_predict_barrier(const struct esp_platform *team, double *out_s,
+                                struct esp_err *err);
+
+/* The longest that a few bytes take over one link of the team. */
+esp_status espi_longest_way(const struct esp_platform *team, double *out_s,
+                            struct esp_err *err);
+
 #endif

@@ -16,6 +16,7 @@
 #include "plan/plan.h"
 #include "plan/turn.h"
 #include "schedule/arrange.h"
+#include "runtime/agreement.h"
 #include "runtime/tuning.h"
 #include "select/contest.h"
 #include "select/slices.h"
@@ -181,6 +182,28 @@ static esp_status choose_turned(const struct esp_platform *team, esp_op op, int 
     return ESP_OK;
 }
 
+/* Where crossings count and bytes do not: the ranks get all that is to be combined by an
+ * allgather, one way instead of there and back. */
+static esp_status weigh_gathered(const struct esp_platform *team, double size_bytes,
+                                 const struct espi_choice_options *options,
+                                 struct espi_choice *choice, struct esp_err *err)
+{
+    double values[ESPI_ALGO_OPTIONS_MAX] = {0}, all_bytes = size_bytes * team->n_hosts;
+    struct espi_choice other = {0};
+    if (options->given || all_bytes > ESPI_GATHERED_BYTES ||
+        named_algo(options->algo, ESP_OP_ALLREDUCE, values))
+        return ESP_OK;
+    esp_status st = choose(team, ESP_OP_ALLGATHER, 0, all_bytes, options, &other, err);
+    if (!st && other.plan && (!choice->plan || other.ours_s < choice->ours_s)) {
+        struct espi_choice worse = *choice;
+        *choice = other;
+        choice->gathers = 1;
+        other = worse;
+    }
+    espi_choice_done(&other);
+    return st;
+}
+
 /* A plan from outside keeps its schedule, if the message is at least a round of it. */
 static esp_status schedule_choice(struct esp_plan *plan, const struct esp_platform *team,
                                   struct esp_err *err)
@@ -191,14 +214,16 @@ static esp_status schedule_choice(struct esp_plan *plan, const struct esp_platfo
                : espi_plan_schedule(plan, team, ESPI_EFFORT_QUICK, err);
 }
 
-static esp_status predict_library(const struct espi_native_library *library,
+static esp_status predict_library(const struct espi_choice_options *options,
                                   const struct esp_platform *team, esp_op op, int root,
                                   double size_bytes, struct espi_choice *choice,
                                   struct esp_err *err)
 {
-    esp_status st = library ? espi_native_predict(library, team, op, root, size_bytes,
-                                                  &choice->native_s, err)
-                            : ESP_OK;
+    const struct espi_native_library *library = options->library;
+    esp_status st = options->barrier ? espi_predict_barrier(team, &choice->native_s, err)
+                    : library ? espi_native_predict(library, team, op, root, size_bytes,
+                                                    &choice->native_s, err)
+                              : ESP_OK;
     if (!(choice->native_s > 0))
         choice->native_s = choice->ours_s;
     return st;
@@ -209,7 +234,7 @@ static int is_left(const struct espi_choice *choice, esp_op op, double size_byte
                    const struct espi_choice_options *options)
 {
     double margin = options->margin;
-    if (op == ESP_OP_BCAST && size_bytes <= ESPI_SHORT_BYTES)
+    if (op == ESP_OP_BCAST && size_bytes <= ESPI_SHORT_BYTES && !options->wide)
         margin *= ESPI_SHORT_MARGIN;
     return !options->force && choice->ours_s >= margin * choice->native_s;
 }
@@ -222,8 +247,10 @@ esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
     int turned = espi_op_collects(op) && !options->given;
     esp_status st = (turned ? choose_turned : choose)(team, op, root, size_bytes, options,
                                                       &choice, err);
+    if (!st && op == ESP_OP_ALLREDUCE)
+        st = weigh_gathered(team, size_bytes, options, &choice, err);
     if (!st && choice.plan)
-        st = predict_library(options->library, team, op, root, size_bytes, &choice, err);
+        st = predict_library(options, team, op, root, size_bytes, &choice, err);
     choice.is_native = choice.plan && is_left(&choice, op, size_bytes, options);
     if (choice.is_native && !options->keep)
         espi_choice_done(&choice);

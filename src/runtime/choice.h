@@ -20,12 +20,17 @@ struct espi_choice_options {
     const struct esp_plan *given;
     /* What the MPI library does; NULL: as good as ours, as far as is known. */
     const struct espi_native_library *library;
+    int wide;    /* ranks are far apart: what short messages take is the ways' length */
+    int barrier; /* the call is a barrier, for which the plan is an allgather */
 };
 
 struct espi_choice {
     struct esp_plan
         *plan;     /* NULL: the MPI library's own; else with its slice_bytes set */
     int is_native; /* the MPI library's own is predicted better than the plan */
+    /* An allreduce: the plan is an allgather of all that is to be combined, which each
+     * rank does for itself, in the order of ranks. */
+    int gathers;
     double ours_s; /* predicted; 0: no plan was found */
     double native_s;
 };

@@ -19,8 +19,7 @@ static int same_up_to_dot(const char *a, const char *b)
     return n == strcspn(b, ".") && memcmp(a, b, n) == 0;
 }
 
-/* The node of that name; a short name may stand for a long one if only one fits. */
-static int find_node(const struct esp_platform *net, const char *name, int *several)
+int espi_find_host(const struct esp_platform *net, const char *name, int *several)
 {
     int node = esp_platform_find_node(net, name), found = -1;
     *several = 0;
@@ -44,7 +43,7 @@ esp_status espi_find_nodes(const struct esp_platform *net, int n,
         char quoted[80];
         node[i] = i && strcmp(host_name[i], host_name[i - 1]) == 0
                       ? node[i - 1]
-                      : find_node(net, host_name[i], &several);
+                      : espi_find_host(net, host_name[i], &several);
         if (node[i] >= 0)
             continue;
         espi_quote(quoted, sizeof quoted, host_name[i]);

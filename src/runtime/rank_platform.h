@@ -16,6 +16,10 @@ struct espi_rank_platform {
     int *link;   /* link of the network -> link of p, -1: not in it; or NULL */
 };
 
+/* The host of that name, else the one of the same name up to the first dot; -1: there is
+ * none, or there are *several. */
+int espi_find_host(const struct esp_platform *net, const char *name, int *several);
+
 /* Finds the node of each rank by the name of its host: the whole name, else what stands
  * before the first dot of either. ESP_EINPUT names the first host that is not there. */
 esp_status espi_find_nodes(const struct esp_platform *net, int n,

@@ -21,6 +21,33 @@
  * predicted and plans up to 1.6 times; not judged on other networks */
 #define ESPI_SHORT_MARGIN 0.5
 
+/* Where no way is as long as this, messages below ESPI_SHORT_LIMIT_BYTES are left to the
+ * MPI library without a further look. It is the light's for 100 km, one way, which tells
+ * sites from what switches add.
+ * unit: s
+ * trades: larger, short messages between near sites get no plans; smaller, all short
+ * calls on one LAN pay for a look that finds nothing
+ * shown by: bench/overhead
+ * chosen on: not measured; as espalier measure tells sites apart */
+#define ESPI_WIDE_S 0.5e-3
+
+/* See ESPI_WIDE_S.
+ * unit: bytes
+ * trades: larger, messages of middle sizes get no plans; smaller, short calls on one LAN
+ * pay for a look that finds nothing
+ * shown by: bench/grid
+ * chosen on: the preset testbed, 1 to 64 KB (docs/testbed.md) */
+#define ESPI_SHORT_LIMIT_BYTES 8192
+
+/* Allreduces in which the ranks get more than that in all are not looked at as
+ * allgathers.
+ * unit: bytes
+ * trades: larger, planning takes longer, for messages of which the bytes count; smaller,
+ * short allreduces go to a rank and back
+ * shown by: test_latency
+ * chosen on: not measured */
+#define ESPI_GATHERED_BYTES 65536
+
 /* What travels together in an allgather is packed, in several copies: so much at
  * most.
  * unit: bytes

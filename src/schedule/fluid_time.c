@@ -2,6 +2,7 @@
  * its end, of a long one a part. */
 #include <math.h>
 
+#include "base/portable_math.h"
 #include "plan/ops.h"
 #include "schedule/replay_fluid.h"
 
@@ -20,7 +21,23 @@ struct pacing {
     int64_t rounds; /* of the first message that is played */
     int64_t most;   /* of the last, if the pace has not settled before; 0: all */
     double settled; /* by so little the pace may differ from that of half as many */
+    double load_s;  /* what a slice takes of the busiest resource: no pace is faster */
 };
+
+/* Over a round, for the slices that the uses are of. -1: out of memory. */
+static double busiest_s(const struct espi_fluid_message *m, struct espi_arena *arena)
+{
+    const struct espi_arc_uses *u = m->uses;
+    double *taken_s = ESPI_ARENA_ZNEW(arena, double, u->n_resources), most_s = 0;
+    for (int k = 0; k < m->a->order.n && taken_s; k++) {
+        int arc = m->a->legs.leg[m->a->order.op[k].leg].arc;
+        for (int i = u->start[arc]; i < u->start[arc + 1]; i++) {
+            taken_s[u->resource[i]] += u->time_s[i];
+            most_s = espi_max(most_s, taken_s[u->resource[i]]);
+        }
+    }
+    return taken_s ? most_s / m->a->round.slots : -1;
+}
 
 /* Of plans with many sends a round some rounds are played all the same. */
 static int64_t rounds_of(const struct espi_arrangement *a, int64_t sends)
@@ -39,8 +56,10 @@ static int fills_to_the_end(double half_s, double whole_s, int64_t times)
 
 /* The makespans of two messages tell what a slice more takes. They are doubled until the
  * second takes longer than the first by more than filling the trees does and the pace has
- * settled, or they are as long as the message, or as is allowed. 1: trees were still
- * filling then; -1: out of memory. */
+ * settled, or they are as long as the message, or as is allowed. Before far hosts begin
+ * to receive, near ones may have more of a network than they keep: a pace that is faster
+ * than the busiest resource has not settled, and the rest follows at that of the
+ * resource. 1: trees were still filling then; -1: out of memory. */
 static int find_pace(const struct espi_fluid_message *m, const struct pacing *w,
                      struct espi_fluid_player *player, struct espi_played *out)
 {
@@ -60,20 +79,24 @@ static int find_pace(const struct espi_fluid_message *m, const struct pacing *w,
         old_s = out->pace_s;
         out->pace_s = (second_s - first_s) / (double)(second - first);
         fills = 2 * (second_s - first_s) < first_s;
-        moves = fills || fabs(out->pace_s - old_s) > w->settled * out->pace_s;
+        moves = fills || fabs(out->pace_s - old_s) > w->settled * out->pace_s ||
+                out->pace_s < w->load_s * (1 - w->settled);
         first = second;
         late = fills && fills_to_the_end(first_s, second_s, most / first);
         first_s = second_s;
     } while (first < all && moves && first < most && !(late && most < all));
+    out->pace_s = fmax(out->pace_s, w->load_s);
     out->finish_s = second_s + (double)(all - first) * out->pace_s;
     return first < all && fills;
 }
 
-static int follow_pace(const struct espi_fluid_message *m, const struct pacing *w,
+static int follow_pace(const struct espi_fluid_message *m, struct pacing w,
                        struct espi_arena *arena, struct espi_played *out)
 {
-    struct espi_fluid_player *player = espi_fluid_player_new(m, arena);
-    int found = player ? find_pace(m, w, player, out) : -1;
+    w.load_s = busiest_s(m, arena);
+    struct espi_fluid_player *player =
+        w.load_s < 0 ? NULL : espi_fluid_player_new(m, arena);
+    int found = player ? find_pace(m, &w, player, out) : -1;
     espi_fluid_player_done(player);
     return found;
 }
@@ -157,13 +180,13 @@ int espi_fluid_time(const struct esp_platform *p, const struct espi_arrangement 
     if (message_init(&m, &uses, p, slice_bytes, arena))
         return -1;
     int64_t rounds = rounds_of(a, claim ? ESPI_FLUID_CLAIM : ESPI_FLUID_WEIGH);
-    struct pacing w = {claim ? rounds / 4 : rounds / 2,
-                       claim ? rounds_of(a, ESPI_FLUID_PATIENCE * ESPI_FLUID_CLAIM)
-                             : rounds,
-                       claim ? ESPI_PACE_SETTLED : INFINITY};
+    struct pacing w = {
+        .rounds = claim ? rounds / 4 : rounds / 2,
+        .most = claim ? rounds_of(a, ESPI_FLUID_PATIENCE * ESPI_FLUID_CLAIM) : rounds,
+        .settled = claim ? ESPI_PACE_SETTLED : INFINITY};
     if (m.n_slices <= rounds * slots)
         return play_whole(&m, arena, &out->finish_s);
-    int moves = follow_pace(&m, &w, arena, out);
+    int moves = follow_pace(&m, w, arena, out);
     return moves > 0 ? follow_line(&m, p, rounds, slice_bytes, arena, out) : moves;
 }
 
@@ -185,7 +208,7 @@ int espi_fluid_pace(const struct esp_platform *p, const struct espi_arrangement 
     w.rounds = w.rounds < rounds / 2 ? w.rounds : rounds / 2;
     m.n_slices = rounds * slots;
     if (message_init(&m, &uses, p, o->slice_bytes, arena) ||
-        follow_pace(&m, &w, arena, &played))
+        follow_pace(&m, w, arena, &played))
         return -1;
     *pace_s = played.pace_s;
     return 0;

@@ -325,23 +325,26 @@ static void pass_moment(struct fluid *f)
 
 /* ---- set-up ---- */
 
-/* The slots of a round, those of each tree together; f->tree_first[t]: its first. */
+/* The slots of a round in the order of its first sends of each, those of a tree together;
+ * f->tree_first[t]: its first. */
 static int *slots_by_tree(struct fluid *f, struct espi_arena *a)
 {
     const struct espi_round *round = &f->a->round;
-    int n_trees = f->legs->plan->n_trees;
-    int *slot_tree = ESPI_ARENA_NEW(a, int, round->slots);
+    const struct espi_order *order = &f->a->order;
+    int n_trees = f->legs->plan->n_trees, next = 0;
     int *slot = ESPI_ARENA_NEW(a, int, round->slots);
-    int *given = ESPI_ARENA_NEW(a, int, n_trees);
     f->tree_first = ESPI_ARENA_ZNEW(a, int, (size_t)n_trees + 1);
-    if (!slot_tree || !slot || !given || !f->tree_first)
+    if (!slot || !f->tree_first)
         return NULL;
     for (int t = 0; t < n_trees; t++)
         f->tree_first[t + 1] = f->tree_first[t] + round->count[t];
-    espi_round_lay(round, n_trees, round->slots, slot_tree, given);
-    memset(given, 0, (size_t)n_trees * sizeof *given);
-    for (int k = 0; k < round->slots; k++)
-        slot[f->tree_first[slot_tree[k]] + given[slot_tree[k]]++] = k;
+    memset(slot, 0xff, (size_t)round->slots * sizeof *slot);
+    for (int k = 0; k < order->n; k++) {
+        const struct espi_op *op = &order->op[k];
+        int i = f->tree_first[f->legs->leg[op->leg].tree] + op->slice;
+        if (slot[i] < 0)
+            slot[i] = next++;
+    }
     return slot;
 }
 

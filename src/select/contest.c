@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/watch.h"
 #include "cost/cost.h"
 #include "plan/ops.h"
 #include "platform/platform.h"
@@ -146,7 +147,7 @@ esp_status espi_contest_offer(struct espi_contest *c, struct esp_plan *plan,
 {
     struct espi_verdict verdict = {.judged_s = INFINITY};
     esp_status st = ESP_OK;
-    if (!is_known(c, plan))
+    if (!is_known(c, plan) && !(c->best && espi_watch_is_over()))
         st = espi_judge_plan(&c->judge, plan, limit_s(c), &verdict, err);
     if (st || !(verdict.judged_s < limit_s(c))) {
         esp_plan_free(plan);
@@ -156,6 +157,7 @@ esp_status espi_contest_offer(struct espi_contest *c, struct esp_plan *plan,
     plan->slice_bytes = espi_slices(c->judge.size_bytes, verdict.slice_bytes).bytes;
     plan->makespan_s = verdict.finish_s;
     place_plan(c, (struct espi_placed){plan, verdict});
+    espi_watch_found(c->verdict.finish_s);
     return ESP_OK;
 }
 
@@ -244,7 +246,7 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     struct esp_plan *plan = NULL;
     char text[ESPI_CANDIDATE_TEXT];
     if (is_decided(c) || !espi_algo_applies(algo, own.p) ||
-        (c->is_over && c->is_over(c->is_over_arg)))
+        (c->is_over && c->is_over(c->is_over_arg)) || (c->best && espi_watch_is_over()))
         return ESP_OK;
     espi_algo_format(algo, options, text, sizeof text);
     request.algo = text;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/watch.h"
 #include "base/err.h"
 #include "cost/cost.h"
 #include "plan/ops.h"
@@ -428,6 +429,8 @@ static esp_status try_slices(const struct espi_judge *j, const struct esp_plan *
     if (i < 0 || i >= s->n || !(s->least_s[i] < best->limit_s))
         return ESP_OK;
     s->least_s[i] = INFINITY;
+    if (best->at >= 0 && espi_watch_is_over())
+        return ESP_OK;
     esp_status st = time_finish(j, plan, s, i, &finish_s, err);
     double judged_s = espi_with_messages_s(j->p, finish_s, s->messages_s[i]);
     if (!st && judged_s < best->limit_s)

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/watch.h"
 #include "plan/ops.h"
 #include "select/contest.h"
 #include "select/settle_slices.h"
@@ -90,18 +91,15 @@ static esp_status hold_finals(const struct espi_task *with, const struct espi_al
     return st;
 }
 
-esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request *asked,
-                         struct esp_plan **out, struct esp_err *err)
+static esp_status make_asked(const struct esp_platform *p, struct esp_request *asked,
+                             struct esp_plan **out, struct esp_err *err)
 {
-    double start_s = espi_now_s();
-    struct esp_request request;
+    struct esp_request request = *asked;
     struct espi_played_claims claims = {.n = 0};
     struct espi_task with = {.p = p, .request = &request, .claims = &claims};
     struct esp_plan *plan = NULL;
     const struct espi_algo *algo;
-    esp_status st = espi_request_take(&request, asked, err);
-    if (!st)
-        st = espi_algo_parse(request.algo, &algo, with.option, err);
+    esp_status st = espi_algo_parse(request.algo, &algo, with.option, err);
     if (st)
         return st;
     int open = is_open(algo, request.algo);
@@ -121,7 +119,23 @@ esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request 
         esp_plan_free(plan);
         return st;
     }
-    plan->plan_s = espi_now_s() - start_s;
     *out = plan;
     return ESP_OK;
+}
+
+esp_status esp_plan_make(const struct esp_platform *p, const struct esp_request *asked,
+                         struct esp_plan **out, struct esp_err *err)
+{
+    struct esp_request request;
+    struct espi_watch watch;
+    esp_status st = espi_request_take(&request, asked, err);
+    if (st)
+        return st;
+    espi_watch_begin(&watch, ESPI_BUDGET_SEARCH_PART * request.budget_s, request.progress,
+                     request.progress_arg);
+    st = make_asked(p, &request, out, err);
+    espi_watch_end(&watch);
+    if (!st)
+        (*out)->plan_s = espi_now_s() - watch.start_s;
+    return st;
 }

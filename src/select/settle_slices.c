@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/err.h"
+#include "base/watch.h"
 #include "cost/cost.h"
 #include "plan/ops.h"
 #include "plan/plan.h"
@@ -125,7 +126,8 @@ esp_status espi_settle_slices(const struct esp_platform *p,
 {
     struct settling s = {.p = p, .request = request, .plan = plan, .bare = {.n = 0}};
     struct best_size best = {INFINITY, -1};
-    if (request->slice_bytes != ESP_SLICE_AUTO || espi_plan_has_steps(plan))
+    if (request->slice_bytes != ESP_SLICE_AUTO || espi_plan_has_steps(plan) ||
+        espi_watch_is_over())
         return ESP_OK;
     s.n = espi_slice_sizes(plan->size_bytes, espi_plan_parts(plan, p->n_hosts), s.bytes);
     espi_arena_init(&s.arena);

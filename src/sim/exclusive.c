@@ -14,7 +14,11 @@
 #include "sim/sim.h"
 
 /* At equal times arrivals come before wake-ups, so that who wakes sees what is there. */
-enum { ARRIVAL /* of a state, of the stream `about` */, WAKE_UP /* of a resource */ };
+enum {
+    ARRIVAL,  /* of a state, of the stream `about` */
+    WAKE_UP,  /* of a resource */
+    LOOSENING /* of the order of receives */
+};
 
 enum { RUNNING, WAITS_FOR_DATA, WAITS_FOR_TURN, QUEUED, DONE };
 
@@ -252,17 +256,28 @@ static void wake_waiting(struct engine *g, int resource)
     plan_wake_up(g, resource);
 }
 
-/* The order in which receives are kept. One that waits for what never comes would hold up
- * all the others: where nodes stop or links go down receives happen as they come. */
-static espi_ordering kept_order(const struct espi_sim *sim)
+/* Until when the order of receives is kept. One that waits for what never comes would
+ * hold up all the others: from the moment that a node stops or a link goes down receives
+ * happen as they come. Nothing before that moment hangs on it. */
+static double order_kept_s(const struct espi_sim *sim)
 {
     const struct esp_sim_options *o = sim->options;
-    if (o->n_stops > 0 || sim->prog->ordered == ESPI_FREE)
-        return ESPI_UNORDERED;
+    double until_s = sim->prog->ordered == ESPI_FREE ? 0 : INFINITY;
+    for (int r = 0; r < sim->prog->n_ranks; r++)
+        until_s = fmin(until_s, sim->stop_s[r]);
     for (int i = 0; i < o->n_changes; i++)
         if (o->changes[i].factor == 0)
-            return ESPI_UNORDERED;
-    return sim->prog->ordered;
+            until_s = fmin(until_s, o->changes[i].at_s);
+    return until_s;
+}
+
+/* From now on receives happen as they come. */
+static void loosen_order(struct engine *g)
+{
+    g->ordered = ESPI_UNORDERED;
+    for (int r = 0; r < g->prog->n_ranks; r++)
+        if (g->status[r] == WAITS_FOR_TURN)
+            run_rank(g, r);
 }
 
 static int engine_init(struct engine *g, struct espi_sim *sim)
@@ -270,7 +285,10 @@ static int engine_init(struct engine *g, struct espi_sim *sim)
     const struct espi_program *prog = sim->prog;
     struct espi_arena *a = sim->arena;
     int n = prog->n_ranks;
-    *g = (struct engine){.sim = sim, .prog = prog, .ordered = kept_order(sim)};
+    *g = (struct engine){.sim = sim,
+                         .prog = prog,
+                         .ordered =
+                             order_kept_s(sim) > 0 ? prog->ordered : ESPI_UNORDERED};
     g->send_round = ESPI_ARENA_ZNEW(a, int64_t, n);
     g->recv_round = ESPI_ARENA_ZNEW(a, int64_t, n);
     g->send_at = ESPI_ARENA_ZNEW(a, int, n);
@@ -294,15 +312,20 @@ esp_status espi_run_exclusive(struct espi_sim *sim, struct esp_err *err)
     struct engine g;
     if (engine_init(&g, sim))
         return espi_err_nomem(err);
+    double kept_s = order_kept_s(sim);
+    if (kept_s > 0 && isfinite(kept_s))
+        push_event(&g, (struct espi_event){kept_s, LOOSENING, -1, -1});
     for (int r = 0; r < sim->prog->n_ranks; r++)
         if (g.status[r] == RUNNING)
             run_rank(&g, r);
     while (g.events.size > 0 && !g.out_of_memory) {
         struct espi_event e = espi_events_pop(&g.events);
         g.now_s = e.at_s;
-        sim->events++;
+        sim->events += e.kind != LOOSENING;
         if (e.kind == ARRIVAL)
             end_transfer(&g, &e);
+        else if (e.kind == LOOSENING)
+            loosen_order(&g);
         else
             wake_waiting(&g, e.id);
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/watch.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "solve/cover.h"
@@ -150,7 +151,8 @@ static esp_status generate_columns(struct espi_mc *mc, int max_rounds,
     int n = mc->net->res.n;
     esp_status st = espi_tree_mix_lp_solve(&mc->mx, ESPI_LP_PRIMAL, NULL, err);
     memcpy(mc->best_price, mc->mx.price, (size_t)n * sizeof *mc->best_price);
-    for (; !st && mc->rounds < max_rounds && !is_closed(mc); mc->rounds++) {
+    for (; !st && mc->rounds < max_rounds && !is_closed(mc) && !espi_watch_is_over();
+         mc->rounds++) {
         int added = 0;
         for (int i = 0; i < 3 && (mc->exact || !added || i < 2); i++) {
             int got = ask_for_trees(mc, smooths[i]);

@@ -29,13 +29,25 @@ struct cut_program {
     int *row_owner; /* row -> what it says */
     int *row_what;
     size_t rows, owner_room, what_room;
+    size_t solved_rows; /* of the last solution: later ones have no duals yet */
     int budget_row;
     int cuts, rounds, patience;
-    double least_s; /* known of the time, in units */
+    double least_s;              /* known of the time, in units */
+    struct espi_priced_cuts all; /* cuts, by number */
 };
 
 /* Kinds of rows whose duals are prices of links. */
-enum row_kind { ROW_OTHER, ROW_LINK, ROW_LIMIT, ROW_RELAY };
+enum row_kind { ROW_OTHER, ROW_LINK, ROW_LIMIT, ROW_RELAY, ROW_CUT };
+
+int espi_priced_cuts_add(struct espi_priced_cuts *cuts, const unsigned char *side, int n)
+{
+    size_t at = (size_t)cuts->count * (size_t)n;
+    if (espi_grow((void **)&cuts->side, &cuts->room, at + (size_t)n, 1))
+        return -1;
+    memcpy(cuts->side + at, side, (size_t)n);
+    cuts->count++;
+    return 0;
+}
 
 /* ---- rows ---- */
 
@@ -130,8 +142,9 @@ static int add_cut(struct cut_program *c)
     for (int e = 0; e < g->m; e++)
         if (c->side[g->tail[e]] && !c->side[g->head[e]])
             put_term(c, n++, c->first_link + e, 1);
-    c->cuts++;
-    return add_row(c, n, 1, INFINITY, ROW_OTHER, -1);
+    if (espi_priced_cuts_add(&c->all, c->side, c->n))
+        return -1;
+    return add_row(c, n, 1, INFINITY, ROW_CUT, c->cuts++);
 }
 
 static int add_first_cuts(struct cut_program *c)
@@ -348,12 +361,18 @@ static double value_of(const struct cut_program *c, const double *cost)
 
 /* Solves, with what is violated added again and again, until nothing is or the bound has
  * not risen by much for so many rounds. */
+static espi_lp_result solve_rows(struct cut_program *c, espi_lp_method method)
+{
+    c->solved_rows = c->rows;
+    return espi_lp_solve(c->lp, method);
+}
+
 static esp_status solve_cuts(struct cut_program *c, espi_lp_method method, int patience,
                              espi_lp_result *result, struct esp_err *err)
 {
     double best = -INFINITY;
     for (int round = 0, flat = 0; round < ESPI_PRICED_ROUNDS; round++) {
-        *result = espi_lp_solve(c->lp, round ? ESPI_LP_DUAL : method);
+        *result = solve_rows(c, round ? ESPI_LP_DUAL : method);
         if (*result == ESPI_LP_INFEASIBLE)
             return ESP_OK;
         if (*result != ESPI_LP_OPTIMAL)
@@ -369,7 +388,7 @@ static esp_status solve_cuts(struct cut_program *c, espi_lp_method method, int p
         if (!found || flat >= patience)
             return ESP_OK;
     }
-    *result = espi_lp_solve(c->lp, ESPI_LP_DUAL);
+    *result = solve_rows(c, ESPI_LP_DUAL);
     return ESP_OK;
 }
 
@@ -379,7 +398,7 @@ static void find_prices(const struct cut_program *c, double *price)
     const double *dual = espi_lp_duals(c->lp);
     const struct espi_digraph *g = &c->m->net.g;
     memcpy(price, c->cost + c->first_link, (size_t)c->links * sizeof *price);
-    for (size_t i = 0; i < c->rows; i++) {
+    for (size_t i = 0; i < c->solved_rows; i++) {
         double worth = dual[i] < 0 ? -dual[i] : 0;
         int owner = c->row_owner[i];
         if (c->row_what[i] == ROW_LINK)
@@ -413,6 +432,7 @@ static esp_status take_program(struct cut_program *c, struct espi_arena *a,
     esp_status st = espi_lp_create(&c->lp, err);
     if (st)
         return st;
+    espi_lp_perturb(c->lp, 1);
     if (add_columns(c, a) || add_limit_rows(c) || add_first_cuts(c))
         return espi_err_nomem(err);
     for (int v = 0; v < c->n; v++)
@@ -449,8 +469,23 @@ static int add_task_rows(struct cut_program *c)
     return add_row(c, n, -INFINITY, task->budget_usd / largest, ROW_OTHER, -1);
 }
 
-static esp_status solve_task(struct cut_program *c, struct espi_priced_bound *out,
-                             struct esp_err *err)
+static int keep_tight_cuts(const struct cut_program *c, struct espi_arena *arena,
+                           struct espi_priced_bound *out)
+{
+    const double *dual = espi_lp_duals(c->lp);
+    size_t n = (size_t)c->n;
+    out->tight.side = ESPI_ARENA_NEW(arena, unsigned char, (size_t)c->all.count *n + 1);
+    if (!out->tight.side)
+        return -1;
+    for (size_t i = 0; i < c->solved_rows; i++)
+        if (c->row_what[i] == ROW_CUT && dual[i] > 0)
+            memcpy(out->tight.side + (size_t)out->tight.count++ * n,
+                   c->all.side + (size_t)c->row_owner[i] * n, n);
+    return 0;
+}
+
+static esp_status solve_task(struct cut_program *c, struct espi_arena *arena,
+                             struct espi_priced_bound *out, struct esp_err *err)
 {
     espi_lp_result result;
     memset(c->cost, 0, (size_t)(c->first_link + c->links) * sizeof *c->cost);
@@ -479,7 +514,7 @@ static esp_status solve_task(struct cut_program *c, struct espi_priced_bound *ou
     memcpy(out->y, espi_lp_values(c->lp) + c->first_link,
            (size_t)c->links * sizeof *out->y);
     find_prices(c, out->price);
-    return ESP_OK;
+    return keep_tight_cuts(c, arena, out) ? espi_err_nomem(err) : ESP_OK;
 }
 
 static double typical_s(const struct espi_priced_model *m)
@@ -507,7 +542,7 @@ esp_status espi_priced_bound(const struct espi_priced_model *m, int patience,
         return espi_err_nomem(err);
     esp_status st = take_program(&c, arena, err);
     if (!st)
-        st = solve_task(&c, out, err);
+        st = solve_task(&c, arena, out, err);
     out->rounds = c.rounds;
     out->cuts = c.cuts;
     out->unit_s = c.unit_s;
@@ -515,5 +550,6 @@ esp_status espi_priced_bound(const struct espi_priced_model *m, int patience,
     espi_lp_free(c.lp);
     espi_free(c.row_owner);
     espi_free(c.row_what);
+    espi_free(c.all.side);
     return st;
 }

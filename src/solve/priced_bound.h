@@ -15,6 +15,16 @@
 
 #include "solve/priced_model.h"
 
+/* Cuts: as many bytes each as there are nodes, 1 on the root's side. */
+struct espi_priced_cuts {
+    int count;
+    unsigned char *side;
+    size_t room;
+};
+
+/* 0, or -1: out of memory. */
+int espi_priced_cuts_add(struct espi_priced_cuts *cuts, const unsigned char *side, int n);
+
 struct espi_priced_bound {
     double fastest_s; /* no plan takes less, whatever it costs */
     double objective; /* no plan within deadline and budget has less */
@@ -22,7 +32,8 @@ struct espi_priced_bound {
     double *y;     /* by link */
     double *price; /* by link, in units of the objective: at which trees are cheap that
                       make good plans */
-    int feasible;  /* 0: no plan meets deadline and budget */
+    struct espi_priced_cuts tight; /* cuts that count, in the arena */
+    int feasible;                  /* 0: no plan meets deadline and budget */
     int rounds, cuts;
 };
 

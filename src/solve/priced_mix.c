@@ -1,5 +1,6 @@
 #include "solve/priced_mix.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +26,9 @@ struct master {
     /* resources: links at their tail and head, limits, and relays that are used at all */
     int n_resources, first_limit, first_relay;
     int *row;      /* of a resource; 0: nobody uses it */
+    int *whole;    /* its row of partitions; 0: it has none */
+    int *part_cap; /* partitions that fit it within the deadline */
+    int *taken;    /* of those, given */
     double *load;  /* of a tree, by resource; of what is given, by resource */
     double *given; /* in units */
     int *touched;  /* resources */
@@ -76,12 +80,41 @@ static void load_tree(struct master *r, const struct espi_priced_tree *t)
     }
 }
 
+/* How often a tree goes through a resource: as many partitions as are given to it cross
+ * it so often, and whole ones alone. */
+static int crossings(const struct master *r, int resource)
+{
+    double of_one = resource < r->first_limit
+                        ? r->m->link_s[resource / 2]
+                        : r->m->limits[resource - r->first_limit].load_s;
+    return (int)(r->load[resource] * r->bound->unit_s / of_one + 0.5);
+}
+
 static double tree_usd(const struct master *r, const struct espi_priced_tree *t)
 {
     double usd = 0;
     for (int i = 0; i < t->n_links; i++)
         usd += r->m->link_usd[t->links[i]];
     return usd;
+}
+
+/* Whole partitions that fit a link (its row at the head stands for both) or a port when
+ * all machines are there. */
+static void find_part_caps(struct master *r)
+{
+    const struct espi_priced_model *m = r->m;
+    for (int i = 0; i < r->n_resources; i++)
+        r->part_cap[i] = INT_MAX;
+    for (int e = 0; e < r->links; e++) {
+        int u = m->net.g.tail[e], v = m->net.g.head[e];
+        int pairs = m->max_count[u] < m->max_count[v] ? m->max_count[u] : m->max_count[v];
+        r->part_cap[2 * e] = espi_priced_parts_within(m, m->link_s[e], pairs);
+    }
+    for (int i = 0; i < m->n_limits; i++) {
+        int v = m->limits[i].node;
+        r->part_cap[r->first_limit + i] =
+            espi_priced_parts_within(m, m->limits[i].load_s, v < 0 ? 1 : m->max_count[v]);
+    }
 }
 
 static int index_limits(struct master *r, struct espi_arena *a)
@@ -190,6 +223,13 @@ static void add_machine_rows(struct master *r)
     add_row(r, n, -INFINITY, r->budget_usd / r->usd_scale);
 }
 
+/* Part of the message that still fits a resource in whole partitions. */
+static double whole_left(const struct master *r, int resource)
+{
+    int left = r->part_cap[resource] - r->taken[resource];
+    return left > 0 ? (double)left / r->m->task->partitions : 0;
+}
+
 static void add_tree_column(struct master *r, const struct espi_priced_tree *t)
 {
     int n = 0;
@@ -201,10 +241,18 @@ static void add_tree_column(struct master *r, const struct espi_priced_tree *t)
         r->row[resource] = espi_lp_rows(r->lp);
         put_term(r, 0, owner < 0 ? COLUMN_TIME : COLUMN_MACHINES + owner, -1);
         add_row(r, 1, -INFINITY, 0);
+        if (r->part_cap[resource] == INT_MAX)
+            continue;
+        r->whole[resource] = espi_lp_rows(r->lp);
+        add_row(r, 0, -INFINITY, whole_left(r, resource));
     }
     put_term(r, n++, ROW_ALL, 1);
-    for (int i = 0; i < r->n_touched; i++)
-        put_term(r, n++, r->row[r->touched[i]], r->load[r->touched[i]]);
+    for (int i = 0; i < r->n_touched; i++) {
+        int resource = r->touched[i];
+        put_term(r, n++, r->row[resource], r->load[resource]);
+        if (r->whole[resource])
+            put_term(r, n++, r->whole[resource], crossings(r, resource));
+    }
     if (r->budget_row)
         put_term(r, n++, r->budget_row, tree_usd(r, t) / r->usd_scale);
     add_column(r, n, INFINITY, scaled_cost(r, tree_usd(r, t), 0));
@@ -217,9 +265,12 @@ static void set_given(struct master *r)
     int P = r->m->task->partitions;
     double part = P ? (double)r->left / P : 1;
     espi_lp_set_row(r->lp, ROW_ALL, part, part);
-    for (int i = 0; i < r->n_resources; i++)
+    for (int i = 0; i < r->n_resources; i++) {
         if (r->row[i])
             espi_lp_set_row(r->lp, r->row[i], -INFINITY, -r->given[i]);
+        if (r->whole[i])
+            espi_lp_set_row(r->lp, r->whole[i], -INFINITY, whole_left(r, i));
+    }
     if (r->budget_row)
         espi_lp_set_row(r->lp, r->budget_row, -INFINITY,
                         (r->budget_usd - r->usd_given) / r->usd_scale);
@@ -227,9 +278,14 @@ static void set_given(struct master *r)
 
 static void give_share(struct master *r, int tree, double share)
 {
+    int parts = (int)(share * r->m->task->partitions + 0.5);
     load_tree(r, &r->pool->trees[tree]);
-    for (int i = 0; i < r->n_touched; i++)
-        r->given[r->touched[i]] += share * r->load[r->touched[i]];
+    for (int i = 0; i < r->n_touched; i++) {
+        int resource = r->touched[i];
+        r->given[resource] += share * r->load[resource];
+        if (resource < r->first_relay)
+            r->taken[resource] += parts * crossings(r, resource);
+    }
     r->usd_given += share * tree_usd(r, &r->pool->trees[tree]);
 }
 
@@ -249,12 +305,13 @@ static void find_link_prices(struct master *r)
         double s = row_worth(dual, r->row[2 * e]) + row_worth(dual, r->row[2 * e + 1]);
         r->price[e] =
             scaled_cost(r, r->m->link_usd[e], 0) + usd * r->m->link_usd[e] +
-            s * r->m->link_s[e] / unit +
+            s * r->m->link_s[e] / unit + row_worth(dual, r->whole[2 * e]) +
             row_worth(dual, r->row[r->first_relay + v]) * r->bound->fastest_s / unit;
         for (int k = r->limit_start[e]; k < r->limit_start[e + 1]; k++) {
             int limit = r->limit_item[k];
             r->price[e] += row_worth(dual, r->row[r->first_limit + limit]) *
-                           r->m->limits[limit].load_s / unit;
+                               r->m->limits[limit].load_s / unit +
+                           row_worth(dual, r->whole[r->first_limit + limit]);
         }
     }
 }
@@ -385,6 +442,7 @@ static esp_status dive(struct master *r, struct espi_arena *arena,
     if (!share)
         return espi_err_nomem(err);
     memset(r->given, 0, (size_t)r->n_resources * sizeof *r->given);
+    memset(r->taken, 0, (size_t)r->n_resources * sizeof *r->taken);
     r->usd_given = 0;
     r->left = P ? P : 1;
     for (int first = 1; r->left > 0; first = 0) {
@@ -417,13 +475,17 @@ static esp_status take_master(struct master *r, struct espi_arena *a, struct esp
     r->row = ESPI_ARENA_ZNEW(a, int, r->n_resources);
     r->load = ESPI_ARENA_ZNEW(a, double, r->n_resources);
     r->given = ESPI_ARENA_ZNEW(a, double, r->n_resources);
+    r->whole = ESPI_ARENA_ZNEW(a, int, r->n_resources);
+    r->part_cap = ESPI_ARENA_NEW(a, int, r->n_resources);
+    r->taken = ESPI_ARENA_ZNEW(a, int, r->n_resources);
     r->touched = ESPI_ARENA_NEW(a, int, r->n_resources);
-    r->index = ESPI_ARENA_NEW(a, int, r->n_resources + r->n + 8);
-    r->value = ESPI_ARENA_NEW(a, double, r->n_resources + r->n + 8);
+    r->index = ESPI_ARENA_NEW(a, int, 2 * r->n_resources + r->n + 8);
+    r->value = ESPI_ARENA_NEW(a, double, 2 * r->n_resources + r->n + 8);
     r->price = ESPI_ARENA_NEW(a, double, r->links + 1);
-    if (!r->row || !r->load || !r->given || !r->touched || !r->index || !r->value ||
-        !r->price || index_limits(r, a))
+    if (!r->row || !r->load || !r->given || !r->whole || !r->part_cap || !r->taken ||
+        !r->touched || !r->index || !r->value || !r->price || index_limits(r, a))
         return espi_err_nomem(err);
+    find_part_caps(r);
     for (int e = 0; e < r->links; e++)
         r->usd_scale =
             r->m->link_usd[e] > r->usd_scale ? r->m->link_usd[e] : r->usd_scale;

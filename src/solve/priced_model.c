@@ -1,5 +1,6 @@
 #include "solve/priced_model.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -103,6 +104,14 @@ double espi_priced_objective(const struct espi_priced_task *task, double usd,
 {
     return (task->usd_weight > 0 ? task->usd_weight * usd : 0) +
            (task->s_weight > 0 ? task->s_weight * time_s : 0);
+}
+
+int espi_priced_parts_within(const struct espi_priced_model *m, double load_s, int pairs)
+{
+    double parts = m->task->partitions * m->task->deadline_s * pairs / load_s;
+    return m->task->partitions && parts < INT_MAX
+               ? (int)floor(parts * (1 + 2 * MET_SLACK))
+               : INT_MAX;
 }
 
 /* ---- what a mix takes ---- */

@@ -66,4 +66,8 @@ struct espi_priced_value espi_priced_evaluate(struct espi_priced_model *m,
 double espi_priced_objective(const struct espi_priced_task *task, double usd,
                              double time_s);
 
+/* Whole partitions that cross a resource within the deadline, of which `pairs` are there
+ * and each takes load_s for the whole message; INT_MAX: no deadline, or no partitions. */
+int espi_priced_parts_within(const struct espi_priced_model *m, double load_s, int pairs);
+
 #endif

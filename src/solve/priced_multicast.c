@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "platform/platform.h"
+#include "solve/priced_branch.h"
 #include "solve/priced_mix.h"
 #include "solve/priced_small.h"
 #include "solve/tuning.h"
@@ -55,6 +56,20 @@ static esp_status no_plan(const struct espi_priced_task *task, double fastest_s,
                     isfinite(task->deadline_s) ? " that meets the deadline" : "",
                     task->budget_usd, usd,
                     isfinite(task->deadline_s) ? ", or allow more time" : "");
+}
+
+/* All that meet the deadline were ruled out. */
+static esp_status no_parts(const struct espi_priced_task *task, double fastest_s,
+                           struct esp_err *err)
+{
+    char asked[32], fastest[32];
+    return espi_err(
+        err, ESP_EUNSUPPORTED,
+        "no plan of %d partitions meets a deadline of %s (of partitions of any "
+        "size, the fastest takes %s or more). Allow more time, more machines "
+        "(max_count), or more partitions",
+        task->partitions, espi_format_time(asked, sizeof asked, task->deadline_s),
+        espi_format_time(fastest, sizeof fastest, fastest_s));
 }
 
 static esp_status not_found(const struct espi_priced_task *task,
@@ -147,6 +162,24 @@ static esp_status write_answer(struct espi_priced_model *m,
     return ESP_OK;
 }
 
+/* Whole partitions: branch and cut, unless the plan is the best already. */
+static esp_status prove(struct espi_priced_model *m,
+                        const struct espi_priced_bound *bound,
+                        struct espi_priced_pool *pool, struct espi_priced_mix *best,
+                        struct espi_priced *out, struct esp_err *err)
+{
+    struct espi_priced_proof proof = {.bound = out->bound};
+    if (!m->task->partitions || isfinite(m->task->budget_usd) ||
+        best->value.objective <= out->bound * (1 + ESPI_PRICED_OPTIMAL))
+        return ESP_OK;
+    esp_status st = espi_priced_branch(m, bound, pool, best, &proof, err);
+    if (st)
+        return st;
+    out->nodes = proof.nodes;
+    out->bound = fmax(out->bound, proof.bound);
+    return ESP_OK;
+}
+
 static esp_status find_plan(struct espi_priced_model *m,
                             const struct espi_priced_bound *bound,
                             struct espi_arena *arena, struct espi_priced *out,
@@ -162,8 +195,11 @@ static esp_status find_plan(struct espi_priced_model *m,
     int all = 0;
     if (!st)
         st = espi_priced_try_all(m, &pool, arena, &best, &all, err);
+    if (!st && !all)
+        st = prove(m, bound, &pool, &best, out, err);
     if (!st && !isfinite(best.value.objective))
-        st = not_found(m->task, &best.value, err);
+        st = isfinite(out->bound) ? not_found(m->task, &best.value, err)
+                                  : no_parts(m->task, out->fastest_s, err);
     if (!st)
         st = write_answer(m, &pool, &best, arena, out, err);
     if (!st && all && out->objective > out->bound)
@@ -221,7 +257,8 @@ static esp_status solve_once(const struct espi_priced_task *task,
     answer.rounds = bound.rounds;
     answer.cuts = bound.cuts;
     st = find_plan(&m, &bound, arena, &answer, err);
-    if (!st && answer.objective > answer.bound * (1 + ESPI_PRICED_GOAL))
+    if (!st && !task->partitions &&
+        answer.objective > answer.bound * (1 + ESPI_PRICED_GOAL))
         st = look_longer(&m, arena, &answer, err);
     if (st)
         return st;

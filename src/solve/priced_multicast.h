@@ -31,20 +31,20 @@ struct espi_priced_tree {
 struct espi_priced {
     double usd_bytes, usd_machines, time_s;
     double objective;
-    /* No plan within deadline and budget has less of the objective, in however many
-     * partitions (on small networks, where all plans were tried: in as many); and none is
-     * faster, whatever it costs. */
+    /* No plan within deadline and budget has less of the objective, in as many partitions
+     * (with a budget, in however many); and none is faster, in however many and whatever
+     * it costs. */
     double bound, fastest_s;
     int optimal; /* the two agree to a millionth */
     int n_trees;
     struct espi_priced_tree *trees;
     int *machines; /* by node */
     double *usage; /* by link: the part of the message that crosses it */
-    int rounds, cuts, columns;
+    int rounds, cuts, columns, nodes; /* of the search */
 };
 
 /* Results are in the arena. ESP_EUNSUPPORTED with a sentence where no plan meets deadline
- * or budget, or none was found. */
+ * or budget, or none was found; the sentence says which. */
 esp_status espi_priced_solve(const struct espi_priced_task *task,
                              struct espi_arena *arena, struct espi_priced *out,
                              struct esp_err *err);

@@ -3,13 +3,21 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/watch.h"
 #include "solve/tuning.h"
 
 struct espi_solve_budget espi_solve_budget_of(double time_limit_s, double work_limit)
 {
     return (struct espi_solve_budget){
-        .stop_s = time_limit_s > 0 ? espi_now_s() + time_limit_s : INFINITY,
+        .stop_s = fmin(time_limit_s > 0 ? espi_now_s() + time_limit_s : INFINITY,
+                       espi_watch_stop_s()),
         .work_limit = work_limit > 0 ? work_limit : INFINITY};
+}
+
+struct espi_solve_budget espi_solve_budget_endless(void)
+{
+    return (struct espi_solve_budget){
+        .stop_s = INFINITY, .work_limit = INFINITY, .endless = 1};
 }
 
 double espi_solve_budget_left_s(const struct espi_solve_budget *p)
@@ -19,7 +27,8 @@ double espi_solve_budget_left_s(const struct espi_solve_budget *p)
 
 int espi_solve_budget_is_over(const struct espi_solve_budget *p)
 {
-    return p->stopped || p->work > p->work_limit || espi_solve_budget_left_s(p) < 0;
+    return p->stopped || p->work > p->work_limit || espi_solve_budget_left_s(p) < 0 ||
+           (!p->endless && espi_watch_is_over());
 }
 
 void espi_solve_budget_look(struct espi_solve_budget *p, double things)

@@ -10,9 +10,13 @@ struct espi_solve_budget {
     double stop_s;           /* espi_now_s() by which to stop; INFINITY: none */
     double work, work_limit; /* done so far, and how much there may be; INFINITY: any */
     int stopped;             /* a program was, on the way */
+    int endless;             /* nobody's watch ends it */
 };
 
-/* Limits as callers give them, 0 being none. */
+/* For what has to be solved whatever the time is. */
+struct espi_solve_budget espi_solve_budget_endless(void);
+
+/* Limits as callers give them, 0 being none, and those of who watches (base/watch.h). */
 struct espi_solve_budget espi_solve_budget_of(double time_limit_s, double work_limit);
 
 int espi_solve_budget_is_over(const struct espi_solve_budget *p);

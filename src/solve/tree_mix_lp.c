@@ -109,7 +109,7 @@ esp_status espi_tree_mix_lp_solve(struct espi_tree_mix_lp *mx, espi_lp_method me
                                   struct espi_solve_budget *budget, struct esp_err *err)
 {
     espi_lp_method other = method == ESPI_LP_DUAL ? ESPI_LP_PRIMAL : ESPI_LP_DUAL;
-    struct espi_solve_budget endless = espi_solve_budget_of(0, 0);
+    struct espi_solve_budget endless = espi_solve_budget_endless();
     struct espi_solve_budget *p = budget ? budget : &endless;
     espi_lp_result result = espi_solve_budget_solve(p, mx->lp, method);
     if (result != ESPI_LP_OPTIMAL && result != ESPI_LP_STOPPED)

@@ -562,4 +562,133 @@ enum { ESPI_PRICED_SWEEPS = 6 };
  * chosen on: not measured */
 #define ESPI_PRICED_OPTIMAL 1e-6
 
+/* Numbers of machines at a node that are told apart in the program of whole ones.
+ * unit: machines
+ * trades: larger, columns and time; smaller, lower bounds where more may be rented
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_LEVELS = 8 };
+
+/* A tree that cannot be had from the partitions on links pays so many times the dearest
+ * link for each further one.
+ * unit: 1
+ * trades: larger, trees that are dearer; smaller, deadlines are missed
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_ELSEWHERE 10
+
+/* A part of a partition below this, on a link, is none when trees are cut.
+ * unit: partitions
+ * trades: larger, trees take links that are not there; smaller, links that are not needed
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_NEARLY 0.05
+
+/* On the way down to a whole solution, what is this near to whole is held there.
+ * unit: partitions
+ * trades: larger, dearer plans; smaller, time
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_HOLD 0.3
+
+/* And a machine of which more than this is rented, is.
+ * unit: machines
+ * trades: as ESPI_PRICED_HOLD
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_RENT 0.3
+
+/* Steps of the way down at most.
+ * unit: steps
+ * trades: larger, time; smaller, plans are not found
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_DIVE = 40 };
+
+/* Besides the first node of a window, nodes of which this divides the depth go down.
+ * unit: 1
+ * trades: larger, plans are found late; smaller, time
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_DIVE_EVERY = 8 };
+
+/* A window in which the cost of machines is unknown by a larger part of the objective is
+ * halved.
+ * unit: relative
+ * trades: larger, gaps stay open; smaller, time
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_VAGUE 5e-4
+
+/* What is spent on the search for the best plan in whole partitions.
+ * unit: ms, about, of the machine it was chosen on
+ * trades: larger, time; smaller, gaps stay open
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_EFFORT 9000
+
+/* Rows that do not bind are dropped from a program that has so many times the rows it had
+ * when they were last.
+ * unit: 1
+ * trades: larger, slow programs; smaller, rows come again
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_MORE_ROWS 1.1
+
+/* A row that is further from binding, and has no price, does not bind.
+ * unit: part of the message
+ * trades: as ESPI_PRICED_MORE_ROWS
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_FAR 1e-3
+
+/* The bound of a window is as it is when it has not risen for so many rounds.
+ * unit: rounds
+ * trades: larger, time; smaller, lower bounds
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_ROOT_FLAT = 5 };
+
+/* And that of its nodes.
+ * unit: rounds
+ * trades: as ESPI_PRICED_ROOT_FLAT
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_NODE_FLAT = 2 };
+
+/* And once plan and bound are as near as ESPI_PRICED_GOAL.
+ * unit: as ESPI_PRICED_EFFORT
+ * trades: larger, time; smaller, fewer plans are proven to be best
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_EFFORT_NEAR 1500
+
+/* What a round of that search counts,
+ * unit: as ESPI_PRICED_EFFORT
+ * trades: the ratio of the two says how well work stands for time; time alone
+ * shown by: bench_prices
+ * chosen on: rounds of 0.5 to 2 million rows times links took 20 to 80 ms */
+#define ESPI_PRICED_ROUND_EFFORT 2
+
+/* and more for each row and link of its program.
+ * unit: as ESPI_PRICED_EFFORT
+ * trades: as ESPI_PRICED_ROUND_EFFORT
+ * shown by: bench_prices
+ * chosen on: as ESPI_PRICED_ROUND_EFFORT */
+#define ESPI_PRICED_TERM_EFFORT 4e-5
+
+/* On the way down to a plan so much of what may yet be spent is, at most.
+ * unit: 1
+ * trades: larger, one way down takes it all; smaller, plans are not found
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_DIVE_PART 0.5
+
+/* Links join the program whose worth is at least this part of that of the best.
+ * unit: 1
+ * trades: larger, more solves; smaller, larger programs
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_WORTHY 0.3
+
 #endif

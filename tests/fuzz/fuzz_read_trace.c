@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char platform_text[] = "a b 1\nb a 1\na a:b 1\na:b b 1\n";
+static const char platform_text[] = "a b 1Bps\nb a 1Bps\na a:b 1Bps\na:b b 1Bps\n";
 
 /* Refused with one sentence and nothing added, or within what the simulator takes. */
 static void judge(esp_status status, const struct esp_trace *t,

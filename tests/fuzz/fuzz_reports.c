@@ -117,7 +117,7 @@ static void look(struct job *j)
     if (st)
         abort();
     if (j->l)
-        espi_live_log_publish(j->l, &advice, j->now_s);
+        espi_live_log_publish(j->l, j->a, &advice, j->now_s);
     esp_plan_free(advice.plan);
 }
 

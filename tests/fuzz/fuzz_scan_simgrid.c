@@ -32,7 +32,7 @@ static void look_at(const char *text, size_t length)
     char *again = NULL;
     size_t again_length = 0;
     struct esp_err err = {0};
-    struct espi_source source = {text, length, "fuzz", ESP_MODEL_DEFAULT};
+    struct espi_source source = {text, length, "fuzz", ESP_MODEL_DEFAULT, NULL, 0, 0};
     look_for_words(text, length);
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)text[i] < 0x20 && text[i] != '\n')
@@ -48,7 +48,8 @@ static void look_at(const char *text, size_t length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct espi_source source = {(const char *)data, size, "fuzz", ESP_MODEL_DEFAULT};
+    struct espi_source source = {
+        (const char *)data, size, "fuzz", ESP_MODEL_DEFAULT, NULL, 0, 0};
     struct esp_err err = {0};
     char *text = NULL;
     size_t length = 0;

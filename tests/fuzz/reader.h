@@ -44,8 +44,8 @@ static inline void judge(esp_status status, struct esp_platform *p,
 #define FUZZ_READER(read)                                                                \
     int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                         \
     {                                                                                    \
-        struct espi_source source = {(const char *)data, size, "fuzz",                   \
-                                     ESP_MODEL_DEFAULT};                                 \
+        struct espi_source source = {                                                    \
+            (const char *)data, size, "fuzz", ESP_MODEL_DEFAULT, NULL, 0, 0};            \
         struct esp_platform *p = NULL;                                                   \
         struct esp_err err = {0};                                                        \
         esp_status status = read(&source, &p, &err);                                     \

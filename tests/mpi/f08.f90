@@ -95,10 +95,18 @@ contains
         if (y(i) /= dble(i) * ranks + ranks * (ranks - 1) / 2) bad = bad + 1
       end do
     end if
+    call MPI_Barrier(comm)
     call MPI_Allreduce(MPI_IN_PLACE, x, m, MPI_DOUBLE_PRECISION, MPI_MAX, comm)
     do i = 1, m
       if (x(i) /= dble(i) + ranks - 1) bad = bad + 1
     end do
+    whole = [(i + me, i = 1, m * ranks)]
+    call MPI_Reduce_scatter(whole, own, counts, MPI_INTEGER, MPI_SUM, comm)
+    do i = 1, m
+      if (own(i) /= (i + m * me) * ranks + ranks * (ranks - 1) / 2) bad = bad + 1
+    end do
+    call MPI_Reduce_scatter_block(MPI_IN_PLACE, whole, m, MPI_INTEGER, MPI_SUM, comm)
+    if (any(whole(1:m) /= own)) bad = bad + 1
   end subroutine
   subroutine look(whole, m, ranks)
     integer, intent(in) :: m, ranks, whole(*)

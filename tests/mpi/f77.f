@@ -123,10 +123,27 @@ C     The other collectives, with m numbers a rank.
      &           bad = bad + 1
          end do
       end if
+      call MPI_BARRIER(MPI_COMM_WORLD, ierr)
+      if (ierr .ne. MPI_SUCCESS) bad = bad + 1
       call MPI_ALLREDUCE(MPI_IN_PLACE, own, m, MPI_INTEGER, MPI_MIN,
      &     MPI_COMM_WORLD, ierr)
       do i = 1, m
          if (own(i) .ne. i) bad = bad + 1
+      end do
+C     All have the parts of all, and get the sum of their own.
+      do i = 1, m * nranks
+         data(i) = i + rank
+      end do
+      call MPI_REDUCE_SCATTER(data, own, counts, MPI_INTEGER, MPI_SUM,
+     &     MPI_COMM_WORLD, ierr)
+      do i = 1, m
+         if (own(i) .ne. (i + m * rank) * nranks
+     &        + nranks * (nranks - 1) / 2) bad = bad + 1
+      end do
+      call MPI_REDUCE_SCATTER_BLOCK(MPI_IN_PLACE, data, m, MPI_INTEGER,
+     &     MPI_SUM, MPI_COMM_WORLD, ierr)
+      do i = 1, m
+         if (data(i) .ne. own(i)) bad = bad + 1
       end do
       end
 

@@ -83,6 +83,21 @@ static void reduce(int root, int all)
         }
 }
 
+static void reduce_scatter(int in_place)
+{
+    int n = COUNT / check_size, *from = in_place ? out : in;
+    for (int i = 0; i < n * check_size; i++)
+        from[i] = check_rank + i;
+    int code = MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, out, n, MPI_INT,
+                                        MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < n && !code; i++)
+        if (out[i] !=
+            check_size * (check_size - 1) / 2 + (check_rank * n + i) * check_size) {
+            CHECK(!"a wrong part of a sum");
+            break;
+        }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype pair;
@@ -101,6 +116,7 @@ int main(int argc, char **argv)
         gather(root, 1);
         reduce(root, 0);
         reduce(root, 1);
+        reduce_scatter(root);
     }
     MPI_Type_free(&pair);
     MPI_Type_free(&gappy);

@@ -1,6 +1,6 @@
-/* Reduce and allreduce: MPI's own operations and types, the user's, those that do not
- * commute, data in place, garbage where arguments mean nothing, the same bits on all
- * ranks and in every run. */
+/* Reduce, allreduce and reduce-scatter: MPI's own operations and types, the user's, those
+ * that do not commute, data in place, garbage where arguments mean nothing, the same bits
+ * on all ranks and in every run. */
 #include <stddef.h>
 
 #include "check.h"
@@ -50,6 +50,141 @@ static void integers(MPI_Comm comm, int n, int root, int in_place)
     free(from);
     free(to);
 }
+
+/* ---- reduce-scatter ---- */
+
+/* Parts of about n elements each: all equal, unequal, some of none, or one that has all.
+ */
+static void draw_counts(int kind, int size, int n, int *counts)
+{
+    for (int r = 0; r < size; r++)
+        counts[r] = kind == 0   ? n
+                    : kind == 1 ? (n * (r + 1) + r) / 2
+                    : kind == 2 ? (r % 2 ? 0 : n + r)
+                                : (r == size / 2 ? n : 0);
+}
+
+static int sum_of(const int *counts, int n)
+{
+    int all = 0;
+    for (int r = 0; r < n; r++)
+        all += counts[r];
+    return all;
+}
+
+/* The result of this rank, by ints. */
+static void check_part(const int *to, int first, int n, int size)
+{
+    for (int i = 0; i < n; i++) {
+        int want = 0;
+        for (int r = 0; r < size; r++)
+            want += value(r, first + i);
+        CHECK(to[i] == want);
+    }
+}
+
+static void reduce_scatter(MPI_Comm comm, int n, int kind, int in_place)
+{
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    int *counts = check_alloc((size_t)size * sizeof *counts);
+    draw_counts(kind, size, n, counts);
+    int all = sum_of(counts, size), first = sum_of(counts, rank), own = counts[rank];
+    int *from = check_alloc((size_t)all * sizeof *from);
+    int *to = check_alloc((size_t)(in_place ? all : own) * sizeof *to);
+    for (int i = 0; i < all; i++)
+        (in_place ? to : from)[i] = value(rank, i);
+    const void *send = in_place ? MPI_IN_PLACE : from;
+    CHECK(!MPI_Reduce_scatter(send, to, counts, MPI_INT, MPI_SUM, comm));
+    check_part(to, first, own, size);
+    for (int i = 0; !in_place && i < all; i++)
+        CHECK(from[i] == value(rank, i));
+    if (kind == 0) {
+        for (int i = 0; in_place && i < all; i++)
+            to[i] = value(rank, i);
+        CHECK(!MPI_Reduce_scatter_block(send, to, n, MPI_INT, MPI_SUM, comm));
+        check_part(to, first, own, size);
+    }
+    free(counts);
+    free(from);
+    free(to);
+}
+
+/* Two ints with a gap between, and one of nobody's before them. */
+struct spaced {
+    int before, a, gap, b;
+};
+
+static void add_spaced(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    struct spaced *x = in, *y = inout;
+    (void)type;
+    for (int i = 0; i < *n; i++) {
+        y[i].a += x[i].a;
+        y[i].b ^= x[i].b;
+    }
+}
+
+static MPI_Datatype spaced_type(void)
+{
+    int lengths[2] = {1, 1};
+    MPI_Aint at[2] = {offsetof(struct spaced, a), offsetof(struct spaced, b)};
+    MPI_Datatype types[2] = {MPI_INT, MPI_INT}, bare, type;
+    MPI_Type_create_struct(2, lengths, at, types, &bare);
+    MPI_Type_create_resized(bare, 0, sizeof(struct spaced), &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&bare);
+    return type;
+}
+
+/* By an operation of the user's, on elements with gaps, which stay as they are. */
+static void scatter_spaced(MPI_Comm comm, int n, int kind, int in_place)
+{
+    int rank, size;
+    MPI_Op op;
+    MPI_Datatype type = spaced_type();
+    MPI_Op_create(add_spaced, 1, &op);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    int *counts = check_alloc((size_t)size * sizeof *counts);
+    draw_counts(kind, size, n, counts);
+    int all = sum_of(counts, size), first = sum_of(counts, rank);
+    struct spaced *from = check_alloc((size_t)all * sizeof *from);
+    struct spaced *to = check_alloc((size_t)all * sizeof *to);
+    for (int i = 0; i < all; i++) {
+        from[i] = (struct spaced){1, value(rank, i), 2, value(rank, i + 5)};
+        to[i] = (struct spaced){77, value(rank, i), 88, value(rank, i + 5)};
+    }
+    CHECK(
+        !MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : from, to, counts, type, op, comm));
+    for (int i = 0; i < counts[rank]; i++) {
+        int a = 0, b = 0;
+        for (int r = 0; r < size; r++) {
+            a += value(r, first + i);
+            b ^= value(r, first + i + 5);
+        }
+        CHECK(to[i].a == a && to[i].b == b && to[i].before == 77 && to[i].gap == 88);
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    free(counts);
+    free(from);
+    free(to);
+}
+
+static void reduce_scatters(MPI_Comm comm, int n, int k)
+{
+    int size;
+    MPI_Comm_size(comm, &size);
+    for (int kind = 0; kind < 4; kind++) {
+        reduce_scatter(comm, n / size, kind, (k + kind) % 2);
+        reduce_scatter(comm, n / size, kind, (k + kind + 1) % 2);
+        scatter_spaced(comm, n / size / 2, kind, (k + kind) % 2);
+    }
+}
+
+/* ---- the others ---- */
 
 /* Rounding depends on the order: all ranks get the same, again and again. */
 static void same_bits(MPI_Comm comm, int n)
@@ -109,30 +244,11 @@ static void pairs(MPI_Comm comm, int n, int root)
     free(to);
 }
 
-/* Two ints with a gap between, and one of nobody's before them. */
-struct spaced {
-    int before, a, gap, b;
-};
-
-static void add_spaced(void *in, void *inout, int *n, MPI_Datatype *type)
-{
-    struct spaced *x = in, *y = inout;
-    (void)type;
-    for (int i = 0; i < *n; i++) {
-        y[i].a += x[i].a;
-        y[i].b ^= x[i].b;
-    }
-}
-
 static void own_operation(MPI_Comm comm, int n, int in_place)
 {
-    int lengths[2] = {1, 1}, rank, size;
-    MPI_Aint at[2] = {offsetof(struct spaced, a), offsetof(struct spaced, b)};
-    MPI_Datatype types[2] = {MPI_INT, MPI_INT}, bare, type;
+    int rank, size;
+    MPI_Datatype type = spaced_type();
     MPI_Op op;
-    MPI_Type_create_struct(2, lengths, at, types, &bare);
-    MPI_Type_create_resized(bare, 0, sizeof(struct spaced), &type);
-    MPI_Type_commit(&type);
     MPI_Op_create(add_spaced, 1, &op);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
@@ -153,7 +269,6 @@ static void own_operation(MPI_Comm comm, int n, int in_place)
     }
     MPI_Op_free(&op);
     MPI_Type_free(&type);
-    MPI_Type_free(&bare);
     free(from);
     free(to);
 }
@@ -223,6 +338,26 @@ static void large(MPI_Comm comm, int n)
             want += value(r, i);
         CHECK(from[i] == want);
     }
+    MPI_Count *counts = check_alloc((size_t)size * sizeof *counts);
+    counts[size - 1] = n;
+    for (int i = 0; i < n; i++)
+        from[i] = value(rank, i);
+    CHECK(!MPI_Reduce_scatter_c(from, to, counts, MPI_LONG, MPI_MAX, comm));
+    for (int i = 0; rank == size - 1 && i < n; i++) {
+        long want = 0;
+        for (int r = 0; r < size; r++)
+            want = value(r, i) > want ? value(r, i) : want;
+        CHECK(to[i] == want);
+    }
+    free(counts);
+    CHECK(!MPI_Reduce_scatter_block_c(from, to, n / size, MPI_LONG, MPI_MIN, comm));
+    for (int i = 0; i < n / size; i++) {
+        long want = 1000;
+        for (int r = 0; r < size; r++)
+            want = value(r, n / size * rank + i) < want ? value(r, n / size * rank + i)
+                                                        : want;
+        CHECK(to[i] == want);
+    }
     free(from);
     free(to);
 }
@@ -244,6 +379,7 @@ static void all_of(MPI_Comm comm)
         integers(comm, n, size - 1, 0);
         same_bits(comm, n);
         own_operation(comm, n / 2, k % 2 == 0);
+        reduce_scatters(comm, n, (int)k);
 #if MPI_VERSION >= 4
         large(comm, n);
 #endif

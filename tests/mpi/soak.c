@@ -376,11 +376,53 @@ static long reduce(struct soaker *s, const struct call *c)
     return bad;
 }
 
+/* Parts of different sizes, some of none, or all alike. */
+static long reduce_scatter(struct soaker *s, const struct call *c)
+{
+    struct kind k = kind_of(below(&s->lots, 4));
+    struct call elements = *c;
+    elements.n = c->n / (long)k.bytes;
+    struct unequal u = draw_parts(s, &elements);
+    int alike = (int)below(&s->lots, 2), in_place = (int)below(&s->lots, 2);
+    long n = 0, first = 0;
+    for (int r = 0; r < c->size; r++) {
+        u.count[r] = alike ? (int)(elements.n / c->size) : u.count[r];
+        first = r == c->rank ? n : first;
+        n += u.count[r];
+    }
+    long own = u.count[c->rank];
+    unsigned char *from = check_alloc((size_t)n * k.bytes);
+    unsigned char *to = check_alloc((size_t)n * k.bytes);
+    unsigned char *expected = check_alloc((size_t)own * k.bytes);
+    for (long i = 0; i < n; i++)
+        set_element(&k, in_place ? to : from, i, value(c->seed, c->rank, i));
+    for (long i = 0; i < own; i++)
+        set_element(&k, expected, i, combined(&k, c, first + i));
+    const void *send = in_place ? MPI_IN_PLACE : from;
+    long bad = alike ? MPI_Reduce_scatter_block(send, to, (int)own, k.type, k.op, c->comm)
+                     : MPI_Reduce_scatter(send, to, u.count, k.type, k.op, c->comm);
+    bad = bad != MPI_SUCCESS;
+    bad += memcmp(to, expected, (size_t)own * k.bytes) != 0;
+    free(from);
+    free(to);
+    free(expected);
+    free(u.count);
+    free(u.at);
+    return bad;
+}
+
+/* That nobody leaves early is looked at in barrier.c. */
+static long barrier(struct soaker *s, const struct call *c)
+{
+    (void)s;
+    return MPI_Barrier(c->comm) != MPI_SUCCESS;
+}
+
 static void one_call(struct soaker *s, MPI_Comm comm)
 {
     static long (*const ways[])(struct soaker *, const struct call *) = {
-        broadcast, broadcasts_under_way, scatter, gather,
-        allgather, allgatherv,           reduce,  reduce};
+        broadcast, broadcasts_under_way, scatter, gather, allgather, allgatherv, reduce,
+        reduce,    reduce_scatter,       barrier};
     struct call c = {.comm = comm, .n = draw_size(&s->lots)};
     c.seed = (unsigned)draw(&s->lots);
     MPI_Comm_rank(comm, &c.rank);

@@ -72,6 +72,11 @@ static void check_reductions(MPI_Comm comm, int rank, int size, unsigned seed)
         if (!pass)
             CHECK(!MPI_Allreduce(numbers, sums, n, MPI_DOUBLE, MPI_SUM, comm));
     }
+    n /= size;
+    CHECK(!MPI_Reduce_scatter_block(numbers, sums, n, MPI_DOUBLE, MPI_SUM, comm));
+    for (int i = 0; i < n; i++)
+        CHECK(sums[i] == size * ((double)((seed + (unsigned)(rank * n + i)) % 1000u)) +
+                             size * (size - 1) / 2.0);
 }
 
 static void repeat(MPI_Comm comm, int calls)

@@ -46,7 +46,7 @@ static inline struct esp_plan *publish(struct scene *s, double bytes, double now
     struct esp_plan *plan;
     assert_int_equal(espi_advisor_plan_for(s->a, 0, bytes, now_s, &advice, NULL), ESP_OK);
     plan = advice.plan;
-    espi_live_log_publish(s->l, &advice, now_s);
+    espi_live_log_publish(s->l, s->a, &advice, now_s);
     assert_null(advice.plan);
     return plan; /* the ledger's */
 }

@@ -26,7 +26,7 @@ struct esp_platform *read_good(reader_fn read, const char *text)
     struct esp_platform *p = NULL;
     size_t n = strlen(text);
     char *copy = exact_copy(text, n);
-    struct espi_source source = {copy, n, where, ESP_MODEL_DEFAULT};
+    struct espi_source source = {copy, n, where, ESP_MODEL_DEFAULT, NULL, 0, 0};
     if (read(&source, &p, &err) != ESP_OK)
         fail_msg("%s\nfor\n%s", err.text, text);
     free(copy);
@@ -40,7 +40,7 @@ void read_bad(reader_fn read, const char *text, size_t length, const char *cause
     struct esp_err err = {0};
     struct esp_platform *out = (struct esp_platform *)(uintptr_t)&err, *before = out;
     char *copy = exact_copy(text, length);
-    struct espi_source source = {copy, length, where, ESP_MODEL_DEFAULT};
+    struct espi_source source = {copy, length, where, ESP_MODEL_DEFAULT, NULL, 0, 0};
     esp_status status = read(&source, &out, &err);
     free(copy);
     if (status != ESP_EINPUT || err.status != ESP_EINPUT || out != before)
@@ -64,7 +64,8 @@ struct work {
 static esp_status read_once(void *arg)
 {
     const struct work *w = arg;
-    struct espi_source source = {w->text, strlen(w->text), where, ESP_MODEL_DEFAULT};
+    struct espi_source source = {
+        w->text, strlen(w->text), where, ESP_MODEL_DEFAULT, NULL, 0, 0};
     struct esp_platform *p = NULL;
     struct esp_err err = {0};
     esp_status status = w->read(&source, &p, &err);

@@ -47,7 +47,7 @@ static void settings_have_defaults(void **state)
     assert_int_equal(s.mode, ESPI_MODE_AUTO);
     assert_int_equal(s.log, ESPI_LOG_WARN);
     assert_int_equal(s.window, 4);
-    assert_true(s.min_bytes == 8192 && s.margin == 0.9 && s.slice_bytes == 0);
+    assert_true(s.min_bytes == 0 && s.margin == 0.9 && s.slice_bytes == 0);
     assert_string_equal(s.platform, "");
 }
 
@@ -498,8 +498,8 @@ static void plans_of_all_operations_are_adapted(void **state)
 }
 
 static const char *const in_steps[] = {
-    "gather-broadcast",   "two-step", "simultaneous",     "combining", "ring",
-    "recursive-doubling", "bruck",    "neighbor-exchange"};
+    "gather-broadcast",   "two-step", "simultaneous",      "combining", "ring",
+    "recursive-doubling", "bruck",    "neighbor-exchange", "magpie"};
 
 /* Allgathers whose parts travel together: as plans from outside, and where a message
  * costs much in itself. */

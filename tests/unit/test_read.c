@@ -68,7 +68,7 @@ static void formats_are_found(void **state)
     } cases[] = {
         {"x.csv", json, ESP_MODEL_HALF_DUPLEX, NULL},
         {"x", "\xef\xbb\xbf \n{", -1, "x:2:2:"},
-        {"x.json", "a b 1\n", ESP_MODEL_CAPACITY, NULL},
+        {"x.json", "a b 1Bps\n", ESP_MODEL_CAPACITY, NULL},
         {"x", "# NODES\n0 1 1 0\n# EDGES\n", ESP_MODEL_ONE_PORT, NULL},
         {"x", "#\n# Parameters for Network Model\n", -1,
          "ends before the line `# NODES`"},
@@ -113,10 +113,11 @@ static void format_names(void **state)
 static void options_are_obeyed(void **state)
 {
     (void)state;
-    struct esp_read_options options = {sizeof options, ESP_FORMAT_EDGES, NULL,
-                                       ESP_MODEL_MULTI_PORT};
+    struct esp_read_options options = {.size = sizeof options,
+                                       .format = ESP_FORMAT_EDGES,
+                                       .model = ESP_MODEL_MULTI_PORT};
     struct esp_platform *p = NULL;
-    const char *path = write_file("e.csv", "a b 1\n");
+    const char *path = write_file("e.csv", "a b 1Bps\n");
     assert_int_equal(esp_platform_read(path, &options, &p, NULL), ESP_OK);
     assert_int_equal(esp_platform_model(p), ESP_MODEL_MULTI_PORT);
     assert_string_equal(esp_platform_name(p), "e");
@@ -126,8 +127,16 @@ static void options_are_obeyed(void **state)
 
     write_file("lat", "0 1\n2 0\n");
     write_file("bw", "0 3\n4 0\n");
-    struct esp_read_options pair = {sizeof pair, ESP_FORMAT_AUTO, path_of("bw"),
-                                    ESP_MODEL_DEFAULT};
+    struct esp_read_options pair = {
+        .size = sizeof pair, .bandwidth_path = path_of("bw"), .model = ESP_MODEL_DEFAULT};
+    options = pair;
+    options.switches = "*1";
+    assert_int_equal(esp_platform_read(path_of("lat"), &options, &p, NULL), ESP_OK);
+    assert_int_equal(esp_platform_host_count(p), 1);
+    esp_platform_free(p);
+    options.switches = NULL;
+    options.undirected = 1;
+    assert_int_equal(esp_platform_read(path_of("lat"), &options, &p, NULL), ESP_EUSAGE);
     struct esp_err err = {0};
     assert_int_equal(esp_platform_read(path_of("lat"), &pair, &p, &err), ESP_OK);
     assert_int_equal(esp_platform_link_count(p), 2);
@@ -150,7 +159,7 @@ static void bad_files(void **state)
     assert_int_equal(esp_platform_read(write_file("empty", ""), NULL, &p, &err),
                      ESP_EINPUT);
     assert_non_null(strstr(err.text, "empty: is empty"));
-    const char *closed = write_file("closed", "a b 1\n");
+    const char *closed = write_file("closed", "a b 1Bps\n");
     chmod(closed, 0);
     if (geteuid() != 0) { /* root reads everything */
         assert_int_equal(esp_platform_read(closed, NULL, &p, &err), ESP_EIO);
@@ -188,7 +197,7 @@ static void pipes(void **state)
         close(fd[0]);
         for (int i = 0; i < 30000; i++) {
             char line[32];
-            int n = snprintf(line, sizeof line, "a%d b %d\n", i, i + 1);
+            int n = snprintf(line, sizeof line, "a%d b %dBps\n", i, i + 1);
             if (write(fd[1], line, (size_t)n) != n)
                 _exit(1);
         }
@@ -214,8 +223,8 @@ static void pipes(void **state)
 static esp_status read_pair_file(void *arg)
 {
     (void)arg;
-    struct esp_read_options pair = {sizeof pair, ESP_FORMAT_AUTO, path_of("bw"),
-                                    ESP_MODEL_DEFAULT};
+    struct esp_read_options pair = {
+        .size = sizeof pair, .bandwidth_path = path_of("bw"), .model = ESP_MODEL_DEFAULT};
     struct esp_platform *p = NULL;
     esp_status status = esp_platform_read(path_of("lat"), &pair, &p, NULL);
     esp_platform_free(p);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <expat.h>
@@ -55,6 +56,42 @@ static struct esp_platform *sites_platform(int n_sites, int hosts)
     assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
     esp_builder_free(b);
     return p;
+}
+
+/* A plan of an algorithm for some targets, or for all. */
+static struct esp_plan *plan_of(const struct esp_platform *p, esp_op op, const char *algo,
+                                int n_targets, const int *targets)
+{
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+
+    esp_request_init(&request, 0);
+    request.op = op;
+    request.algo = algo;
+    request.size_bytes = 1e6;
+    request.n_targets = n_targets;
+    request.targets = targets;
+    assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+    return plan;
+}
+
+/* The text of the file that the public function writes; free() it. */
+static char *picture_of(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    enum { ROOM = 1 << 20 };
+    char path[] = "/tmp/espalier-test-XXXXXX", *text = calloc(ROOM, 1);
+    int fd = mkstemp(path);
+
+    assert_true(fd >= 0 && text);
+    close(fd);
+    assert_int_equal(esp_picture_write(p, plan, NULL, path, NULL), ESP_OK);
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    size_t length = fread(text, 1, ROOM - 1, in);
+    assert_true(length > 0 && feof(in));
+    fclose(in);
+    remove(path);
+    return text;
 }
 
 /* ---- layout ---- */
@@ -300,6 +337,59 @@ static void test_load_is_that_of_the_throughput(void **state)
 
 /* A page of charts is XML too, but for its first line; values that are missing, infinite
  * or out of a logarithm's range leave no mark. */
+/* Hosts that are no targets look otherwise, and nobody is the root of an allgather. */
+static void test_roles_are_told_apart(void **state)
+{
+    const int targets[] = {3, 5, 6};
+    struct esp_platform *p = sites_platform(3, 4);
+    struct esp_plan *to_some = plan_of(p, ESP_OP_MULTICAST, "mcph", 3, targets);
+    struct esp_plan *to_all = plan_of(p, ESP_OP_BCAST, "ecef", 0, NULL);
+    struct esp_plan *of_all = plan_of(p, ESP_OP_ALLGATHER, "all-roots", 0, NULL);
+    const struct {
+        const struct esp_plan *plan;
+        int relays, roots;
+    } cases[] = {
+        {to_some, p->n_hosts - 3 - 1, 1}, {to_all, 0, 1}, {of_all, 0, 0}, {NULL, 0, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = picture_of(p, cases[i].plan);
+        assert_int_equal(count(text, "(no target)"), cases[i].relays);
+        assert_int_equal(count(text, "(root)"), cases[i].roots);
+        free(text);
+    }
+    esp_plan_free(to_some);
+    esp_plan_free(to_all);
+    esp_plan_free(of_all);
+    esp_platform_free(p);
+}
+
+/* Without ports, the load of a node is that of its links. */
+static void test_load_without_ports(void **state)
+{
+    struct esp_platform *ports = sites_platform(2, 3), *p = NULL;
+    struct espi_arena arena;
+    struct espi_load load;
+
+    (void)state;
+    assert_int_equal(esp_platform_with_model(ports, ESP_MODEL_CAPACITY, &p, NULL),
+                     ESP_OK);
+    struct esp_plan *plan = plan_of(p, ESP_OP_BCAST, "ecef", 0, NULL);
+    espi_arena_init(&arena);
+    assert_int_equal(espi_load_init(&load, p, plan, 1e5, &arena), 0);
+    double most = 0;
+    for (int v = 0; v < p->n_nodes; v++) {
+        double share = espi_load_of_node(&load, v);
+        assert_true(share > 0 && share <= 1); /* all receive */
+        most = fmax(most, share);
+    }
+    assert_true(most == 1);
+    espi_arena_done(&arena);
+    esp_plan_free(plan);
+    esp_platform_free(p);
+    esp_platform_free(ports);
+}
+
 static void test_accounts_are_well_formed(void **state)
 {
     (void)state;
@@ -364,6 +454,8 @@ int main(void)
         cmocka_unit_test(test_pictures_are_xml),
         cmocka_unit_test(test_pages_hold_their_data),
         cmocka_unit_test(test_load_is_that_of_the_throughput),
+        cmocka_unit_test(test_roles_are_told_apart),
+        cmocka_unit_test(test_load_without_ports),
         cmocka_unit_test(test_accounts_are_well_formed),
         cmocka_unit_test(test_without_memory),
     };

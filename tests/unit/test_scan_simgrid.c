@@ -20,7 +20,7 @@
 
 static esp_status scan(const char *text, char **out, struct esp_err *err)
 {
-    struct espi_source source = {text, strlen(text), "in", ESP_MODEL_DEFAULT};
+    struct espi_source source = {text, strlen(text), "in", ESP_MODEL_DEFAULT, NULL, 0, 0};
     size_t length = 0;
     char *raw = NULL;
     esp_status status = espi_scan_simgrid(&source, &raw, &length, err);
@@ -141,7 +141,7 @@ static void limits(void **state)
     for (int i = 0; i < 31; i++)
         strcat(text, "</zone>");
     strcat(text, "</platform>");
-    struct espi_source source = {text, strlen(text), "in", ESP_MODEL_DEFAULT};
+    struct espi_source source = {text, strlen(text), "in", ESP_MODEL_DEFAULT, NULL, 0, 0};
     assert_int_equal(scan_only(&source, NULL, NULL), ESP_OK);
     strcpy(text, "<platform>");
     for (int i = 0; i < 32; i++)
@@ -154,7 +154,8 @@ static void limits(void **state)
     size_t n = strlen(large);
     memset(large + n, 'x', 65536);
     strcpy(large + n + 65536, "'/>");
-    source = (struct espi_source){large, strlen(large), "in", ESP_MODEL_DEFAULT};
+    source =
+        (struct espi_source){large, strlen(large), "in", ESP_MODEL_DEFAULT, NULL, 0, 0};
     assert_int_equal(scan_only(&source, NULL, NULL), ESP_OK);
     strcpy(large + n + 65536, "x'/>");
     read_bad(scan_only, large, strlen(large), "'version' is longer than 65536 bytes");

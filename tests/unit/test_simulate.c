@@ -312,6 +312,48 @@ static void nodes_stop(void **state)
     esp_platform_free(p);
 }
 
+/* Until a fault happens all is as if it never would: what is there before it, and the
+ * whole where it comes after the end. */
+static void faults_change_nothing_before(void **state)
+{
+    (void)state;
+    static const esp_model models[] = {ESP_MODEL_ONE_PORT, ESP_MODEL_HALF_DUPLEX,
+                                       ESP_MODEL_MULTI_PORT, ESP_MODEL_CAPACITY};
+    int later = 0;
+    for (int i = 0; i < test_draws(60); i++) {
+        struct esp_platform *p = random_platform((uint64_t)i, 8, models[i % 4]);
+        struct esp_plan *plan = seeded_plan(p, (uint64_t)i, 1 + i % 5);
+        struct esp_sim_options options;
+        esp_sim_options_defaults(&options);
+        plan->slice_bytes = 2e4;
+        struct esp_sim_result *calm = simulate(p, plan, &options);
+        for (int k = 0; k < 6; k++) {
+            double at_s = calm->makespan_s * (k < 2 ? 100 : k < 4 ? 0.9 : 0.5);
+            struct esp_node_stop stop = {at_s, 1 + i % 7};
+            struct esp_rate_change down = {at_s, 0, i % esp_platform_link_count(p), 0};
+            struct esp_sim_options with = options;
+            with.n_stops = k % 2;
+            with.stops = &stop;
+            with.n_changes = 1 - k % 2;
+            with.changes = &down;
+            struct esp_sim_result *struck = simulate(p, plan, &with);
+            for (int v = 0; v < calm->n_nodes; v++)
+                if (calm->delivered_s[v] < at_s)
+                    near(struck->delivered_s[v], calm->delivered_s[v], 1e-12);
+            if (k < 2) {
+                near(struck->makespan_s, calm->makespan_s, 1e-12);
+                assert_true(struck->transfers == calm->transfers);
+            }
+            later += struck->makespan_s > calm->makespan_s;
+            esp_sim_result_free(struck);
+        }
+        esp_sim_result_free(calm);
+        esp_plan_free(plan);
+        esp_platform_free(p);
+    }
+    assert_true(later > 5 || test_draws(60) < 60); /* some did something */
+}
+
 /* Hosts that only relay are neither served nor lost. */
 static void relays_do_not_count(void **state)
 {
@@ -482,6 +524,7 @@ int main(void)
         cmocka_unit_test(one_port_is_kept),
         cmocka_unit_test(rates_change_and_links_go_down),
         cmocka_unit_test(nodes_stop),
+        cmocka_unit_test(faults_change_nothing_before),
         cmocka_unit_test(relays_do_not_count),
         cmocka_unit_test(processors_wait_for_cables),
         cmocka_unit_test(wrong_options_are_refused),

@@ -11,6 +11,7 @@
 
 #include <espalier/espalier.h>
 
+#include "advisor/advice_reason.h"
 #include "advisor/advisor.h"
 #include "platform/platform.h"
 #include "support/reports.h"
@@ -160,6 +161,11 @@ static void slow_hosts_blame_no_link(void **state)
     end(&s);
 }
 
+static void advice_for(struct scene *s, struct espi_advice *out)
+{
+    assert_int_equal(espi_advisor_plan_for(s->a, 0, BYTES, s->now_s, out, NULL), ESP_OK);
+}
+
 /* What ranks have is what is said, without a word, as long as nothing is better. */
 static void what_ranks_have_stands(void **state)
 {
@@ -183,6 +189,50 @@ static void what_ranks_have_stands(void **state)
     assert_int_equal(advice.is_new, 1);
     assert_int_equal(esp_plan_check(advice.plan, s.p, NULL), ESP_OK);
     esp_plan_free(advice.plan);
+    esp_platform_free(reality);
+    end(&s);
+}
+
+/* A change of plans has a reason, and what is believed of a resource its evidence. */
+static void advice_says_why(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct espi_advice advice;
+    struct espi_believed_rate rates[64];
+    char text[ESPI_REASON_TEXT];
+    begin(&s, "auto", ESP_SLICE_AUTO);
+    int cable = find_cable(s.p, "wan:lyon>nice");
+    struct esp_platform *reality = loaded(s.p, cable, 0.125);
+    advice_for(&s, &advice);
+    assert_true(advice.is_new && advice.why.is_first);
+    espi_advice_explain(s.a, &advice, text, sizeof text);
+    assert_non_null(strstr(text, "first plan"));
+    esp_plan_free(advice.plan);
+
+    broadcast(&s, s.p, 0);
+    broadcast(&s, reality, 0); /* it moves the belief, and the next one bears it out */
+    broadcast(&s, reality, 0);
+    advice_for(&s, &advice);
+    assert_true(advice.is_new && !advice.why.is_first);
+    assert_int_equal(advice.why.resource, cable);
+    assert_true(advice.why.now_s < advice.why.last_s);
+    espi_advice_explain(s.a, &advice, text, sizeof text);
+    assert_non_null(strstr(text, "cable wan:lyon>nice has 1"));
+    assert_non_null(strstr(text, "of its rate (1 call)"));
+    esp_plan_free(advice.plan);
+
+    int n = espi_advisor_rates(s.a, s.now_s, rates, 64), seen = 0;
+    assert_in_range(n, 1, 64);
+    for (int i = 0; i < n; i++) {
+        assert_true(rates[i].low <= rates[i].factor && rates[i].factor <= rates[i].high);
+        if (rates[i].resource != cable)
+            continue;
+        seen++;
+        assert_int_equal(rates[i].calls, 1);
+        assert_int_equal(rates[i].probes, 0);
+    }
+    assert_int_equal(seen, 1);
     esp_platform_free(reality);
     end(&s);
 }
@@ -216,6 +266,7 @@ int main(void)
         cmocka_unit_test(one_call_by_many_trees_tells),
         cmocka_unit_test(slow_hosts_blame_no_link),
         cmocka_unit_test(what_ranks_have_stands),
+        cmocka_unit_test(advice_says_why),
         cmocka_unit_test(what_does_not_run_does_not_stand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

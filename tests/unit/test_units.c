@@ -53,6 +53,10 @@ static const struct row good[] = {
     {ESPI_SIZE, "1TiB", 1099511627776.0},
     {ESPI_SIZE, "123", 123},
     {ESPI_SIZE, "7B", 7},
+    {ESPI_SIZE, "64M", 64e6},
+    {ESPI_SIZE, "10G", 10e9},
+    {ESPI_SIZE, "2Mi", 2097152},
+    {ESPI_BANDWIDTH, "100Mbit", 12.5e6},
 };
 
 static const struct row bad[] = {
@@ -67,9 +71,9 @@ static const struct row bad[] = {
     {ESPI_BANDWIDTH, "Mbps", 0},      {ESPI_BANDWIDTH, "1Mups", 0},
     {ESPI_BANDWIDTH, "1mbps", 0},     {ESPI_BANDWIDTH, "1Mbpsx", 0},
     {ESPI_BANDWIDTH, "1  Mbps", 0},   {ESPI_BANDWIDTH, "1ms", 0},
-    {ESPI_BANDWIDTH, "1MB", 0},       {ESPI_TIME, "1Ms", 0},
+    {ESPI_BANDWIDTH, "10G", 0},       {ESPI_TIME, "1Ms", 0},
     {ESPI_TIME, "1Mbps", 0},          {ESPI_TIME, "1 s s", 0},
-    {ESPI_TIME, "1sec", 0},           {ESPI_SIZE, "64M", 0},
+    {ESPI_TIME, "1sec", 0},           {ESPI_SIZE, "64m", 0},
     {ESPI_SIZE, "64MBps", 0},         {ESPI_SIZE, "64Kib", 0},
 };
 

@@ -22,7 +22,9 @@ struct job {
     struct esp_plan *plan; /* in force */
     int advised;
     struct espi_advice_seen seen[64];
-    struct espi_reporter reporter;
+    /* One a rank: while the advisor plans, what they say waits in sockets of their own.
+     */
+    struct espi_reporter *reporter;
     struct espi_report *reports;
 };
 
@@ -113,7 +115,7 @@ static void tell_outcome(struct job *j, esp_op op, uint64_t call, double bytes, 
                              .ours_s = bytes / 2.1e6 + 0.01,
                              .native_s = ours ? bytes / 1.1e6 + 0.02 : bytes / 2.5e6};
     snprintf(o.algo, sizeof o.algo, "%s", ours ? j->plan->algo : "");
-    espi_news_send(&j->reporter, j->folder, &o, sizeof o);
+    espi_news_send(&j->reporter[j->plan->root], j->folder, &o, sizeof o);
 }
 
 static void call_once(struct job *j, int call, double gap_s)
@@ -130,7 +132,7 @@ static void call_once(struct job *j, int call, double gap_s)
     double shift_s = espi_now_s() - began_s - took_s;
     for (int i = 0; i < n; i++) {
         j->reports[i].at_s += shift_s;
-        espi_news_send(&j->reporter, j->folder, &j->reports[i],
+        espi_news_send(&j->reporter[j->reports[i].node], j->folder, &j->reports[i],
                        espi_report_bytes(&j->reports[i]));
     }
     tell_outcome(j, ESP_OP_BCAST, (uint64_t)call, bytes, 1, took_s, espi_now_s());
@@ -150,15 +152,20 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: feeder PLATFORM FOLDER CALLS GAP_S [ALGO]\n");
         return 2;
     }
-    struct job j = {.folder = argv[2], .reporter = {.fd = -1}};
+    struct job j = {.folder = argv[2]};
     stop_if(esp_platform_read(argv[1], NULL, &j.p, &err), &err);
     j.reports = calloc((size_t)j.p->n_nodes + 1, sizeof *j.reports);
-    if (!j.reports)
+    j.reporter = calloc((size_t)j.p->n_nodes + 1, sizeof *j.reporter);
+    if (!j.reports || !j.reporter)
         return 1;
+    for (int i = 0; i < j.p->n_nodes; i++)
+        j.reporter[i].fd = -1;
     plan_first(&j, argc > 5 ? argv[5] : "binomial");
     for (int call = 1; call <= atoi(argv[3]); call++)
         call_once(&j, call, strtod(argv[4], NULL));
-    espi_reporter_done(&j.reporter);
+    for (int i = 0; i < j.p->n_nodes; i++)
+        espi_reporter_done(&j.reporter[i]);
+    free(j.reporter);
     esp_plan_free(j.plan);
     esp_platform_free(j.p);
     free(j.reports);

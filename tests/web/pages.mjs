@@ -163,6 +163,7 @@ async function feed(advisor, calls, ...algo) {
 // Opens the page of an advisor; nothing may be asked of anybody else.
 async function visit(browser, advisor, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, ...options });
+  page.setDefaultTimeout(120000);
   const bad = [], origin = new URL(advisor.url).origin;
   let excused = false;
   const note = (text) => excused || bad.push(text);
@@ -196,7 +197,7 @@ async function livesOn(browser) {
   const before = await callsShown(page);
   // Reports that come too fast are lost, as they may be: it is fed until it has learned.
   const isHeard = async (what) => (await page.locator(what).count()) > 0;
-  for (let i = 0; i < 8 && !((await isHeard("#rates tbody tr")) &&
+  for (let i = 0; i < 24 && !((await isHeard("#rates tbody tr")) &&
        (await isHeard('#kind option[value="scatter"]'))); i++) {
     await feed(advisor, 20);
     await page.waitForTimeout(1500);
@@ -205,11 +206,15 @@ async function livesOn(browser) {
   // The picture in README.md and docs/adapt.md.
   if (shots) await page.screenshot({ path: join(shots, "live-picture.png"), fullPage: true,
     clip: { x: 0, y: 0, width: 1200, height: 1460 } });
-  assert.equal(await page.locator(".plan path.edge").count(), 63);
-  assert.match(await page.locator("#plan-text").textContent(), /^In force: /);
-  assert.equal(await page.locator("#plans tr[data-kind=now]").count(), 1);
+  const edges = await page.locator(".plan path.edge").count();
+  assert.ok(edges > 0 && edges % 63 === 0, `${edges} edges are drawn: 63 a tree`);
+  // A better plan may just have been published.
+  assert.match(await page.locator("#plan-text").textContent(), /^(In force: |Published, not in use yet: )/);
+  assert.ok((await page.locator("#plans tr[data-kind=now]").count()) <= 1);
   assert.ok((await page.locator("#rates tbody tr").count()) > 0, "rates are heard of");
   assert.ok((await page.locator("#rates-drawn path").count()) > 0, "and drawn");
+  assert.match(await page.locator("#rates tbody tr").first().textContent(), /\d+ (call|probe)s?/, "with what moved them");
+  assert.match(await page.locator("#plans tbody tr").first().textContent(), /first plan|instead of/, "plans say why they came");
   assert.match(await page.locator("#decisions").textContent(), /allreduce.*native/);
   assert.equal(await page.locator("#chart canvas").count(), 1);
   assert.match(await page.locator("#tile-ours-note").textContent(), /ours, .* native/);
@@ -236,14 +241,14 @@ async function livesOn(browser) {
 
   // The advisor dies and is started anew, as espalier run does: the page goes on.
   excuse();
-  const had = await callsShown(page);
   await advisor.stop("SIGKILL");
   await page.locator('#link[data-kind="lost"]').waitFor();
   const again = await startAdvisor("live.json", "advice");
   assert.equal(again.url, advisor.url);
   await page.locator('#link[data-kind="live"]').waitFor({ timeout: 60000 });
   await feed(again, 12);
-  await page.waitForFunction((n) => document.querySelectorAll("#calls tbody tr").length > n, had);
+  // The list has room for a hundred: of the new calls the first is marked.
+  await page.locator("#calls tr[data-kind=again]").first().waitFor({ timeout: 60000 });
   assert.equal(await page.locator("#calls tr[data-kind=again]").count(), 1);
   await close("live");
   for (const [width, colorScheme] of [[1200, "dark"], [400, "light"], [400, "dark"]]) {

@@ -8,14 +8,14 @@ function showRanking(data: Data, index: number) {
   const { sizes_bytes, bound_s, rows } = data.compare;
   const time = (row: Row) => row.makespan_s[index] ?? Infinity;
   const shown = rows.filter((r) => isFinite(time(r))).sort((a, b) => time(a) - time(b));
-  const worst = time(shown[shown.length - 1]);
+  const best = shown.length ? time(shown[0]) : 0;
   const bound = bound_s[index];
   const text = bytes(sizes_bytes[index]);
   element("size-text").textContent = text;
   element("size").setAttribute("aria-valuetext", text);
   fill("ranking", shown.map((row) => [
     cell(row.algo), cell(seconds(time(row)), true),
-    cell(bound ? percent(bound / time(row)) : "-", true), bar(time(row) / worst),
+    cell(bound ? percent(bound / time(row)) : "-", true), bar((bound ?? best) / time(row)),
   ]));
 }
 
@@ -28,10 +28,11 @@ function drawChart(data: Data) {
     {
       width: Math.max(280, box.clientWidth),
       height: 320,
+      legend: { live: false },
       scales: { x: { distr: 3, time: false }, y: { distr: 3 } },
       axes: [
         { ...axis, values: (_, all) => all.map((v) => (v === null ? "" : bytes(v))) },
-        { ...axis, size: 60, values: (_, all) => all.map((v) => (v === null ? "" : seconds(v))) },
+        { ...axis, size: 76, values: (_, all) => all.map((v) => (v === null ? "" : seconds(v))) },
       ],
       series: [
         { label: "size", value: (_, v) => (v === null ? "" : bytes(v)) },

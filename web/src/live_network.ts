@@ -20,7 +20,7 @@ export function parseDrawing(text: string): SVGElement {
 }
 
 export const rateColour = (factor: number) =>
-  `color-mix(in oklab, var(--cut) ${Math.round(100 * Math.min(1, Math.max(0, (0.95 - factor) / 0.6)))}%, var(--c2))`;
+  `color-mix(in oklab, var(--cut) ${Math.round(100 * Math.min(1, Math.max(0, (0.95 - factor) / 0.6)))}%, var(--c0))`;
 
 export class Rates {
   private places: Point[] = [];
@@ -76,6 +76,7 @@ export class Rates {
     line.setAttribute("class", "rate");
     line.style.stroke = rateColour(r.factor);
     line.style.strokeWidth = r.factor < 0.8 ? "7" : "4";
+    line.style.strokeDasharray = r.factor < 0.8 ? "10 5" : ""; // not by colour alone
     line.style.strokeOpacity = r.factor < 0.8 ? "0.85" : "0.45";
     const text = `${rateText(r.factor * r.nominal_Bps)} (${percent(r.factor)})`;
     title.textContent = `${r.name}: ${text} of ${rateText(r.nominal_Bps)}`;

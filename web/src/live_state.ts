@@ -32,6 +32,7 @@ export interface PublishedPlan {
   age_s: number;
   changes: number;
   calls: number;
+  why: string;
 }
 
 export interface Rate {
@@ -42,6 +43,10 @@ export interface Rate {
   nominal_Bps: number;
   factor: number;
   error: number;
+  low: number;
+  high: number;
+  calls: number; // that moved it to what it is
+  probes: number;
   age_s: number;
   samples: number;
   method: string;

@@ -9,6 +9,11 @@ const maybe = (value: number | null, text: (v: number) => string) =>
   value === null ? "-" : text(value);
 const ago = (s: number) => (s < 1 ? "now" : s < 100 ? `${Math.round(s)} s ago` : `${seconds(Math.round(s))} ago`);
 
+const counted = (n: number, what: string) => (n ? [`${n} ${what}${n === 1 ? "" : "s"}`] : []);
+
+// What moved a rate to what it is believed to be.
+const evidence = (r: Rate) => [...counted(r.calls, "call"), ...counted(r.probes, "probe")].join(", ") || "-";
+
 // Blocks of eight heights: a picture that is text.
 const spark = (past: number[]) =>
   past.slice(-16).map((p) => "▁▂▃▄▅▆▇█"[Math.min(7, Math.max(0, Math.floor(p / 125.1)))]).join("");
@@ -70,8 +75,10 @@ export class Tables {
         { text: rateText(r.factor * r.nominal_Bps), number: true },
         { text: percent(r.factor), number: true, kind: r.factor < 0.8 ? "slow" : "",
           title: `forecasts were off by ${percent(r.error)}; ${r.method} of ${r.samples} values` },
+        { text: `${percent(r.low)} to ${percent(r.high)}`, number: true, title: "as far as forecasts were off" },
         { part: r.factor },
         { text: spark(r.past), kind: "spark", title: "the last values, of nominal" },
+        { text: evidence(r), title: r.factor < 0.8 ? "since it was last believed to have its full rate" : "since it is believed to have its full rate" },
         { text: ago(r.age_s), number: true },
       ],
     })));
@@ -113,6 +120,7 @@ export class Tables {
         { text: maybe(p.makespan_s, seconds), number: true, title: `for ${bytes(p.size_bytes)}` },
         { text: String(p.calls), number: true },
         { text: ago(p.age_s), number: true },
+        { text: p.why, kind: "why" },
       ],
     })));
   }

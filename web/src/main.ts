@@ -4,6 +4,7 @@ import { showComparison } from "./compare";
 import { element, percent, rate, readData, seconds, type Data, type Plan } from "./data";
 import { listHosts } from "./hosts";
 import { Network, type Links } from "./network";
+import { Sites } from "./sites";
 import { bar, cell, fill } from "./table";
 import { TimelineView } from "./timeline";
 
@@ -12,6 +13,7 @@ let links: Links = { from: new Map(), to: new Map() };
 let current = 0;
 
 const network = new Network(data.platform, (node) => showNode(node));
+const sites = new Sites(network.svg, data.platform);
 const timeline = new TimelineView(data, network);
 
 function summary(plan: Plan | undefined): string {
@@ -28,7 +30,8 @@ function summary(plan: Plan | undefined): string {
   const ratio = data.bound && plan.throughput_Bps > 0
     ? `; the plan reaches ${percent(plan.throughput_Bps / data.bound.throughput_Bps)} of it.` : bound ? "." : "";
   const makespan = plan.makespan_s > 0 ? `, makespan ${seconds(plan.makespan_s)}` : "";
-  return `${first} ${plan.op} from ${from} by ${plan.algo}: ${rate(plan.throughput_Bps)}${makespan}.${bound}${ratio}`;
+  const to = data.root >= 0 ? ` from ${from}` : "";
+  return `${first} ${plan.op}${to} by ${plan.algo}: ${rate(plan.throughput_Bps)}${makespan}.${bound}${ratio}`;
 }
 
 function showNode(node: number) {
@@ -46,6 +49,7 @@ function showPlan(index: number) {
   current = index;
   if (plan) {
     network.show(index, plan);
+    sites.show(index, plan);
     links = network.links(index);
     fill("busiest", plan.busiest.map(([text, load]) => [cell(text), cell(percent(load), true), bar(load)]));
   }

@@ -132,9 +132,10 @@ export class TimelineView {
     });
     pen.fillStyle = ink("--soft");
     const total = this.line?.makespan_s ?? 0;
-    for (let i = 0; i <= 4; i++) {
-      pen.textAlign = i === 4 ? "right" : "left";
-      pen.fillText(seconds((total * i) / 4), LEFT + ((wide - LEFT - 8) * i) / 4, 8);
+    const parts = wide < 640 ? 2 : 4;
+    for (let i = 0; i <= parts; i++) {
+      pen.textAlign = i === parts ? "right" : "left";
+      pen.fillText(seconds((total * i) / parts), LEFT + ((wide - LEFT - 8) * i) / parts, 8);
     }
     pen.textAlign = "left";
   }
@@ -143,6 +144,10 @@ export class TimelineView {
     const t = this.line?.transfers ?? [];
     const scale = (wide - LEFT - 8) / this.data.ticks;
     const colours = Array.from({ length: 9 }, (_, i) => ink(`--c${i}`));
+    if (t.length / 6 > this.rows.size * (wide - LEFT) / 8) {
+      this.drawShares(pen, wide, colours);
+      return;
+    }
     for (let i = 0; i < t.length; i += 6) {
       const x = LEFT + t[i + 4] * scale;
       const length = Math.max(0.5, (t[i + 5] - t[i + 4]) * scale - 0.3);
@@ -150,5 +155,33 @@ export class TimelineView {
       pen.fillRect(x, TOP + ROW * (this.rows.get(t[i]) ?? 0) + 1, length, ROW / 2 - 2);
       pen.fillRect(x, TOP + ROW * (this.rows.get(t[i + 1]) ?? 0) + ROW / 2, length, ROW / 2 - 2);
     }
+  }
+
+  // More transfers than pixels: each pixel is as dark as the part of its time that is used,
+  // in the colour of the tree that uses most of it.
+  private drawShares(pen: CanvasRenderingContext2D, wide: number, colours: string[]) {
+    const t = this.line?.transfers ?? [];
+    const n = Math.max(1, Math.floor(wide - LEFT - 8)), trees = colours.length;
+    const used = new Float32Array(this.rows.size * 2 * n * trees);
+    const add = (half: number, tree: number, from: number, to: number) => {
+      for (let x = Math.floor(from); x < Math.min(n, to); x++)
+        used[(half * n + x) * trees + tree] += Math.min(to, x + 1) - Math.max(from, x);
+    };
+    for (let i = 0; i < t.length; i += 6) {
+      const from = (t[i + 4] * n) / this.data.ticks, to = (t[i + 5] * n) / this.data.ticks;
+      const tree = Math.min(trees - 1, t[i + 2]);
+      add(2 * (this.rows.get(t[i]) ?? 0), tree, from, to);
+      add(2 * (this.rows.get(t[i + 1]) ?? 0) + 1, tree, from, to);
+    }
+    for (let half = 0; half < 2 * this.rows.size; half++)
+      for (let x = 0; x < n; x++) {
+        const parts = used.subarray((half * n + x) * trees, (half * n + x + 1) * trees);
+        const all = parts.reduce((sum, part) => sum + part, 0);
+        if (!(all > 0)) continue;
+        pen.fillStyle = colours[parts.indexOf(Math.max(...parts))];
+        pen.globalAlpha = Math.min(1, 0.15 + 0.85 * all);
+        pen.fillRect(LEFT + x, TOP + ROW * (half >> 1) + (half % 2 ? ROW / 2 : 1), 1, ROW / 2 - 2);
+      }
+    pen.globalAlpha = 1;
   }
 }

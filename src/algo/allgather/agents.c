@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/watch.h"
 #include "base/err.h"
 
 static int host_at(const struct espi_agents *a, int place)
@@ -143,7 +144,7 @@ struct espi_stages espi_agents_choose(struct espi_agents *a, int wanted,
 {
     struct espi_stages best = {.all_s = INFINITY}, s;
     int m = wanted > a->n ? a->n : wanted;
-    for (int i = 1; i <= a->n && wanted == 0; i++) {
+    for (int i = 1; i <= a->n && wanted == 0 && !(m && espi_watch_is_over()); i++) {
         espi_agents_assign(a, i);
         estimate(a, &s);
         if (!m || s.all_s <= best.all_s) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "algo/multicast/multicast.h"
+#include "base/watch.h"
 #include "base/err.h"
 #include "solve/tuning.h"
 
@@ -107,7 +108,7 @@ static esp_status augment_hosts(struct augmenter *x, struct esp_err *err)
     esp_status st = rank_hosts(x, err);
     if (!st)
         st = espi_cover_solve(&x->cover, INFINITY, &x->period_s, err);
-    while (!st && !done)
+    while (!st && !done && !espi_watch_is_over())
         st = augment_step(x, &done, err);
     if (!st && !isfinite(x->period_s))
         st = espi_err(err, ESP_EUNSUPPORTED, "some target cannot be reached");

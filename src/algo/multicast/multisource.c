@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "algo/multicast/multicast.h"
+#include "base/watch.h"
 #include "base/err.h"
 
 /* Adds the first node that helps; *done when there is none. */
@@ -45,7 +46,8 @@ static esp_status add_sources(const struct espi_task *task, struct espi_flows *f
 {
     int done = 0;
     esp_status st = ESP_OK;
-    while (!st && !done && f->n_sources <= (int)task->option[0]) {
+    while (!st && !done && !espi_watch_is_over() &&
+           f->n_sources <= (int)task->option[0]) {
         struct espi_arena_mark mark = espi_arena_mark(task->arena);
         st = add_source(task, f, &done, err);
         espi_arena_release(task->arena, mark);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "algo/multicast/multicast.h"
+#include "base/watch.h"
 #include "base/err.h"
 #include "solve/tuning.h"
 
@@ -72,7 +73,7 @@ static esp_status reduce(struct reducer *x, int strict, struct esp_err *err)
     esp_status st = espi_cover_solve(&x->cover, INFINITY, &x->period_s, err);
     if (!st && !isfinite(x->period_s))
         st = espi_err(err, ESP_EUNSUPPORTED, "some host cannot be reached");
-    while (!st && !done)
+    while (!st && !done && !espi_watch_is_over())
         st = leave_out_host(x, strict, &done, err);
     return st;
 }

@@ -12,6 +12,7 @@
 
 #include "algo/multicast/multicast.h"
 #include "algo/tuning.h"
+#include "base/watch.h"
 #include "base/err.h"
 #include "solve/multicast.h"
 #include "solve/tuning.h"
@@ -98,7 +99,7 @@ static esp_status make_trees(struct work *w, struct esp_err *err)
     w->options.max_trees = few;
     if (!st)
         st = solve_mix(w, err);
-    if (!st && !is_closed(w))
+    if (!st && !is_closed(w) && !espi_watch_is_over())
         st = solve_all(w, err);
     return st;
 }
@@ -112,9 +113,9 @@ static esp_status run_steiner_cg(const struct espi_task *task, struct esp_plan *
         esp_plan_free(w.seeds[i]);
     if (!st)
         st = add_mix(&w, plan, err);
-    if (!st)
-        plan->bound_Bps =
-            task->view->slice_bytes / fmax(w.options.bound_s, w.mix.bound_s);
+    double bound_s = fmax(w.options.bound_s, w.mix.bound_s);
+    if (!st && bound_s > 0) /* else who watches ended it before there was one */
+        plan->bound_Bps = task->view->slice_bytes / bound_s;
     return st;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "algo/tuning.h"
+#include "base/watch.h"
 #include "base/events.h"
 #include "base/portable_math.h"
 #include "base/rng.h"
@@ -493,7 +494,7 @@ static int run_moments(struct synth *s)
         return -1;
     while (s->events.size > 0) {
         double until_s = s->events.item[0].at_s + s->same_s;
-        if (s->events.item[0].at_s > s->task->limit_s)
+        if (s->events.item[0].at_s > s->task->limit_s || espi_watch_may_leave())
             return 1;
         while (s->events.size > 0 && s->events.item[0].at_s <= until_s) {
             struct espi_event e = espi_events_pop(&s->events);

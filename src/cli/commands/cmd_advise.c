@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "advisor/advice_reason.h"
 #include "advisor/advisor.h"
 #include "advisor/probe_planner.h"
 #include "base/alloc.h"
@@ -200,18 +201,19 @@ static void renew(struct service *s)
 static void tell_advice(const struct service *s, const struct espi_advice *advice)
 {
     struct espi_outlook o;
-    char algo[64];
+    char algo[64], why[ESPI_REASON_TEXT], shown[ESPI_REASON_TEXT + 2];
 
     if (!s->verbose)
         return;
+    espi_advice_explain(s->advisor, advice, why, sizeof why);
     espi_quote(algo, sizeof algo, advice->plan->algo);
     espi_advisor_outlook(s->advisor, espi_now_s(), &o);
     fprintf(
         stderr,
         "espalier: advice for up to 2^%d bytes: %s, %.4g s; call %ld, %ld told whole, "
-        "next %.0f bytes after %.3g s, %d slow\n",
+        "next %.0f bytes after %.3g s, %d slow; %s\n",
         advice->size_class, algo, advice->plan->makespan_s, o.calls, o.whole,
-        o.size_bytes, o.gap_s, o.slow);
+        o.size_bytes, o.gap_s, o.slow, espi_quote(shown, sizeof shown, why));
 }
 
 static void plan_one(struct service *s)
@@ -227,7 +229,7 @@ static void plan_one(struct service *s)
     if (advice.is_new && !espi_advice_write(s->folder, s->p, &advice, NULL)) {
         tell_advice(s, &advice);
         if (s->live.log)
-            espi_live_log_publish(s->live.log, &advice, espi_now_s());
+            espi_live_log_publish(s->live.log, s->advisor, &advice, espi_now_s());
     }
     esp_plan_free(advice.plan);
 }

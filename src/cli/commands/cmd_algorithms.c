@@ -108,11 +108,21 @@ static int print_one(const struct espi_algo *a)
     return bad ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
 
+/* Those made for another operation serve this one, too, where plans can be turned round
+ * or put together: as `compare` lists them. */
+static bool serves_operation(const struct espi_algo *a, const char *name)
+{
+    esp_op op;
+
+    return esp_op_parse(name, &op) == 0 &&
+           espi_algo_serves(a, op, op == ESP_OP_MULTICAST);
+}
+
 static int is_wanted(const struct cli_args *args, const struct espi_algo *a)
 {
     const char *op = cli_text(args, "op"), *family = cli_text(args, "family");
 
-    return (!op || strcmp(op, esp_op_name(a->op)) == 0) &&
+    return (!op || serves_operation(a, op)) &&
            (!family || strcmp(family, a->family) == 0);
 }
 

@@ -417,9 +417,9 @@ const struct command cli_command_bound = {
             {0}},
     .examples =
         (const struct cli_example[]){{"How fast can a broadcast from n0 be at best?",
-                                      "espalier bound p.json --root n0"},
+                                      "espalier bound p.json --root w3"},
                                      {"Which link is worth an upgrade?",
-                                      "espalier bound p.json --root n0 --what-if"},
+                                      "espalier bound p.json --root w3 --what-if"},
                                      {"And a multicast to three hosts?",
                                       "espalier bound p.json --op multicast --targets "
                                       "n3,n5,n8"},

@@ -289,6 +289,26 @@ static int print_ranking_json(const struct contest *c)
     return cli_print_json(all);
 }
 
+/* A name with its options may hold commas. */
+static int print_ranking_csv(const struct contest *c)
+{
+    printf("algo,family,trees,throughput_Bps,makespan_s,ratio,makespan_ratio,plan_s\n");
+    for (size_t i = 0; i < c->n; i++) {
+        const struct entry *e = &c->entries[i];
+        if (e->status != ESP_OK)
+            continue;
+        printf("\"%s\",%s,%d,%.9g,%.9g,", e->text, family_of(e), e->n_trees,
+               e->throughput_Bps, e->makespan_s);
+        if (has_ratio(c, e))
+            printf("%.9g", e->throughput_Bps / c->bound_Bps);
+        printf(",");
+        if (c->makespan_bound_s > 0)
+            printf("%.9g", e->makespan_s / c->makespan_bound_s);
+        printf(",%.9g\n", e->plan_s);
+    }
+    return cli_flush_stdout();
+}
+
 /* ---- for people ---- */
 
 static void add_row(struct cli_table *t, const struct contest *c, const struct entry *e)
@@ -399,12 +419,16 @@ static int run_algorithms(struct contest *c)
         return code;
     cli_parallel(c->n + 2, run_job, c, "planning");
     rank_entries(c);
-    code = cli_has(c->args, "json") ? print_ranking_json(c) : print_text(c);
+    code = cli_has(c->args, "json")  ? print_ranking_json(c)
+           : cli_has(c->args, "csv") ? print_ranking_csv(c)
+                                     : print_text(c);
     return code == CLI_OK ? judge_outcomes(c) : code;
 }
 
 static int answer_compare(struct cli_question *q)
 {
+    if (cli_has(q->args, "front") && cli_has(q->args, "csv"))
+        return cli_error(CLI_BAD_USAGE, "--front has a table and JSON, and no CSV");
     if (cli_has(q->args, "front"))
         return cli_price_front(q);
     struct contest c = {.args = q->args, .p = q->p, .request = q->request};
@@ -468,6 +492,7 @@ const struct command cli_command_compare = {
              .fallback = "throughput",
              .help = "What comes first: the highest throughput, or the shortest "
                      "makespan."},
+            {.name = "csv", .help = "Print comma-separated values."},
             CLI_MODEL_OPTION,
             CLI_SEED_OPTION,
             CLI_BUDGET_OPTION,
@@ -488,7 +513,7 @@ const struct command cli_command_compare = {
         (const struct cli_example[]){
             {"All of them, for the default message:", "espalier compare p.json"},
             {"Which has the shortest makespan with 1 MB from n3?",
-             "espalier compare p.json --root n3 --size 1MB --sort makespan"},
+             "espalier compare p.json --root w3 --size 1MB --sort makespan"},
             {"Two of them:", "espalier compare p.json --algo ecef,grow"},
             {"A plan beside what MPI libraries do:",
              "espalier compare p.json --algo auto --native openmpi,mpich --size 1MB"},

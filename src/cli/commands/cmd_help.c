@@ -124,18 +124,23 @@ const struct command cli_command_version = {
 
 /* ---- completion ---- */
 
-static const char *const shells[] = {"bash", NULL};
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
-static esp_status write_bash(const void *nothing, FILE *out, struct esp_err *err)
+static esp_status write_completion(const void *shell, FILE *out, struct esp_err *err)
 {
-    (void)nothing, (void)err;
-    cli_write_completion_bash(out);
+    (void)err;
+    if (strcmp(shell, "zsh") == 0)
+        cli_write_completion_zsh(out);
+    else if (strcmp(shell, "fish") == 0)
+        cli_write_completion_fish(out);
+    else
+        cli_write_completion_bash(out);
     return ESP_OK;
 }
 
 static int run_completion(const struct cli_args *args)
 {
-    return cli_write(cli_text(args, "output"), write_bash, NULL);
+    return cli_write(cli_text(args, "output"), write_completion, args->words[0]);
 }
 
 const struct command cli_command_completion = {
@@ -146,13 +151,17 @@ const struct command cli_command_completion = {
                                    "espalier's commands, options and values. Installed "
                                    "packages bring it along already.",
                                    NULL},
-    .positionals =
-        (const struct cli_positional[]){
-            {.name = "SHELL", .kind = CLI_CHOICE, .choices = shells, .help = "bash."},
-            {0}},
+    .positionals = (const struct cli_positional[]){{.name = "SHELL",
+                                                    .kind = CLI_CHOICE,
+                                                    .choices = shells,
+                                                    .help = "bash, zsh or fish."},
+                                                   {0}},
     .options = (const struct cli_option[]){CLI_OUTPUT_OPTION, {0}},
     .examples = (const struct cli_example[]){{"Complete in this shell, from now on:",
                                               "source <(espalier completion bash)"},
+                                             {"Of fish, for good:",
+                                              "espalier completion fish > "
+                                              "~/.config/fish/completions/espalier.fish"},
                                              {0}},
     .no_json = true,
     .run = run_completion,

@@ -1,9 +1,15 @@
 /* espalier import: platforms that others described, in native JSON. */
+#include "base/alloc.h"
+#include "base/err.h"
+#include "cli/options/hosts.h"
 #include "cli/options/platforms.h"
+#include "platform/part.h"
 #include "platform/platform.h"
+#include "platform/readers.h"
 
 static const char *const formats[] = {"json",    "matrix",  "edges", "tiers",
-                                      "simgrid", "graphml", "links", NULL};
+                                      "simgrid", "graphml", "links", "slurm",
+                                      "ibnet",   "nccl",    NULL};
 
 /* Puts what the options say of machines into *p. */
 static int apply_limits(const struct cli_args *args, struct esp_platform **p)
@@ -26,21 +32,106 @@ static int apply_limits(const struct cli_args *args, struct esp_platform **p)
     return CLI_OK;
 }
 
+/* Hosts that are likely to be switches change all that is planned. */
+static void warn_of_switches(const struct esp_platform *p, esp_format format)
+{
+    char name[64], more[96] = "its name says so";
+    int leaves, likely;
+
+    if (format != ESP_FORMAT_EDGES && format != ESP_FORMAT_LINKS)
+        return;
+    likely = espi_find_likely_switch(p, &leaves);
+    if (likely < 0)
+        return;
+    espi_quote(name, sizeof name, espi_node_name(p, likely));
+    if (leaves)
+        snprintf(more, sizeof more, "%d nodes have no other neighbour", leaves);
+    cli_error(CLI_OK,
+              "warning: '%s' becomes a host, though it looks like a switch (%s); if it "
+              "only forwards, say --switches '%s'",
+              name, more, name);
+}
+
+/* The part that --only names, in the place of the whole. */
+static int cut_part(const struct cli_args *args, struct esp_platform **p)
+{
+    struct esp_platform *part = NULL;
+    struct esp_err err = {0};
+    int *hosts = NULL, n = 0;
+
+    if (!cli_text(args, "only"))
+        return CLI_OK;
+    int code = cli_find_hosts(*p, cli_text(args, "only"), "--only", &hosts, &n);
+    if (code == CLI_OK)
+        code = cli_fail(espi_platform_part(*p, n, hosts, &part, NULL, &err), &err);
+    espi_free(hosts);
+    if (code != CLI_OK)
+        return code;
+    esp_platform_free(*p);
+    *p = part;
+    return CLI_OK;
+}
+
+/* All rates times what --scale says, such as those of a copy that one machine carries. */
+static int scale_rates(const struct cli_args *args, struct esp_platform **p)
+{
+    struct esp_platform *scaled = NULL;
+    struct esp_err err = {0};
+    int n = (*p)->n_links > (*p)->n_shared ? (*p)->n_links : (*p)->n_shared;
+
+    if (!cli_has(args, "scale"))
+        return CLI_OK;
+    double *factor = ESPI_NEW(double, (size_t)n + 1);
+    for (int i = 0; i < n && factor; i++)
+        factor[i] = cli_number(args, "scale");
+    esp_status status = factor ? espi_platform_scaled(*p, factor, factor, &scaled, &err)
+                               : espi_err_nomem(&err);
+    espi_free(factor);
+    if (status)
+        return cli_fail(status, &err);
+    esp_platform_free(*p);
+    *p = scaled;
+    return CLI_OK;
+}
+
+/* As cli_read_platform does it, and warnings. */
+static int read_foreign(const struct cli_args *args,
+                        const struct esp_read_options *options, struct esp_platform **p)
+{
+    struct esp_err err = {0};
+    esp_format format = ESP_FORMAT_AUTO;
+
+    esp_status st = espi_platform_read_as(args->words[0], options, &format, p, &err);
+    if (st)
+        return cli_fail(st, &err);
+    warn_of_switches(*p, format);
+    return cli_apply_model(args, p);
+}
+
 static int run_import(const struct cli_args *args)
 {
     struct esp_read_options options = {.size = sizeof options,
                                        .format = ESP_FORMAT_AUTO,
                                        .bandwidth_path = cli_text(args, "bandwidth"),
-                                       .model = ESP_MODEL_DEFAULT};
+                                       .model = ESP_MODEL_DEFAULT,
+                                       .switches = cli_text(args, "switches"),
+                                       .rate_unit = cli_text(args, "unit"),
+                                       .undirected = cli_has(args, "undirected")};
     struct esp_platform *p = NULL;
 
+    if (cli_has(args, "link-speed"))
+        options.link_Bps = cli_number(args, "link-speed");
     if (cli_has(args, "from"))
         esp_format_parse(cli_text(args, "from"), &options.format);
     if (cli_has(args, "model"))
         esp_model_parse(cli_text(args, "model"), &options.model);
-    int code = cli_read_platform(args, args->words[0], &options, &p);
+    int code = read_foreign(args, &options, &p);
+    if (code == CLI_OK)
+        code = cut_part(args, &p);
     if (code == CLI_OK)
         code = apply_limits(args, &p);
+    if (code == CLI_OK)
+        code = scale_rates(args, &p);
     if (code == CLI_OK)
         code = cli_write_platform(args, p);
     esp_platform_free(p);
@@ -62,7 +153,15 @@ const struct command cli_command_import = {
             " tiers     output of Doar's Tiers\n"
             " simgrid   SimGrid XML, where SimGrid was there at build time\n"
             " graphml   GraphML\n"
-            " links     CSV of links under a header: from,to,throughput_bps,usd_per_GB",
+            " links     CSV of links under a header: from,to,throughput_bps,usd_per_GB\n"
+            " slurm     topology.conf of Slurm\n"
+            " ibnet     what ibnetdiscover prints\n"
+            " nccl      the XML of NCCL_TOPO_DUMP_FILE, one server",
+            "In edge lists and tables of links every node is a host, until --switches or "
+            "the file says otherwise; a host that looks like a switch gets a warning. "
+            "Bare numbers in edge lists have no unit, until --unit gives them one.",
+            "--only cuts a part out, such as the hosts of a job: names, or a list as "
+            "Slurm writes it ($SLURM_JOB_NODELIST), or @FILE with a name a line.",
             "The regions of a cloud may be several machines each: --site-limits says "
             "what "
             "one of them sends and receives at most, by provider (the site of a node, "
@@ -88,6 +187,25 @@ const struct command cli_command_import = {
              .letter = 'b',
              .kind = CLI_FILE,
              .help = "The matrix of bandwidths that belongs to a matrix of latencies."},
+            {.name = "switches",
+             .kind = CLI_STRING,
+             .value = "PATTERN,...",
+             .help = "Nodes with such names are switches: they forward, and are no "
+                     "hosts. * is any text, ? any one byte: nvswitch*,leaf??."},
+            {.name = "undirected",
+             .help = "Each line of an edge list is a link in both directions."},
+            {.name = "unit",
+             .kind = CLI_STRING,
+             .value = "UNIT",
+             .help = "The unit of capacities without one in an edge list: Gbps, MBps."},
+            {.name = "only",
+             .kind = CLI_STRING,
+             .value = "HOSTS|@FILE",
+             .help = "These hosts alone, with what carries their traffic: "
+                     "n1,n2 or rack[01-04,7] or a file of names."},
+            {.name = "link-speed",
+             .kind = CLI_BANDWIDTH,
+             .help = "What a link carries of which a topology.conf does not say it."},
             {.name = "site-limits",
              .kind = CLI_STRING,
              .value = "SITE=OUT/IN,...",
@@ -109,6 +227,14 @@ const struct command cli_command_import = {
              .min = 0,
              .max = 1e9,
              .help = "What one machine costs an hour, at each host."},
+            {.name = "scale",
+             .kind = CLI_DOUBLE,
+             .value = "X",
+             .limited = true,
+             .min = 1e-9,
+             .max = 1e9,
+             .help = "Multiply the rates of all links and shared cables by this, as for "
+                     "a copy of the network that a testbed can carry."},
             CLI_MODEL_OPTION,
             CLI_OUTPUT_OPTION,
             {0}},
@@ -118,11 +244,20 @@ const struct command cli_command_import = {
             {"Two measured matrices:",
              "espalier import latency.csv --bandwidth bandwidth.csv -o p.json"},
             {"An edge list of capacities:",
-             "espalier import dgx.edges --model capacity | espalier info -"},
+             "espalier import dgx.edges --switches 'nvswitch*' -o dgx.json"},
+            {"The edges of a networkx graph, whose weights are Gbit/s:",
+             "espalier import graph.txt --from edges --undirected --unit Gbps -o p.json"},
+            {"The hosts of a Slurm job:",
+             "espalier import cluster.json --only $SLURM_JOB_NODELIST -o job.json"},
+            {"The tree of switches that Slurm knows, all links of 100 Gbit/s:",
+             "espalier import /etc/slurm/topology.conf --link-speed 100Gbps -o p.json"},
             {"71 regions of three clouds, with prices, and up to four machines in each:",
              "espalier import links.csv --site-limits "
              "aws=5Gbps/10Gbps,gcp=7Gbps/16Gbps,azure=16Gbps/16Gbps --machines 4 "
              "--usd-per-hour 0.54 -o clouds.json"},
+            {"Three of these regions, a hundred times as slow, for a testbed:",
+             "espalier import clouds.json --only "
+             "aws:us-east-1,gcp:us-west1-a,azure:westeurope --scale 0.01 -o small.json"},
             {0}},
     .see = (const char *const[]){"info", "generate", NULL},
     .run = run_import,

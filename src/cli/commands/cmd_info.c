@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/certainty.h"
+#include "cli/printing/host_names.h"
 #include "cli/printing/output.h"
 #include "cli/printing/summary.h"
 #include "cli/printing/term.h"
@@ -28,7 +29,8 @@ static const char *plural(int n, const char *one, const char *many)
     return n == 1 ? one : many;
 }
 
-static void add_size(struct cli_table *t, const struct summary *s)
+static void add_size(struct cli_table *t, const struct esp_platform *p,
+                     const struct summary *s)
 {
     char text[200];
 
@@ -39,6 +41,7 @@ static void add_size(struct cli_table *t, const struct summary *s)
     else
         snprintf(text, sizeof text, "%d %s", s->hosts, plural(s->hosts, "host", "hosts"));
     add_row(t, "nodes", text);
+    add_row(t, "hosts", cli_host_names(text, sizeof text, p));
     snprintf(text, sizeof text, "%d directed (density %.3g)", s->links, s->density);
     add_row(t, "links", text);
     if (s->out.min == s->out.max && s->in.min == s->in.max)
@@ -159,7 +162,7 @@ static int print_facts(const struct esp_platform *p, const struct summary *s)
     snprintf(text, sizeof text, "%s (%s)", esp_model_name(p->model),
              model_text(p->model));
     add_row(&t, "model", text);
-    add_size(&t, s);
+    add_size(&t, p, s);
     if (s->links) {
         add_range(&t, "bandwidth", &s->bandwidth, espi_format_bandwidth);
         add_range(&t, "latency", &s->latency, espi_format_time);
@@ -490,7 +493,7 @@ static int run_info(const struct cli_args *args)
     int code = cli_read_platform(args, args->words[0], NULL, &p);
 
     if (code == CLI_OK)
-        code = print_info(args, p);
+        code = cli_has(args, "hosts") ? cli_print_hosts(args, p) : print_info(args, p);
     esp_platform_free(p);
     return code;
 }
@@ -515,6 +518,9 @@ const struct command cli_command_info = {
              .value = "NODE",
              .help = "Check that this node, by name or number, reaches every host; if "
                      "not, say which it does not reach and exit with 3."},
+            {.name = "hosts",
+             .help = "Only the names of the hosts, one a line, as --targets @FILE and "
+                     "'espalier import --only @FILE' take them."},
             CLI_MODEL_OPTION,
             {0}},
     .examples =
@@ -522,7 +528,8 @@ const struct command cli_command_info = {
             {"A file:", "espalier info p.json"},
             {"What a generator makes:",
              "espalier generate tiers --preset 65 --seed 7 | espalier info -"},
-            {"Can p3 be the source of a broadcast?", "espalier info p.json --root p3"},
+            {"Its hosts by name, and whether w3 reaches all:",
+             "espalier info p.json --hosts; espalier info p.json --root w3"},
             {"The median bandwidth, for a script:",
              "espalier info --json p.json | jq .bandwidth_Bps.median"},
             {0}},

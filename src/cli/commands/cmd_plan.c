@@ -1,7 +1,9 @@
 /* espalier plan: one plan, made, said in words and written. */
+#include <math.h>
 #include <string.h>
 
 #include "algo/algo.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/commands/priced.h"
@@ -11,9 +13,11 @@
 #include "cli/printing/term.h"
 #include "cli/tuning.h"
 #include "cost/cost.h"
+#include "plan/plan.h"
 #include "plan/ops.h"
 
 enum { DRAW_HOSTS_MAX = 32, DRAW_TREES_MAX = 3 };
+enum { BAR_STEPS = 1000 }; /* looks: of the bar of planning */
 
 struct answer {
     const struct cli_args *args;
@@ -134,6 +138,13 @@ static esp_status write_plan(const void *answer, FILE *out, struct esp_err *err)
     return esp_plan_write_stream(a->plan, a->p, out, err);
 }
 
+static esp_status write_timed(const void *answer, FILE *out, struct esp_err *err)
+{
+    const struct answer *a = answer;
+
+    return espi_plan_write_timed(a->plan, a->p, out, err);
+}
+
 /* Whose load sets the pace. */
 static int find_bottleneck(struct answer *a)
 {
@@ -163,7 +174,45 @@ static int answer_plan(const struct answer *a)
 
     if (code != CLI_OK || to_stdout)
         return code;
-    return cli_has(a->args, "json") ? cli_write(NULL, write_plan, a) : print_text(a);
+    return cli_has(a->args, "json") ? cli_write(NULL, write_timed, a) : print_text(a);
+}
+
+/* ---- how the time of --budget is spent ---- */
+
+struct spending {
+    double start_s, budget_s; /* 0: as much as it takes */
+};
+
+/* The bar shows which part of the time is over. */
+static int show_elapsed(void *spending, double elapsed_s, double best_s)
+{
+    const struct spending *s = spending;
+
+    (void)best_s;
+    cli_progress_update((long long)(BAR_STEPS * elapsed_s / s->budget_s));
+    return 0;
+}
+
+/* Planning gets most of the time, bounds what is left. */
+static void begin_spending(struct spending *s, struct cli_question *q)
+{
+    *s = (struct spending){espi_now_s(), q->request.budget_s};
+    if (s->budget_s > 0) {
+        q->request.budget_s *= CLI_PLAN_PART;
+        q->request.progress = show_elapsed;
+        q->request.progress_arg = s;
+    }
+    cli_progress_start(s->budget_s > 0 ? BAR_STEPS : 0, "planning");
+}
+
+/* Half of what is left: there are two of them. */
+static double bound_limit_s(const struct spending *s)
+{
+    double left_s = s->budget_s - (espi_now_s() - s->start_s);
+
+    if (!(s->budget_s > 0))
+        return CLI_PLAN_BOUND_S;
+    return fmin(fmax(left_s / 2, CLI_BOUND_LEAST_PART * s->budget_s), CLI_PLAN_BOUND_S);
 }
 
 static int make_plan(struct cli_question *q)
@@ -172,6 +221,7 @@ static int make_plan(struct cli_question *q)
     struct answer a = {.args = q->args, .p = q->p};
     struct esp_plan *plan = NULL;
     const char *algo = q->request.algo;
+    struct spending s;
 
     if (cli_has(q->args, "minimize"))
         return cli_plan_by_price(q);
@@ -185,14 +235,14 @@ static int make_plan(struct cli_question *q)
                                                           : "a --budget in USD");
     if (!espi_algo_find(algo, strcspn(algo, ":")))
         return cli_no_such_algorithm(algo);
-    cli_progress_start(0, "planning");
+    begin_spending(&s, q);
     esp_status status = esp_plan_make(q->p, &q->request, &plan, &err);
     if (status == ESP_OK && !(plan->bound_Bps > 0) && !cli_has(q->args, "no-bound"))
         plan->bound_Bps =
-            cli_bound_Bps(q->p, &q->request, plan->slice_bytes, CLI_PLAN_BOUND_S);
+            cli_bound_Bps(q->p, &q->request, plan->slice_bytes, bound_limit_s(&s));
     if (status == ESP_OK && !cli_has(q->args, "no-bound"))
         plan->makespan_bound_s = cli_makespan_bound_s(
-            q->p, &q->request, q->p->model != ESP_MODEL_CAPACITY, CLI_PLAN_BOUND_S);
+            q->p, &q->request, q->p->model != ESP_MODEL_CAPACITY, bound_limit_s(&s));
     cli_progress_end();
     if (status != ESP_OK)
         return cli_fail(status, &err);
@@ -249,8 +299,9 @@ const struct command cli_command_plan = {
             CLI_SEED_OPTION,
             {.name = "budget",
              .kind = CLI_BUDGET,
-             .help = "How long algorithms may search that can go on for ever; without "
-                     "it, their own measure, which does not depend on the machine. With "
+             .help = "How long this may take, bounds and all: the best plan so far is "
+                     "the answer. Without it, searches have their own measure, which "
+                     "does not depend on the machine. With "
                      "--minimize it is money, as in 40usd, and no plan may cost more."},
             {.name = "minimize",
              .kind = CLI_CHOICE,
@@ -282,9 +333,9 @@ const struct command cli_command_plan = {
     .examples =
         (const struct cli_example[]){
             {"Send 1 GB from n0 to all:",
-             "espalier plan p.json --root n0 --size 1GB -o plan.json"},
+             "espalier plan p.json --root w3 --size 1GB -o plan.json"},
             {"By a given algorithm, whole messages:",
-             "espalier plan p.json --root n0 --algo ecef --slice 0"},
+             "espalier plan p.json --root w3 --algo ecef --slice 0"},
             {"To a fifth of the hosts, drawn at random:",
              "espalier plan p.json --op multicast --targets 20%"},
             {"300 GB to three regions, in ten minutes, for the least money:",

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/parts.h"
 #include "channel/report.h"
@@ -15,6 +16,7 @@
 #include "cli/launching/run_line.h"
 #include "cli/launching/run_plan.h"
 #include "cli/launching/supervise.h"
+#include "cli/options/hosts.h"
 #include "cli/options/live.h"
 #include "runtime/knobs.h"
 
@@ -38,8 +40,18 @@ static int set_file(const char *name, const char *path)
     return set_variable(name, whole);
 }
 
-/* What is wrong with the files is better said before the ranks start. */
-static int check_files(const char *platform, const char *plan)
+/* Does the platform have these hosts? */
+static int check_hosts(const struct esp_platform *p, const char *hosts)
+{
+    int *nodes = NULL, n = 0;
+    int code = hosts && *hosts ? cli_find_hosts(p, hosts, "--hosts", &nodes, &n) : CLI_OK;
+
+    espi_free(nodes);
+    return code;
+}
+
+/* What is wrong with files and hosts is better said before the ranks start. */
+static int check_files(const char *platform, const char *plan, const char *hosts)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct esp_platform *p = NULL;
@@ -50,23 +62,37 @@ static int check_files(const char *platform, const char *plan)
     esp_status st = esp_platform_read(platform, NULL, &p, &err);
     if (!st && plan)
         st = esp_plan_read(plan, p, &read, &err);
+    int code = st ? cli_fail(st, &err) : check_hosts(p, hosts);
     esp_plan_free(read);
     esp_platform_free(p);
-    return cli_fail(st, &err);
+    return code;
+}
+
+/* Brackets spelled out: ranks count the names. */
+static int set_hosts(const char *list)
+{
+    struct cli_hosts hosts = {0};
+    int code = cli_read_hosts(&hosts, list, "--hosts");
+
+    for (size_t i = 0; code == CLI_OK && i + 1 < hosts.used; i++)
+        if (!hosts.text[i])
+            hosts.text[i] = ',';
+    if (code == CLI_OK)
+        code = set_variable("ESPALIER_HOSTS", hosts.text);
+    cli_hosts_done(&hosts);
+    return code;
 }
 
 static int set_all(const struct cli_args *args)
 {
     static const struct {
         const char *option, *name;
-    } texts[] = {{"mode", "ESPALIER_MODE"},
-                 {"log", "ESPALIER_LOG"},
-                 {"algo", "ESPALIER_ALGO"},
-                 {"hosts", "ESPALIER_HOSTS"}};
+    } texts[] = {
+        {"mode", "ESPALIER_MODE"}, {"log", "ESPALIER_LOG"}, {"algo", "ESPALIER_ALGO"}};
     struct espi_settings settings;
     struct esp_err err = {.status = ESP_OK, .text = ""};
     const char *platform = cli_text(args, "platform"), *plan = cli_text(args, "plan");
-    int code = check_files(platform, plan);
+    int code = check_files(platform, plan, cli_text(args, "hosts"));
 
     if (code == CLI_OK && platform)
         code = set_file("ESPALIER_PLATFORM", platform);
@@ -77,6 +103,8 @@ static int set_all(const struct cli_args *args)
     for (size_t i = 0; i < sizeof texts / sizeof *texts && code == CLI_OK; i++)
         if (cli_text(args, texts[i].option))
             code = set_variable(texts[i].name, cli_text(args, texts[i].option));
+    if (code == CLI_OK && cli_text(args, "hosts") && *cli_text(args, "hosts"))
+        code = set_hosts(cli_text(args, "hosts"));
     return code ? code : cli_fail(espi_settings_read(&settings, getenv, &err), &err);
 }
 
@@ -243,7 +271,13 @@ const struct command cli_command_run = {
             "link; C and Fortran, Open MPI and MPICH.",
             "Ranks find their nodes in the platform by the names of their hosts. On "
             "other "
-            "hosts the library must lie at the same path.",
+            "hosts the library must lie at the same path. A job may have a part of the "
+            "platform's hosts, as it does under a batch system: plans are made for "
+            "these, before the program starts where --hosts, the launcher's options or "
+            "the batch system say which they are.",
+            "Where a platform is missing, --mode force tests that plans run and results "
+            "are right. It says nothing about speed: on one machine MPI libraries copy "
+            "through memory faster than any plan sends.",
             "All programs of a command line (mpirun ./a : ./b) get library and settings "
             "by options of the launcher: mpirun and mpiexec of Open MPI and MPICH, "
             "orterun, oshrun, prterun, prun and srun, also behind env, timeout, nice, "
@@ -269,7 +303,8 @@ const struct command cli_command_run = {
                      "links were equal."},
             {.name = "plan",
              .kind = CLI_FILE,
-             .help = "A plan for the platform; for other roots plans are made."},
+             .help = "A plan for the platform; for other roots, and where ranks run on "
+                     "a part of its hosts, plans are made."},
             {.name = "mode",
              .kind = CLI_STRING,
              .value = "auto|force|off",
@@ -310,8 +345,9 @@ const struct command cli_command_run = {
             {.name = "hosts",
              .kind = CLI_STRING,
              .value = "NAME,...",
-             .help = "The nodes of the ranks, by rank, where the platform calls them "
-                     "otherwise than their hosts."},
+             .help =
+                 "The nodes of the ranks, one for each rank, where the platform calls "
+                 "them otherwise than their hosts: a,b,c or n[01-04]."},
             {.name = "adapt",
              .help =
                  "Start an advisor beside the program, by which the broadcasts of all "
@@ -336,7 +372,7 @@ const struct command cli_command_run = {
              "espalier run -p p.json --stats -- mpirun.openmpi -n 64 ./app"},
             {"With an advisor, and a page that shows what it does:",
              "espalier run --adapt --http 8080 -p p.json -- mpirun.openmpi -n 64 ./app"},
-            {"Try plans on this machine:",
+            {"Do plans run here, and are results right? (A test, not a gain.)",
              "espalier run --mode force -- mpiexec.mpich -n 4 ./app"},
             {0}},
     .see = (const char *const[]){"knobs", "plan", NULL},

@@ -9,9 +9,12 @@
 #include "cli/commands/show.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
+#include "cli/printing/raster.h"
 #include "cli/printing/term.h"
 #include "cli/tuning.h"
+#include "plan/ops.h"
 #include "plan/tuning.h"
+#include "report/dot.h"
 #include "report/picture.h"
 
 enum { SHOWN_WHAT_IFS = 3 }; /* looks: of a page */
@@ -21,6 +24,16 @@ static bool ends_with(const char *text, const char *end)
     size_t n = strlen(text), k = strlen(end);
 
     return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+static bool is_known_ending(const char *path)
+{
+    static const char *const endings[] = {".html", ".svg", ".png", ".pdf", ".dot"};
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(path, endings[i]))
+            return true;
+    return false;
 }
 
 /* ---- plans ---- */
@@ -90,6 +103,12 @@ static int root_of(const struct cli_show *s)
     return s->n_plans ? s->plans[0]->root : s->q->request.root;
 }
 
+/* In an allgather, an allreduce and a reduce-scatter no host is before the others. */
+static bool has_root(const struct cli_show *s)
+{
+    return !espi_op_frees_roots(s->n_plans ? s->plans[0]->op : s->q->request.op);
+}
+
 /* The cut that it shows is one of broadcasts. */
 static int find_bound(struct cli_show *s)
 {
@@ -122,15 +141,17 @@ static int find_bound(struct cli_show *s)
 static const char *title_of(struct cli_show *s)
 {
     const char *name = esp_platform_name(s->q->p);
-    char size[32];
+    char size[32], ends[160];
     char *title = ESPI_ARENA_NEW(&s->arena, char, 512);
 
     if (!title || s->n_plans == 0)
         return name && *name ? name : "network";
     const struct esp_plan *plan = s->plans[0];
-    snprintf(title, 512, "%s of %s from %s on %s", esp_op_name(plan->op),
-             espi_format_bytes(size, sizeof size, plan->size_bytes),
-             espi_node_name(s->q->p, plan->root), name && *name ? name : "a network");
+    cli_ends_text(ends, sizeof ends, s->q->p, plan->op, plan->root,
+                  plan->targets ? plan->n_targets : 0);
+    snprintf(title, 512, "%s of %s %s on %s", esp_op_name(plan->op),
+             espi_format_bytes(size, sizeof size, plan->size_bytes), ends,
+             name && *name ? name : "a network");
     return title;
 }
 
@@ -154,7 +175,12 @@ static int write_picture(struct cli_show *s, const char *path)
                          "a picture shows one plan, and here are %zu: ask "
                          "for a page (-o FILE.html)",
                          s->n_plans);
-    return cli_write(path, espi_picture_write, &picture);
+    if (ends_with(path, ".dot"))
+        return cli_write(path, espi_dot_write, &picture);
+    if (ends_with(path, ".svg"))
+        return cli_write(path, espi_picture_write, &picture);
+    struct cli_raster raster = {espi_picture_write, &picture, ends_with(path, ".pdf")};
+    return cli_write(path, cli_raster_write, &raster);
 }
 
 static int write_page(struct cli_show *s, const char *path)
@@ -178,9 +204,9 @@ static int draw_file(struct cli_show *s, const char *path)
         return cli_error(CLI_FAILED, "out of memory");
     s->page.net.plans = (const struct esp_plan *const *)s->plans;
     s->page.net.n_plans = (int)s->n_plans;
-    s->page.net.root = root_of(s);
+    s->page.net.root = has_root(s) ? root_of(s) : -1;
     s->page.title = title_of(s);
-    code = ends_with(path, ".svg") ? write_picture(s, path) : write_page(s, path);
+    code = ends_with(path, ".html") ? write_page(s, path) : write_picture(s, path);
     return code == CLI_OK ? say_written(s, path) : code;
 }
 
@@ -189,11 +215,11 @@ static int answer_show(struct cli_question *q)
     struct cli_show s = {.q = q};
     const char *path = cli_text(q->args, "output");
 
-    if (!ends_with(path, ".svg") && !ends_with(path, ".html"))
+    if (!is_known_ending(path))
         return cli_error(
             CLI_BAD_USAGE,
-            "--output: what is to be drawn shows by the name's end: FILE.html "
-            "is a page, FILE.svg a picture");
+            "--output: what is to be drawn shows by the name's end: FILE.html is a page, "
+            "FILE.svg, FILE.png and FILE.pdf are pictures, FILE.dot is for Graphviz");
     if (ends_with(path, ".html") && !espi_page_exists())
         return cli_error(
             CLI_FAILED, "this espalier was built without pages, because npm was missing: "
@@ -220,7 +246,8 @@ const struct command cli_command_show = {
     .summary = "draw a network and plans for it",
     .about =
         (const char *const[]){
-            "Writes a picture (-o FILE.svg) or a page (-o FILE.html) of the network, "
+            "Writes a picture (-o FILE.svg, .png, .pdf or .dot) or a page (-o FILE.html) "
+            "of the network, "
             "laid "
             "out by site, with the trees of a plan over it and the cut that no plan can "
             "get past: the dashed links are all that lead out of it.",
@@ -247,8 +274,10 @@ const struct command cli_command_show = {
              .letter = 'o',
              .kind = CLI_FILE,
              .fallback = "espalier.html",
-             .help = "FILE.html for a page, FILE.svg for a picture. It appears only when "
-                     "it is whole."},
+             .help =
+                 "FILE.html for a page, FILE.svg, FILE.png or FILE.pdf for a "
+                 "picture, FILE.dot for Graphviz. It appears only when it is whole. PNG "
+                 "and PDF need librsvg (Debian: librsvg2-2)."},
             {.name = "algo",
              .letter = 'a',
              .kind = CLI_STRING,

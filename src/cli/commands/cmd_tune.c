@@ -267,7 +267,7 @@ const struct command cli_command_tune = {
         (const struct cli_example[]){
             {"What would be earlier?", "espalier tune p.json"},
             {"Files for Open MPI, with rank 0 on n3:",
-             "espalier tune p.json --native openmpi --root n3 -o fast"},
+             "espalier tune p.json --native openmpi --root w3 -o fast"},
             {"For a program that only sums up vectors of MPI_DOUBLE:",
              "espalier tune p.json --op allreduce --program commuting,same-types -o "
              "fast"},

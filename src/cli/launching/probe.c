@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 #include "base/err.h"
 #include "base/parts.h"
 #include "cli/launching/launcher.h"
+#include "cli/launching/lines.h"
 #include "cli/launching/run_line.h"
 #include "cli/printing/term.h"
 #include "cli/tuning.h"
@@ -53,31 +53,6 @@ static const char **command_line(const struct cli_args *args, const char *probe,
     if (words)
         words[n] = NULL;
     return words;
-}
-
-static int start_probe(struct probe *p, const char *const *words)
-{
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-    char quoted[80];
-
-    if (!words[0])
-        return cli_error(CLI_BAD_USAGE, "there is no command");
-    if (pipe(ends) || !(p->lines = fdopen(ends[0], "r")) ||
-        posix_spawn_file_actions_init(&actions))
-        return cli_error(CLI_FAILED, "cannot make a pipe: %s", strerror(errno));
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-    int code =
-        posix_spawnp(&p->pid, words[0], &actions, NULL, (char *const *)words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (code)
-        return cli_error(CLI_FAILED, "cannot start %s: %s",
-                         espi_quote(quoted, sizeof quoted, words[0]), strerror(code));
-    return CLI_OK;
 }
 
 /* "progress PART SECONDS WHAT": a bar on terminals, a line a stage elsewhere. */
@@ -179,7 +154,7 @@ int cli_run_probe(const struct cli_args *args, const char *budget, const char *c
     const char **words = command_line(args, path, budget, check);
     if (!words)
         return cli_error(CLI_FAILED, "out of memory");
-    code = start_probe(&p, words);
+    code = cli_start_lines(words, &p.pid, &p.lines);
     espi_free(words);
     if (code == CLI_OK)
         code = listen_to(&p);

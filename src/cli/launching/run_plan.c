@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include "algo/algo.h"
+#include "base/alloc.h"
 #include "base/err.h"
+#include "cli/launching/job_hosts.h"
 #include "cli/launching/supervise.h"
 #include "cli/options/platforms.h"
+#include "platform/part.h"
 #include "runtime/given_plan.h"
 
 static int first_host(const struct esp_platform *p)
@@ -22,18 +25,41 @@ static int first_host(const struct esp_platform *p)
     return u;
 }
 
-/* The node on which rank 0 runs, as far as is known. */
-static int root_of(const struct cli_args *args, const struct esp_platform *p,
-                   const char *path, int *root)
-{
-    const char *named = cli_text(args, "root"), *hosts = cli_text(args, "hosts");
-    char first[256];
+/* The network that the job has of its own. */
+struct job {
+    struct esp_platform *p;
+    int root; /* the node of rank 0, as far as is known */
+};
 
-    if (!named && hosts && *hosts) {
-        snprintf(first, sizeof first, "%.*s", (int)strcspn(hosts, ","), hosts);
-        named = first;
+/* The part of the platform on which ranks will run, where that is known, and its root. */
+static int cut_job(const struct cli_args *args, struct job *job)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_platform *part = NULL;
+    int *nodes = NULL, n = 0, code = cli_job_hosts(args, job->p, &nodes, &n);
+
+    if (code != CLI_OK)
+        return code;
+    job->root = n ? nodes[0] : first_host(job->p);
+    if (cli_text(args, "root"))
+        code = cli_find_root(job->p, cli_text(args, "platform"), cli_text(args, "root"),
+                             &job->root);
+    int *place = ESPI_NEW(int, job->p->n_nodes);
+    if (!place)
+        code = cli_error(CLI_FAILED, "out of memory");
+    if (code == CLI_OK && n && n < job->p->n_hosts) {
+        code = cli_fail(espi_platform_part(job->p, n, nodes, &part, place, &err), &err);
+        if (code == CLI_OK) {
+            /* a root without a rank is none of this job's */
+            int root = place[job->root];
+            job->root = root >= 0 && !espi_is_switch(part, root) ? root : place[nodes[0]];
+            esp_platform_free(job->p);
+            job->p = part;
+        }
     }
-    return cli_find_root(p, path, named ? named : espi_node_name(p, first_host(p)), root);
+    espi_free(place);
+    espi_free(nodes);
+    return code;
 }
 
 /* A plan that is to be made before the program starts. */
@@ -72,15 +98,14 @@ static struct early find_early(const struct cli_args *args)
     return e;
 }
 
-static int make_plan(const struct cli_args *args, struct early *e,
-                     const struct esp_platform *p, struct esp_plan **out)
+static int make_plan(struct early *e, const struct job *job, struct esp_plan **out)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    int code = root_of(args, p, cli_text(args, "platform"), &e->request.root);
 
-    if (code != CLI_OK)
-        return code;
-    esp_status st = esp_plan_make(p, &e->request, out, &err);
+    if (job->p->n_hosts < 2) /* one machine, which the library does best */
+        return CLI_OK;
+    e->request.root = job->root;
+    esp_status st = esp_plan_make(job->p, &e->request, out, &err);
     return e->asked || st == ESP_ENOMEM ? cli_fail(st, &err) : CLI_OK;
 }
 
@@ -199,8 +224,13 @@ static int hand_over(const struct cli_args *args, const struct esp_plan *plan,
 
 int cli_run_plan_check(const struct cli_args *args)
 {
+    struct esp_err err = {.status = ESP_OK, .text = ""};
     struct early e = find_early(args);
+    const struct espi_algo *algo;
+    double options[ESPI_ALGO_OPTIONS_MAX];
 
+    if (e.asked && espi_algo_parse(cli_text(args, "algo"), &algo, options, &err))
+        return cli_fail(err.status, &err);
     return e.algo && e.asked && !cli_text(args, "plan") && !cli_text(args, "platform")
                ? cli_error(CLI_BAD_USAGE, "--algo %s needs --platform", e.algo->name)
                : CLI_OK;
@@ -209,17 +239,19 @@ int cli_run_plan_check(const struct cli_args *args)
 int cli_run_plan(const struct cli_args *args, struct cli_run_plan *out)
 {
     struct early e = find_early(args);
-    struct esp_platform *p = NULL;
+    struct job job = {NULL, 0};
     struct esp_plan *plan = NULL;
 
     out->path[0] = '\0';
     if (!e.algo)
         return CLI_OK;
-    int code = cli_read_platform(args, cli_text(args, "platform"), NULL, &p);
+    int code = cli_read_platform(args, cli_text(args, "platform"), NULL, &job.p);
     if (code == CLI_OK)
-        code = make_plan(args, &e, p, &plan);
+        code = cut_job(args, &job);
+    if (code == CLI_OK)
+        code = make_plan(&e, &job, &plan);
     if (code == CLI_OK && plan)
-        code = hand_over(args, plan, p, out->path);
+        code = hand_over(args, plan, job.p, out->path);
     if (code == CLI_OK) /* what the plan is not for is planned by the others */
         code =
             set_variable("ESPALIER_ALGO",
@@ -227,6 +259,6 @@ int cli_run_plan(const struct cli_args *args, struct cli_run_plan *out)
     if (code != CLI_OK && out->path[0])
         unlink(out->path);
     esp_plan_free(plan);
-    esp_platform_free(p);
+    esp_platform_free(job.p);
     return code;
 }

@@ -155,6 +155,19 @@ const char *cli_ends_text(char *out, size_t size, const struct esp_platform *p, 
     return out;
 }
 
+const char *cli_short_ends(char *out, size_t size, const struct esp_platform *p,
+                           esp_op op, int root)
+{
+    char name[64];
+
+    espi_quote(name, sizeof name, espi_node_name(p, root));
+    if (espi_op_frees_roots(op))
+        snprintf(out, size, "among %d hosts", p->n_hosts);
+    else
+        snprintf(out, size, "%s %s", espi_op_collects(op) ? "to" : "from", name);
+    return out;
+}
+
 int cli_no_such_algorithm(const char *name)
 {
     const char *names[256];

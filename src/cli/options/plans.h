@@ -79,6 +79,11 @@ double cli_makespan_bound_s(const struct esp_platform *p,
                             const struct esp_request *request, bool exclusive,
                             double time_limit_s);
 
+/* "from w3", "to w3" or "among 30 hosts", by what the operation does; 96 bytes are
+ * enough. Returns out. */
+const char *cli_short_ends(char *out, size_t size, const struct esp_platform *p,
+                           esp_op op, int root);
+
 /* "from n0 to 7 hosts", "from 7 hosts to n0", "among 8 hosts". */
 const char *cli_ends_text(char *out, size_t size, const struct esp_platform *p, esp_op op,
                           int root, int n_targets);

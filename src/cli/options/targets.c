@@ -108,7 +108,7 @@ int cli_parse_targets(const struct esp_platform *p, const char *text, int root,
     else if (text[0] == '@')
         code = add_file(&list, text + 1);
     else
-        code = add_names(&list, text, ",", "--targets", CLI_BAD_USAGE);
+        code = add_names(&list, text, ",", "--targets", CLI_BAD_INPUT);
     if (code == CLI_OK && list.n == 0)
         code = cli_error(CLI_BAD_USAGE, "--targets: the list is empty");
     if (code != CLI_OK) {

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/units.h"
+#include "cli/options/plans.h"
 #include "cli/printing/gantt.h"
 #include "cli/printing/output.h"
 #include "cli/printing/simulate.h"
@@ -297,12 +298,12 @@ static int print_timeline(struct cli_sim *r)
 static void print_heading(const struct cli_sim *r)
 {
     struct espi_slices cut = cli_sim_slices(r);
-    char root[64], size[32], slice[32];
+    char ends[96], size[32], slice[32];
 
-    espi_quote(root, sizeof root, espi_node_name(r->p, r->plan->root));
     espi_format_bytes(size, sizeof size, cli_sim_size_bytes(r));
     espi_format_bytes(slice, sizeof slice, cut.bytes);
-    printf("%s%s of %s from %s", cli_bold(stdout), esp_op_name(r->plan->op), size, root);
+    printf("%s%s of %s %s", cli_bold(stdout), esp_op_name(r->plan->op), size,
+           cli_short_ends(ends, sizeof ends, r->p, r->plan->op, r->plan->root));
     if (r->native)
         printf(" as %s does it: %s,", r->native->algo->library, r->native->algo->name);
     if (cut.count > 1)

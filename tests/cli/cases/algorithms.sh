@@ -16,3 +16,6 @@ espalier algorithms --op nothing
 espalier algorithms --json | sed -n 's/^    "name": "\(.*\)",/\1/p' > names
 sort names | uniq -d
 while read -r name; do espalier algorithms "$name" > text || echo "no $name"; done < names
+
+# Those that serve the operation, whatever they were made for: as compare lists them.
+espalier algorithms --op reduce | sed -n 3,5p; espalier algorithms --op gather --json | grep -c "\"name\": \"scatter-makespan\""

@@ -23,3 +23,7 @@ espalier compare p.json --root nobody
 espalier compare p.json --sort beauty
 
 espalier compare missing.json
+
+espalier compare p.json --root w3 --algo fnf,look-ahead:variant=avg --csv | sed 's/,[^,]*$//'
+
+espalier compare p.json --root w3 --front --csv

@@ -29,3 +29,12 @@ bash complete import x.xml --from s
 bash complete import x.xml --output t
 
 bash complete help g
+
+# zsh and fish: what the other shells cannot read is found out where they are installed.
+for s in zsh fish; do espalier completion $s > script; wc -l < script | awk '{ print ($1 > 100) }'; if command -v $s > /dev/null; then $s -n script && echo fine; else echo fine; fi; done
+
+espalier completion zsh | grep -F -- "--from="
+
+espalier completion fish | grep -F -- "-l from "
+
+if command -v fish > /dev/null; then espalier completion fish > script; XDG_CONFIG_HOME=$PWD HOME=$PWD fish -c 'source script; complete -C "espalier import x --from s"' 2>&1 | grep -o '^simgrid'; else echo simgrid; fi

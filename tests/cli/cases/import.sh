@@ -1,4 +1,4 @@
-printf '# a triangle\na b 10\nb c 20\nc a 30\n' > t.edges
+printf '# a triangle\na b 10Bps\nb c 20Bps\nc a 30Bps\n' > t.edges
 
 espalier import t.edges --from edges -o t.json
 
@@ -29,3 +29,34 @@ espalier import clouds.csv --machines 4 | espalier info - --json | grep -A 4 pri
 espalier import clouds.csv --site-limits azure=5Gbps/10Gbps
 
 espalier import clouds.csv --site-limits aws
+
+# Switches of edge lists are said, or guessed at and told; weights have no unit.
+printf 'g0 nvswitch 300GBps\nnvswitch g1 300GBps\ng1 nvswitch 300GBps\nnvswitch g0 300GBps\n' > dgx.edges
+espalier import dgx.edges -o dgx.json
+espalier import dgx.edges --switches 'nv*' -o dgx.json
+espalier import dgx.edges --switches leaf -o never.json
+printf 'a hub 3\nb hub 4\n' > weights.txt
+espalier import weights.txt --from edges -o never.json
+espalier import weights.txt --from edges --unit Gbps --undirected --switches hub
+espalier import dgx.json --undirected
+
+# A part: the hosts of a job, as Slurm writes them, or by a file.
+espalier generate tiers --preset 30 --seed 1 -o grid.json
+SLURM_JOB_NODELIST='w[0-2,4],m1'
+espalier import grid.json --only $SLURM_JOB_NODELIST -o job.json
+espalier info job.json --hosts; espalier info job.json | sed -n 3,5p
+espalier info job.json --hosts > hosts; espalier import grid.json --only @hosts | cmp - job.json && echo same part
+espalier import grid.json --only w0,w99
+espalier import grid.json --only 'w[0-'
+espalier import grid.json --only 'w[2-1]'
+espalier import grid.json --only @nowhere
+# What others know of their networks.
+printf 'SwitchName=s0 Nodes=tux[0-2]\nSwitchName=s1 Nodes=b[08-09]\nSwitchName=top Switches=s[0-1] LinkSpeed=400Gbps\n' > topology.conf
+espalier import topology.conf
+
+espalier import topology.conf --link-speed 100Gbps | espalier info -
+
+printf 'a b 100MBps\nb c 10MBps\nc a 1GBps\n' >scale.txt
+espalier import --from edges scale.txt --scale 0.01 -o scaled.json
+grep bandwidth scaled.json
+espalier import --from edges scale.txt --scale 0 -o none.json

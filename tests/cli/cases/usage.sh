@@ -26,7 +26,7 @@ espalier version surplus
 
 espalier completion
 
-espalier completion fish
+espalier completion csh
 
 espalier man nothing
 

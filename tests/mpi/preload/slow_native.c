@@ -43,3 +43,6 @@ SLOW(Reduce,
 SLOW(Allreduce,
      (const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (from, to, n, type, op, comm), n >= 1000)
+SLOW(Reduce_scatter_block,
+     (const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+     (from, to, n, type, op, comm), n >= 500)

@@ -1,0 +1,462 @@
+/* espalier cp: files and folders to many hosts, by a plan. */
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "algo/algo.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/units.h"
+#include "cli/commands/cp.h"
+#include "cli/options/plans.h"
+#include "cli/options/platforms.h"
+#include "cli/printing/term.h"
+#include "cli/tuning.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static void watch_signals(void)
+{
+    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+    struct rlimit limit;
+
+    for (int i = 0; i < 3; i++)
+        sigaction(numbers[i], &action, NULL);
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max; /* each stream is a connection */
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* ---- what is asked ---- */
+
+/* "LIST:FOLDER" */
+static int split_target(struct cli_copy *c)
+{
+    const char *to = cli_text(c->args, "to");
+    const char *colon = to ? strchr(to, ':') : NULL;
+
+    if (!colon || colon == to || !colon[1])
+        return cli_error(CLI_BAD_USAGE, "say where to: --to HOSTS:FOLDER");
+    c->list = espi_strdup(to);
+    if (!c->list)
+        return cli_error(CLI_FAILED, "out of memory");
+    c->list[colon - to] = '\0';
+    c->folder = c->list + (colon - to) + 1;
+    return CLI_OK;
+}
+
+/* Of a stream the last part is the name of the file. */
+static int split_stream(struct cli_copy *c)
+{
+    char *slash = strrchr(c->folder, '/');
+
+    c->is_stream = c->args->n_words == 1 && strcmp(c->args->words[0], "-") == 0;
+    if (!c->is_stream)
+        return CLI_OK;
+    if (!slash || !slash[1] || slash == c->folder)
+        return cli_error(CLI_BAD_USAGE,
+                         "a stream needs a file to become: --to HOSTS:FOLDER/NAME");
+    *slash = '\0';
+    c->stream_name = slash + 1;
+    return CLI_OK;
+}
+
+/* {host} in the folder is the host's name. */
+static char *folder_of(const struct cli_copy *c, const char *name)
+{
+    const char *at = strstr(c->folder, "{host}");
+    size_t length = strlen(c->folder) + strlen(name) + 1;
+    char *out = espi_malloc(length);
+
+    if (!out)
+        return NULL;
+    if (at)
+        snprintf(out, length, "%.*s%s%s", (int)(at - c->folder), c->folder, name,
+                 at + strlen("{host}"));
+    else
+        snprintf(out, length, "%s", c->folder);
+    return out;
+}
+
+static int list_hosts(struct cli_copy *c)
+{
+    int code = cli_copy_hosts_add(&c->hosts, c->list);
+    int n_targets = c->hosts.n;
+
+    for (int i = 0; code == CLI_OK && cli_nth(c->args, "relay", i); i++)
+        code = cli_copy_hosts_add(&c->hosts, cli_nth(c->args, "relay", i));
+    if (code != CLI_OK)
+        return code;
+    if (n_targets == 0)
+        return cli_error(CLI_BAD_INPUT, "there is no host to copy to");
+    c->job.host = espi_calloc((size_t)c->hosts.n, sizeof *c->job.host);
+    if (!c->job.host)
+        return cli_error(CLI_FAILED, "out of memory");
+    c->job.n_hosts = c->hosts.n;
+    for (int i = 0; i < c->hosts.n; i++) {
+        struct espi_copy_host *h = &c->job.host[i];
+        h->name = c->hosts.host[i].name;
+        h->address = c->hosts.host[i].address;
+        h->folder = folder_of(c, h->name);
+        h->is_relay = i >= n_targets;
+        if (!h->folder)
+            return cli_error(CLI_FAILED, "out of memory");
+    }
+    return CLI_OK;
+}
+
+/* ---- the network ---- */
+
+static int find_own_name(struct cli_copy *c)
+{
+    const char *root = cli_text(c->args, "root");
+
+    if (gethostname(c->root, sizeof c->root - 1))
+        c->root[0] = '\0';
+    if (root)
+        snprintf(c->root, sizeof c->root, "%s", root);
+    for (int i = 0; !root && i < c->hosts.n; i++)
+        if (strcmp(c->hosts.host[i].name, c->root) == 0) /* also a target */
+            snprintf(c->root, sizeof c->root, "(here)");
+    return c->root[0] ? CLI_OK
+                      : cli_error(CLI_BAD_USAGE, "this host has no name; say --root");
+}
+
+static int make_uniform(struct cli_copy *c)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    const char **names = espi_calloc((size_t)c->hosts.n + 1, sizeof *names);
+
+    if (!names)
+        return cli_error(CLI_FAILED, "out of memory");
+    names[0] = c->root;
+    for (int i = 0; i < c->hosts.n; i++)
+        names[i + 1] = c->hosts.host[i].name;
+    esp_status status = espi_copy_uniform(names, c->hosts.n + 1, &c->p, &err);
+    espi_free(names);
+    return cli_fail(status, &err);
+}
+
+static int check_names(const struct cli_copy *c, const struct esp_platform *p)
+{
+    char quoted[128];
+
+    for (int i = -1; i < c->hosts.n; i++) {
+        const char *name = i < 0 ? c->root : c->hosts.host[i].name;
+        if (esp_platform_find_node(p, name) < 0)
+            return cli_error(CLI_BAD_INPUT, "the platform has no host %s%s",
+                             espi_quote(quoted, sizeof quoted, name),
+                             i < 0 ? "; say which one this is with --root" : "");
+        if (i >= 0 && strcmp(name, c->root) == 0)
+            return cli_error(CLI_BAD_USAGE, "%s is where the copy comes from",
+                             espi_quote(quoted, sizeof quoted, name));
+    }
+    return CLI_OK;
+}
+
+/* The hosts of the copy, and no others. */
+static int read_network(struct cli_copy *c)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_platform *all = NULL;
+    int code = cli_read_platform(c->args, cli_text(c->args, "platform"), NULL, &all);
+
+    if (code != CLI_OK)
+        return code;
+    code = check_names(c, all);
+    unsigned char *keeps = espi_calloc(1, (size_t)esp_platform_node_count(all) + 1);
+    if (code == CLI_OK && keeps) {
+        for (int i = -1; i < c->hosts.n; i++)
+            keeps[esp_platform_find_node(all, i < 0 ? c->root : c->hosts.host[i].name)] =
+                1;
+        code = cli_fail(espi_copy_network(all, keeps, NULL, 0, &c->p, &err), &err);
+    } else if (code == CLI_OK) {
+        code = cli_error(CLI_FAILED, "out of memory");
+    }
+    espi_free(keeps);
+    esp_platform_free(all);
+    return code;
+}
+
+static int read_given_plan(struct cli_copy *c)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    const char *path = cli_text(c->args, "plan");
+
+    if (!path)
+        return CLI_OK;
+    if (!cli_text(c->args, "platform"))
+        return cli_error(CLI_BAD_USAGE, "--plan needs the platform that it is for: -p");
+    esp_status status = esp_plan_read(path, c->p, &c->plan, &err);
+    if (status)
+        return cli_fail(status, &err);
+    if (c->plan->op != ESP_OP_BCAST && c->plan->op != ESP_OP_MULTICAST)
+        return cli_error(CLI_BAD_INPUT,
+                         "the plan is neither a broadcast nor a multicast");
+    if (c->plan->root != esp_platform_find_node(c->p, c->root))
+        return cli_error(CLI_BAD_INPUT, "the plan begins at another host: say --root");
+    return CLI_OK;
+}
+
+/* ---- the question that the plan answers ---- */
+
+static int list_targets(struct cli_copy *c, struct esp_request *request)
+{
+    c->targets = ESPI_NEW(int, c->hosts.n + 1);
+    if (!c->targets)
+        return cli_error(CLI_FAILED, "out of memory");
+    esp_request_init(request, esp_platform_find_node(c->p, c->root));
+    int n = 0;
+    for (int i = 0; i < c->hosts.n; i++)
+        if (!c->job.host[i].is_relay)
+            c->targets[n++] = esp_platform_find_node(c->p, c->hosts.host[i].name);
+    request->op = n < c->hosts.n ? ESP_OP_MULTICAST : ESP_OP_BCAST;
+    if (n < c->hosts.n) {
+        request->targets = c->targets;
+        request->n_targets = n;
+    }
+    request->algo = "auto";
+    request->slice_bytes = ESP_SLICE_AUTO;
+    request->seed = cli_seed(c->args, "seed");
+    return CLI_OK;
+}
+
+static int find_bound(struct cli_copy *c, double bytes)
+{
+    struct esp_request request;
+    int code = list_targets(c, &request);
+
+    request.size_bytes = bytes;
+    if (code == CLI_OK && bytes > 0)
+        c->bound_s = cli_makespan_bound_s(c->p, &request,
+                                          esp_platform_model(c->p) != ESP_MODEL_CAPACITY,
+                                          CLI_PLAN_BOUND_S);
+    return code;
+}
+
+static int show_plan(struct cli_copy *c)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    struct esp_request request;
+    double bytes = (double)c->source.m.data_bytes;
+    int code = list_targets(c, &request);
+
+    if (code != CLI_OK)
+        return code;
+    request.size_bytes = bytes > 0 ? bytes : 1;
+    if (!c->plan) {
+        esp_status status = esp_plan_make(c->p, &request, &c->plan, &err);
+        if (status)
+            return cli_fail(status, &err);
+    }
+    code = find_bound(c, bytes);
+    return code == CLI_OK ? cli_copy_print_plan(c) : code;
+}
+
+/* ---- the copy ---- */
+
+static void show_progress(void *arg, const struct espi_copy_progress *now)
+{
+    cli_copy_print_progress(arg, now);
+}
+
+static int split_rsh(struct cli_copy *c)
+{
+    char *at = NULL;
+    int n = 0;
+
+    c->rsh_text = espi_strdup(cli_text(c->args, "rsh"));
+    if (!c->rsh_text)
+        return cli_error(CLI_FAILED, "out of memory");
+    for (const char *word = strtok_r(c->rsh_text, " ", &at); word && n < CLI_RSH_WORDS;
+         word = strtok_r(NULL, " ", &at))
+        c->rsh[n++] = word;
+    return n > 0 ? CLI_OK : cli_error(CLI_BAD_USAGE, "--rsh needs a program");
+}
+
+static int copy_files(struct cli_copy *c)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    int code = split_rsh(c);
+
+    if (code != CLI_OK)
+        return code;
+    c->job.options = (struct espi_copy_options){
+        .rsh = c->rsh,
+        .agent = cli_text(c->args, "agent"),
+        .below = cli_text(c->args, "below"),
+        .encrypted = !cli_has(c->args, "no-encrypt"),
+        .resume = cli_has(c->args, "resume"),
+        .patience_s = cli_number(c->args, "patience"),
+        .p = c->p,
+        .root = c->root,
+        .plan = c->plan,
+        .seed = cli_seed(c->args, "seed"),
+        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+        .progress_arg = c,
+        .interrupted = &interrupted};
+    c->job.source = &c->source;
+    c->job.stream = c->is_stream ? STDIN_FILENO : -1;
+    watch_signals();
+    esp_status status = espi_copy_run(&c->job, &err);
+    cli_copy_end_progress();
+    if (status)
+        return cli_fail(status, &err) == CLI_OK ? CLI_OK : CLI_FAILED;
+    code = find_bound(c, (double)c->job.data_bytes);
+    return code == CLI_OK ? cli_copy_print(c) : code;
+}
+
+static int scan(struct cli_copy *c)
+{
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    esp_status status =
+        c->is_stream
+            ? espi_source_stream(&c->source, c->stream_name, &err)
+            : espi_source_scan(&c->source, c->args->words, c->args->n_words, &err);
+
+    return cli_fail(status, &err);
+}
+
+static void forget(struct cli_copy *c)
+{
+    for (int i = 0; i < c->job.n_hosts; i++)
+        espi_free((void *)(uintptr_t)c->job.host[i].folder);
+    espi_free(c->job.host);
+    cli_copy_hosts_done(&c->hosts);
+    espi_source_done(&c->source);
+    esp_plan_free(c->plan);
+    esp_platform_free(c->p);
+    espi_free(c->list);
+    espi_free(c->rsh_text);
+    espi_free(c->targets);
+}
+
+static int run_cp(const struct cli_args *args)
+{
+    struct cli_copy c = {.args = args};
+    int (*const steps[])(struct cli_copy *) = {split_target, split_stream, list_hosts,
+                                               find_own_name};
+    int code = CLI_OK;
+
+    espi_source_init(&c.source);
+    for (size_t i = 0; code == CLI_OK && i < sizeof steps / sizeof *steps; i++)
+        code = steps[i](&c);
+    if (code == CLI_OK)
+        code = cli_text(args, "platform") ? read_network(&c) : make_uniform(&c);
+    if (code == CLI_OK)
+        code = read_given_plan(&c);
+    if (code == CLI_OK)
+        code = scan(&c);
+    if (code == CLI_OK)
+        code = cli_has(args, "plan-only") ? show_plan(&c) : copy_files(&c);
+    forget(&c);
+    return code;
+}
+
+const struct command cli_command_cp = {
+    .name = "cp",
+    .group = CLI_GROUP_RUN,
+    .summary = "copy files and folders to many hosts, by a plan",
+    .about =
+        (const char *const[]){
+            "Copies files and whole folders from this host to a folder on many others. "
+            "An agent, the same program, is started on each host by ssh or another "
+            "launcher; data go from host to host as a broadcast planned for the network "
+            "would, in slices, so that no cable carries the same bytes twice where that "
+            "can be avoided. No MPI is needed.",
+            "Connections are encrypted and authenticated with keys made for this copy, "
+            "which travel over the launcher's channel. Every host proves what it has; "
+            "what is wrong or missing is sent again by others. What is copied appears in "
+            "its folder whole or not at all, and takes the place of what stands there "
+            "under its name. Hosts that cannot be reached, stop, or have no room left "
+            "are named, and the others go on without them.",
+            NULL},
+    .positionals =
+        (const struct cli_positional[]){
+            {.name = "FILE",
+             .kind = CLI_FILE,
+             .repeated = true,
+             .help = "Files and folders to copy; - alone is standard input."},
+            {0}},
+    .options =
+        (const struct cli_option[]){
+            {.name = "to",
+             .kind = CLI_STRING,
+             .value = "HOSTS:FOLDER",
+             .help = "The hosts, and the folder on each: names with commas between them, "
+                     "or a file (perhaps @FILE) with a name and, where others reach it "
+                     "by another one, its address on each line. {host} in the folder is "
+                     "the host's name."},
+            {.name = "relay",
+             .kind = CLI_STRING,
+             .value = "HOSTS",
+             .help = "Hosts that may pass on what they do not keep."},
+            {.name = "platform",
+             .letter = 'p',
+             .kind = CLI_FILE,
+             .help = "The network, with a host of each name. Without it all hosts are "
+                     "taken to be alike."},
+            CLI_MODEL_OPTION,
+            {.name = "root",
+             .kind = CLI_STRING,
+             .value = "NODE",
+             .help = "What this host is called in the platform; without it, its name."},
+            {.name = "plan",
+             .kind = CLI_FILE,
+             .help = "A plan for the platform, of 'espalier plan', instead of the best."},
+            {.name = "plan-only", .help = "Say the plan and its bound; copy nothing."},
+            {.name = "rsh",
+             .kind = CLI_STRING,
+             .value = "COMMAND",
+             .fallback = "ssh -o BatchMode=yes",
+             .help = "The launcher: it is given the host's name and the agent's command "
+                     "line. 'srun -N1 -n1 -w' and 'mpirun -n 1 --host' are others."},
+            {.name = "agent",
+             .kind = CLI_STRING,
+             .value = "PROGRAM",
+             .fallback = "espalier",
+             .help = "The program on the hosts."},
+            {.name = "below",
+             .kind = CLI_STRING,
+             .value = "FOLDER",
+             .help = "Agents are told never to write outside of this folder; that of "
+                     "--to is then below it."},
+            {.name = "no-encrypt",
+             .help = "Authenticate connections, but do not encrypt them: for networks "
+                     "that nobody else can reach."},
+            {.name = "resume",
+             .help = "Send only what hosts lack, and leave what has come where a copy "
+                     "does not end."},
+            {.name = "patience",
+             .kind = CLI_TIME,
+             .fallback = "15s",
+             .limited = true,
+             .min = 0.5,
+             .max = 86400,
+             .help = "A host that says nothing, or takes nothing, for so long is left "
+                     "out."},
+            CLI_SEED_OPTION,
+            {0}},
+    .examples =
+        (const struct cli_example[]){
+            {"A file and a folder to the hosts of a list:",
+             "espalier cp big.tar weights/ --to hosts.txt:/scratch/run7"},
+            {"What would it do, and how fast could it be?",
+             "espalier cp big.tar --to @nodes:/tmp -p grid.json --plan-only"},
+            {"A stream, while it is made:",
+             "tar c build | espalier cp - --to @nodes:/tmp/build.tar"},
+            {"Under Slurm:",
+             "espalier cp big.tar --to n1,n2,n3:/tmp --rsh 'srun -N1 -n1 -w'"},
+            {0}},
+    .see = (const char *const[]){"plan", "measure", "agent", NULL},
+    .run = run_cp,
+};

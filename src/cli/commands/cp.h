@@ -1,0 +1,34 @@
+/* A copy as its command sees it, and what is printed of it. */
+#ifndef ESPI_CLI_COMMANDS_CP_H
+#define ESPI_CLI_COMMANDS_CP_H
+
+#include "cli/command.h"
+#include "cli/options/copy_hosts.h"
+#include "copy/job.h"
+
+enum { CLI_RSH_WORDS = 48 }; /* limit */
+
+struct cli_copy {
+    const struct cli_args *args;
+    char *list, *folder, *rsh_text;
+    const char *stream_name;
+    int is_stream;
+    const char *rsh[CLI_RSH_WORDS + 1];
+    char root[256];
+    struct cli_copy_hosts hosts;
+    struct esp_platform *p;
+    struct esp_plan *plan;
+    int *targets;
+    struct espi_copy_source source;
+    struct espi_copy_job job;
+    double bound_s; /* 0: not known */
+};
+
+int cli_copy_print_plan(const struct cli_copy *c);
+/* A table of the hosts, or JSON; CLI_FAILED when some do not have it. */
+int cli_copy_print(const struct cli_copy *c);
+void cli_copy_print_progress(const struct cli_copy *c,
+                             const struct espi_copy_progress *now);
+void cli_copy_end_progress(void);
+
+#endif

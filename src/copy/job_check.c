@@ -1,0 +1,199 @@
+/* Every host proves what it has: the job says a key that nobody knew while the blocks
+ * were under way, and each host answers with the digest of its blocks' tags. Where that
+ * is not the digest of ours, its list of tags says which blocks are wrong. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "copy/job.h"
+
+struct checking {
+    struct espi_copy_job *job;
+    unsigned char key[ESPI_SECRET_BYTES];
+    unsigned char *set;  /* blocks of ours that somebody is to prove */
+    unsigned char *tags; /* by block */
+    struct espi_wire_out picked;
+};
+
+static int has_fresh(const struct espi_copy_job *job, const struct espi_copy_host *h)
+{
+    return espi_copy_is_alive(h) && !h->is_relay &&
+           espi_set_count(h->fresh, job->message.n_blocks) > 0;
+}
+
+static void ask_for_digests(struct checking *c)
+{
+    struct espi_copy_job *job = c->job;
+    size_t bytes = espi_set_bytes(job->message.n_blocks);
+    for (int i = 0; i < job->n_hosts; i++) {
+        struct espi_copy_host *h = &job->host[i];
+        struct espi_wire_out w = {0};
+        if (!has_fresh(job, h))
+            continue;
+        espi_message_put(&w, &job->message);
+        espi_put_raw(&w, c->key, sizeof c->key);
+        espi_put_block(&w, h->fresh, bytes);
+        for (size_t k = 0; k < bytes; k++)
+            c->set[k] |= h->fresh[k];
+        espi_copy_tell(job, h, ESPI_TO_CHECK, &w, ESPI_FROM_CHECKED);
+    }
+}
+
+/* Our own tags, by block; a block of ours that cannot be read is an error. Done while
+ * the hosts make theirs. */
+static esp_status make_own_tags(struct checking *c, struct esp_err *err)
+{
+    const struct espi_copy_message *m = &c->job->message;
+    struct espi_tagger *tagger = espi_tagger_create(c->key);
+    char *block = espi_malloc(m->block_bytes);
+    esp_status status = tagger && block ? ESP_OK : espi_err_nomem(err);
+    for (uint32_t b = 0; !status && b < m->n_blocks; b++) {
+        size_t bytes;
+        if (!espi_set_has(c->set, b))
+            continue;
+        uint64_t at = espi_block_at(m, b, &bytes);
+        status = c->job->disk.move(c->job->disk.self, m, 0, at, block, bytes, err);
+        if (!status && espi_tagger_tag(tagger, b, block, bytes,
+                                       c->tags + (size_t)b * ESPI_TAG_BYTES))
+            status = espi_err(err, ESP_EINTERNAL, "OpenSSL makes no tags");
+    }
+    espi_free(block);
+    espi_tagger_free(tagger);
+    return status;
+}
+
+/* Our tags of the blocks that the host says it has, one behind the other. */
+static const unsigned char *pick_tags(struct checking *c, const struct espi_copy_host *h,
+                                      size_t *bytes)
+{
+    c->picked.used = 0;
+    for (uint32_t b = 0; b < c->job->message.n_blocks; b++)
+        if (espi_set_has(h->fresh, b))
+            espi_put_raw(&c->picked, c->tags + (size_t)b * ESPI_TAG_BYTES,
+                         ESPI_TAG_BYTES);
+    *bytes = c->picked.used;
+    return c->picked.at;
+}
+
+static int is_digest_right(struct checking *c, const struct espi_copy_host *h)
+{
+    unsigned char digest[ESPI_DIGEST_BYTES];
+    size_t bytes;
+    const unsigned char *tags = pick_tags(c, h, &bytes);
+    return !c->picked.failed && espi_secure_digest(tags, bytes, digest) == 0 &&
+           memcmp(digest, h->digest, sizeof digest) == 0;
+}
+
+/* fresh becomes what is wrong, and has gets the rest. */
+static void take_right_ones(struct checking *c, struct espi_copy_host *h)
+{
+    size_t at = 0;
+    for (uint32_t b = 0; b < c->job->message.n_blocks; b++) {
+        if (!espi_set_has(h->fresh, b))
+            continue;
+        if (h->tags && at + ESPI_TAG_BYTES <= h->tags_bytes &&
+            memcmp(h->tags + at, c->tags + (size_t)b * ESPI_TAG_BYTES, ESPI_TAG_BYTES) ==
+                0) {
+            espi_set_add(h->has, b);
+            espi_set_drop(h->fresh, b);
+        }
+        at += ESPI_TAG_BYTES;
+    }
+}
+
+/* The rank that sent the block to this one in the last run; -1. */
+static int sender_of(const struct espi_copy_job *job, int rank, uint32_t block)
+{
+    const struct espi_program *prog = &job->prog;
+    for (int64_t slice = 0; slice < prog->n_slices; slice++) {
+        if (job->block[slice] != block)
+            continue;
+        int tree = prog->slot_tree[slice % prog->slots];
+        for (int s = 0; s < prog->n_streams; s++)
+            if (prog->streams[s].to == rank && prog->streams[s].tree == tree)
+                return prog->streams[s].from;
+    }
+    return -1;
+}
+
+/* Between a host that has it wrong and the one before it that has it right somebody
+ * changed it: one of the two. */
+static void blame_for_block(struct espi_copy_job *job, int rank, uint32_t block)
+{
+    int from = sender_of(job, rank, block);
+    int i = from < 0 ? -1 : job->host_of_rank[from];
+    if (from < 0)
+        return;
+    struct espi_copy_host *sender = i < 0 ? NULL : &job->host[i];
+    if (sender && sender->is_relay && espi_copy_is_alive(sender))
+        espi_copy_lose(job, sender, "what it passed on was not what was sent");
+    else if (!sender || espi_set_has(sender->has, block))
+        espi_copy_blame(job, from, rank, 1, "what came to it was not what was sent");
+}
+
+static void blame_for_wrong(struct espi_copy_job *job)
+{
+    for (int r = 0; r < job->prog.n_ranks; r++) {
+        int i = job->host_of_rank[r];
+        if (i < 0 || !espi_copy_is_alive(&job->host[i]) || job->host[i].is_relay)
+            continue;
+        for (uint32_t b = 0; b < job->message.n_blocks; b++)
+            if (espi_set_has(job->host[i].fresh, b)) {
+                blame_for_block(job, r, b);
+                break;
+            }
+    }
+}
+
+static esp_status compare_all(struct checking *c, double limit_s, struct esp_err *err)
+{
+    struct espi_copy_job *job = c->job;
+    size_t bytes = espi_set_bytes(job->message.n_blocks);
+    for (int i = 0; i < job->n_hosts; i++) {
+        struct espi_copy_host *h = &job->host[i];
+        if (!has_fresh(job, h))
+            continue;
+        if (!is_digest_right(c, h)) {
+            espi_copy_tell(job, h, ESPI_TO_TAGS, NULL, ESPI_FROM_TAG_LIST);
+            continue;
+        }
+        for (size_t k = 0; k < bytes; k++)
+            h->has[k] |= h->fresh[k];
+        memset(h->fresh, 0, bytes);
+    }
+    esp_status status = espi_copy_await(job, limit_s, err);
+    for (int i = 0; !status && i < job->n_hosts; i++)
+        if (has_fresh(job, &job->host[i]))
+            take_right_ones(c, &job->host[i]);
+    return status;
+}
+
+esp_status espi_copy_check(struct espi_copy_job *job, struct esp_err *err)
+{
+    uint32_t n = job->message.n_blocks;
+    size_t bytes = espi_set_bytes(n);
+    struct checking c = {.job = job,
+                         .set = espi_calloc(1, bytes),
+                         .tags = espi_malloc((size_t)n * ESPI_TAG_BYTES)};
+    double limit_s =
+        8 * job->options.patience_s + (double)job->message.size / ESPI_COPY_SLOW_DISK_BPS;
+    esp_status status = c.set && c.tags ? ESP_OK : espi_err_nomem(err);
+    if (!status && espi_secure_random(c.key, sizeof c.key))
+        status = espi_err(err, ESP_EIO, "the system has no random numbers");
+    if (!status) {
+        ask_for_digests(&c);
+        status = make_own_tags(&c, err);
+    }
+    if (!status)
+        status = espi_copy_await(job, limit_s, err);
+    if (!status)
+        status = compare_all(&c, limit_s, err);
+    if (!status && job->prog.n_ranks > 0)
+        blame_for_wrong(job);
+    for (int i = 0; !status && i < job->n_hosts; i++)
+        memset(job->host[i].fresh, 0, bytes);
+    espi_free(c.set);
+    espi_free(c.tags);
+    espi_wire_done(&c.picked);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* The plan of a run: for those hosts that are left, over the links that are trusted. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <espalier/algo.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "copy/job.h"
+
+struct espi_copy_host *espi_copy_find(const struct espi_copy_job *job, const char *name)
+{
+    for (int i = 0; i < job->n_hosts; i++)
+        if (strcmp(job->host[i].name, name) == 0)
+            return &job->host[i];
+    return NULL;
+}
+
+void espi_copy_drop_plan(struct espi_copy_job *job)
+{
+    esp_plan_free(job->plan);
+    job->plan = NULL;
+}
+
+static esp_status make_network(struct espi_copy_job *job, struct esp_err *err)
+{
+    const struct esp_platform *p = job->options.p;
+    unsigned char *keeps = espi_calloc(1, (size_t)esp_platform_node_count(p) + 1);
+    if (!keeps)
+        return espi_err_nomem(err);
+    for (int v = 0; v < esp_platform_node_count(p); v++) {
+        const struct espi_copy_host *h =
+            espi_copy_find(job, esp_platform_node_name(p, v));
+        keeps[v] = h ? espi_copy_is_alive(h)
+                     : strcmp(esp_platform_node_name(p, v), job->options.root) == 0;
+    }
+    esp_platform_free(job->network);
+    job->network = NULL;
+    esp_status status =
+        espi_copy_network(p, keeps, job->ban, job->n_bans, &job->network, err);
+    espi_free(keeps);
+    return status;
+}
+
+/* Those to whom no way is left are out. *lost: some are. */
+static esp_status drop_unreachable(struct espi_copy_job *job, int *lost,
+                                   struct esp_err *err)
+{
+    int n = esp_platform_node_count(job->network);
+    unsigned char *reached = espi_calloc(1, (size_t)n + 1);
+    *lost = 0;
+    if (!reached)
+        return espi_err_nomem(err);
+    espi_copy_reach(job->network, esp_platform_find_node(job->network, job->options.root),
+                    reached);
+    for (int v = 0; v < n; v++) {
+        struct espi_copy_host *h =
+            reached[v] ? NULL
+                       : espi_copy_find(job, esp_platform_node_name(job->network, v));
+        if (h && espi_copy_is_alive(h)) {
+            espi_copy_lose(job, h, "no way to it is left");
+            *lost = 1;
+        }
+    }
+    espi_free(reached);
+    return ESP_OK;
+}
+
+static esp_status ask_for_plan(struct espi_copy_job *job, double bytes,
+                               struct esp_err *err)
+{
+    struct esp_request request;
+    int *targets = ESPI_NEW(int, job->n_hosts + 1), n = 0;
+    if (!targets)
+        return espi_err_nomem(err);
+    for (int i = 0; i < job->n_hosts; i++)
+        if (espi_copy_is_alive(&job->host[i]) && !job->host[i].is_relay)
+            targets[n++] = esp_platform_find_node(job->network, job->host[i].name);
+    esp_request_init(&request, esp_platform_find_node(job->network, job->options.root));
+    request.op =
+        n + 1 < esp_platform_host_count(job->network) ? ESP_OP_MULTICAST : ESP_OP_BCAST;
+    if (request.op == ESP_OP_MULTICAST) {
+        request.targets = targets;
+        request.n_targets = n;
+    }
+    request.algo = "auto";
+    request.size_bytes = bytes;
+    request.slice_bytes = ESP_SLICE_AUTO;
+    request.seed = job->options.seed;
+    esp_status status = esp_plan_make(job->network, &request, &job->plan, err);
+    espi_free(targets);
+    return status;
+}
+
+/* A plan that was given holds as long as all are there. */
+static esp_status read_given(struct espi_copy_job *job, double bytes, struct esp_err *err)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    esp_status status =
+        out ? esp_plan_write_stream(job->options.plan, job->options.p, out, err)
+            : espi_err_nomem(err);
+    if (out)
+        fclose(out);
+    if (!status)
+        status = esp_plan_parse(text, length, "the plan", job->network, &job->plan, err);
+    free(text);
+    if (!status) {
+        job->plan->size_bytes = bytes;
+        status = job->plan->schedule ? ESP_OK
+                                     : esp_plan_schedule(job->plan, job->network, err);
+    }
+    return status;
+}
+
+static int is_of_that_size(const struct esp_plan *plan, double bytes)
+{
+    const double factor = 2.0; /* rounding: a plan is as good for twice the bytes */
+    return plan->size_bytes <= factor * bytes && bytes <= factor * plan->size_bytes;
+}
+
+static int all_are_there(const struct espi_copy_job *job)
+{
+    int there = job->n_bans == 0;
+    for (int i = 0; i < job->n_hosts; i++)
+        there &= espi_copy_is_alive(&job->host[i]);
+    return there;
+}
+
+/* Does the plan serve those who are left, and nobody else? */
+static int plan_is_current(const struct espi_copy_job *job)
+{
+    int n = 1;
+    for (int i = 0; i < job->n_hosts; i++) {
+        n += espi_copy_is_alive(&job->host[i]);
+        if (espi_copy_is_alive(&job->host[i]) &&
+            esp_platform_find_node(job->network, job->host[i].name) < 0)
+            return 0;
+    }
+    return n == esp_platform_host_count(job->network);
+}
+
+esp_status espi_copy_plan(struct espi_copy_job *job, double bytes, struct esp_err *err)
+{
+    int lost = 1;
+    esp_status status = ESP_OK;
+    if (job->plan && plan_is_current(job) &&
+        (job->options.plan || is_of_that_size(job->plan, bytes)))
+        return ESP_OK;
+    espi_copy_drop_plan(job);
+    while (!status && lost) {
+        status = make_network(job, err);
+        if (!status)
+            status = drop_unreachable(job, &lost, err);
+    }
+    if (status || espi_copy_alive(job) == 0)
+        return status;
+    return job->options.plan && all_are_there(job) ? read_given(job, bytes, err)
+                                                   : ask_for_plan(job, bytes, err);
+}

@@ -1,0 +1,221 @@
+#include "copy/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "copy/source_scan.h"
+#include "copy/tree.h"
+
+static esp_status source_trouble(const char *what, const char *path, struct esp_err *err)
+{
+    int why = errno;
+    char quoted[160];
+    return espi_err(err, ESP_EIO, "cannot %s %s: %s", what,
+                    espi_quote(quoted, sizeof quoted, path), strerror(why));
+}
+
+void espi_source_init(struct espi_copy_source *s)
+{
+    *s = (struct espi_copy_source){0};
+    for (int i = 0; i < ESPI_SOURCE_OPEN; i++)
+        s->open[i].fd = -1;
+}
+
+void espi_source_done(struct espi_copy_source *s)
+{
+    for (int i = 0; i < ESPI_SOURCE_OPEN; i++)
+        if (s->open[i].fd >= 0)
+            close(s->open[i].fd);
+    for (int i = 0; i < s->n_tops; i++) {
+        if (s->top[i].parent >= 0)
+            close(s->top[i].parent);
+        espi_free(s->top[i].real);
+        espi_free(s->top[i].name);
+    }
+    espi_free(s->top);
+    espi_wire_done(&s->list);
+    espi_manifest_done(&s->m);
+    espi_source_init(s);
+}
+
+/* ---- what is named ---- */
+
+static char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return espi_strdup(slash ? slash + 1 : path);
+}
+
+/* Its name as it was given, unless that is none ("." and the like). */
+static esp_status add_top(struct espi_copy_source *s, const char *path,
+                          struct esp_err *err)
+{
+    struct espi_source_top *top = &s->top[s->n_tops];
+    char quoted[160], *real = realpath(path, NULL);
+    if (!real)
+        return source_trouble("read", path, err);
+    char *given = espi_strdup(path);
+    for (size_t n = given ? strlen(given) : 0; n > 1 && given[n - 1] == '/'; n--)
+        given[n - 1] = '\0';
+    *top = (struct espi_source_top){-1, last_part(real), NULL, 0};
+    top->name = given ? last_part(given) : NULL;
+    espi_free(given);
+    s->n_tops++;
+    if (top->name && top->real && !espi_copy_path_is_sound(top->name)) {
+        espi_free(top->name);
+        top->name = espi_strdup(top->real);
+    }
+    *(strrchr(real, '/') + 1) = '\0';
+    top->parent = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    free(real);
+    if (!top->name || !top->real)
+        return espi_err_nomem(err);
+    if (!espi_copy_path_is_sound(top->name))
+        return espi_err(err, ESP_EUSAGE, "%s has no name that a copy could have",
+                        espi_quote(quoted, sizeof quoted, path));
+    return top->parent < 0 ? source_trouble("read", path, err) : ESP_OK;
+}
+
+static esp_status read_back(struct espi_copy_source *s, struct esp_err *err)
+{
+    if (s->list.failed)
+        return espi_err_nomem(err);
+    return espi_manifest_read(&s->m, s->list.at, s->list.used, err);
+}
+
+esp_status espi_source_scan(struct espi_copy_source *s, const char *const *paths, int n,
+                            struct esp_err *err)
+{
+    esp_status status = ESP_OK;
+    struct espi_scan scan = {.list = &s->list};
+    s->top = espi_calloc((size_t)n, sizeof *s->top);
+    if (!s->top)
+        return espi_err_nomem(err);
+    for (int i = 0; !status && i < n; i++) {
+        status = add_top(s, paths[i], err);
+        if (status)
+            break;
+        s->top[i].first_entry = scan.n_entries;
+        status =
+            espi_scan_add(&scan, s->top[i].parent, s->top[i].real, s->top[i].name, err);
+    }
+    espi_scan_done(&scan);
+    return status ? status : read_back(s, err);
+}
+
+esp_status espi_source_stream(struct espi_copy_source *s, const char *name,
+                              struct esp_err *err)
+{
+    struct timespec now;
+    if (!espi_copy_path_is_sound(name) || strchr(name, '/'))
+        return espi_err(err, ESP_EUSAGE, "a stream needs the name of a file to become");
+    clock_gettime(CLOCK_REALTIME, &now);
+    struct espi_copy_entry e = {.kind = ESPI_ENTRY_STREAM,
+                                .mode = 0644,
+                                .mtime_s = now.tv_sec,
+                                .mtime_ns = (uint32_t)now.tv_nsec,
+                                .path = name};
+    espi_manifest_put(&s->list, &e, NULL);
+    return read_back(s, err);
+}
+
+/* ---- reading ---- */
+
+static int open_source(const struct espi_copy_source *s, uint32_t entry)
+{
+    int i = s->n_tops - 1;
+    while (i > 0 && s->top[i].first_entry > entry)
+        i--;
+    const struct espi_source_top *top = &s->top[i];
+    const char *rest = s->m.entry[entry].path + strlen(top->name);
+    char path[2 * ESPI_COPY_PATH_MAX];
+    if (strlen(top->real) + strlen(rest) >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(path, top->real);
+    strcat(path, rest);
+    return espi_open_beneath(top->parent, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+}
+
+static int is_unchanged(const struct espi_copy_entry *e, int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           (uint64_t)st.st_size == e->size && st.st_mtim.tv_sec == e->mtime_s &&
+           st.st_mtim.tv_nsec == (long)e->mtime_ns;
+}
+
+static int source_fd(struct espi_copy_source *s, uint32_t entry)
+{
+    int slot = 0;
+    s->operations++;
+    for (int i = 0; i < ESPI_SOURCE_OPEN; i++) {
+        if (s->open[i].fd >= 0 && s->open[i].entry == entry) {
+            s->open[i].used = s->operations;
+            return s->open[i].fd;
+        }
+        if (s->open[i].fd < 0 || s->open[i].used < s->open[slot].used)
+            slot = i;
+    }
+    int fd = open_source(s, entry);
+    if (fd < 0)
+        return -1;
+    if (!is_unchanged(&s->m.entry[entry], fd)) {
+        close(fd);
+        errno = ESTALE;
+        return -1;
+    }
+    if (s->open[slot].fd >= 0)
+        close(s->open[slot].fd);
+    s->open[slot].fd = fd;
+    s->open[slot].entry = entry;
+    s->open[slot].used = s->operations;
+    return fd;
+}
+
+static int read_all(int fd, char *to, size_t bytes, uint64_t at)
+{
+    while (bytes > 0) {
+        ssize_t n = pread(fd, to, bytes, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = ESTALE;
+        if (n <= 0)
+            return -1;
+        to += n;
+        at += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+esp_status espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
+                            size_t bytes, struct esp_err *err)
+{
+    char quoted[160], *out = to;
+    while (bytes > 0) {
+        const struct espi_extent *x = &s->m.extent[espi_manifest_find(&s->m, at)];
+        uint64_t skip = at - x->stream, left = x->bytes - skip;
+        size_t now = left < bytes ? (size_t)left : bytes;
+        const char *path = s->m.entry[x->entry].path;
+        int fd = source_fd(s, x->entry);
+        if (fd < 0 || read_all(fd, out, now, x->at + skip))
+            return errno == ESTALE
+                       ? espi_err(err, ESP_EIO, "%s changed while it was copied",
+                                  espi_quote(quoted, sizeof quoted, path))
+                       : source_trouble("read", path, err);
+        out += now;
+        at += now;
+        bytes -= now;
+    }
+    return ESP_OK;
+}

@@ -1,0 +1,491 @@
+#include "copy/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "copy/secure.h"
+#include "copy/tree.h"
+#include "copy/tuning.h"
+
+static esp_status store_trouble(const char *what, const char *path, struct esp_err *err)
+{
+    int why = errno;
+    char quoted[160];
+    return espi_err(err, ESP_EIO, "cannot %s %s: %s", what,
+                    espi_quote(quoted, sizeof quoted, path), strerror(why));
+}
+
+void espi_store_init(struct espi_store *s)
+{
+    *s = (struct espi_store){.folder = -1, .build = -1};
+    for (int i = 0; i < ESPI_STORE_OPEN; i++)
+        s->open[i].fd = -1;
+}
+
+static void close_files(struct espi_store *s)
+{
+    for (int i = 0; i < ESPI_STORE_OPEN; i++) {
+        if (s->open[i].fd >= 0)
+            close(s->open[i].fd);
+        s->open[i].fd = -1;
+    }
+}
+
+void espi_store_done(struct espi_store *s)
+{
+    close_files(s);
+    if (s->build >= 0)
+        close(s->build);
+    if (s->folder >= 0)
+        close(s->folder);
+    espi_free(s->finished);
+    espi_store_init(s);
+}
+
+/* ---- the folder ---- */
+
+/* Makes the folders on the way that are not there. */
+static int make_folders(int base, const char *folder)
+{
+    char path[ESPI_COPY_PATH_MAX];
+    if (strlen(folder) >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(path, folder);
+    for (char *slash = path + 1; *path && (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        if (mkdirat(base, path, 0777) && errno != EEXIST)
+            return -1;
+        *slash = '/';
+    }
+    return mkdirat(base, path, 0777) && errno != EEXIST ? -1 : 0;
+}
+
+/* Beneath a folder each part is opened by itself, so that no link leads out. */
+static int open_below(int base, const char *folder)
+{
+    int at = fcntl(base, F_DUPFD_CLOEXEC, 0);
+    while (*folder == '/')
+        folder++;
+    while (at >= 0 && *folder) {
+        char part[256];
+        size_t length = strcspn(folder, "/");
+        if (length == 0) {
+            folder++;
+            continue;
+        }
+        if (length >= sizeof part) {
+            close(at);
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        memcpy(part, folder, length);
+        part[length] = '\0';
+        folder += length;
+        if (strcmp(part, "..") != 0)
+            mkdirat(at, part, 0777);
+        int next = espi_open_beneath(at, part, O_RDONLY | O_DIRECTORY, 0);
+        int why = errno;
+        close(at);
+        errno = why;
+        at = next;
+    }
+    return at;
+}
+
+esp_status espi_store_open(struct espi_store *s, const char *below, const char *folder,
+                           struct esp_err *err)
+{
+    if (below) {
+        int base = open(below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (base < 0)
+            return store_trouble("open the folder", below, err);
+        s->folder = open_below(base, folder);
+        int why = errno;
+        close(base);
+        errno = why;
+    } else {
+        int made = make_folders(AT_FDCWD, folder);
+        s->folder = made ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    return s->folder < 0 ? store_trouble("open the folder", folder, err) : ESP_OK;
+}
+
+/* The same names come from the same copy. */
+static esp_status name_build(struct espi_store *s, struct esp_err *err)
+{
+    unsigned char digest[ESPI_DIGEST_BYTES];
+    struct espi_wire_out names = {0};
+    for (uint32_t i = 0; i < s->m->n_entries; i++)
+        if (!strchr(s->m->entry[i].path, '/'))
+            espi_put_text(&names, s->m->entry[i].path);
+    int failed = names.failed || espi_secure_digest(names.at, names.used, digest);
+    espi_wire_done(&names);
+    if (failed)
+        return espi_err_nomem(err);
+    int n = snprintf(s->build_name, sizeof s->build_name, ".espalier-cp-");
+    for (int i = 0; i < 8; i++)
+        n += snprintf(s->build_name + n, sizeof s->build_name - (size_t)n, "%02x",
+                      digest[i]);
+    return ESP_OK;
+}
+
+static int open_build(struct espi_store *s)
+{
+    s->build = espi_open_beneath(s->folder, s->build_name, O_RDONLY | O_DIRECTORY, 0);
+    return s->build;
+}
+
+/* Opens the folder of an earlier copy, or a new one, and locks it. */
+static esp_status take_build(struct espi_store *s, int resume, struct esp_err *err)
+{
+    if (open_build(s) >= 0) {
+        if (flock(s->build, LOCK_EX | LOCK_NB))
+            return espi_err(err, ESP_EIO,
+                            "another copy of the same names into this folder is under "
+                            "way");
+        s->had_before = resume;
+        if (resume)
+            return ESP_OK;
+        close(s->build);
+        s->build = -1;
+        espi_remove_tree(s->folder, s->build_name);
+    }
+    if (mkdirat(s->folder, s->build_name, 0700) || open_build(s) < 0 ||
+        flock(s->build, LOCK_EX | LOCK_NB))
+        return store_trouble("make the folder", s->build_name, err);
+    return ESP_OK;
+}
+
+static esp_status make_entry_folders(struct espi_store *s, struct esp_err *err)
+{
+    for (uint32_t i = 0; i < s->m->n_entries; i++) {
+        const struct espi_copy_entry *e = &s->m->entry[i];
+        const char *name;
+        if (e->kind != ESPI_ENTRY_FOLDER)
+            continue;
+        int parent = espi_open_parent(s->build, e->path, &name);
+        int failed = parent < 0 || (mkdirat(parent, name, 0700) && errno != EEXIST);
+        int why = errno;
+        if (parent >= 0) {
+            if (!failed && s->had_before)
+                fchmodat(parent, name, 0700, 0);
+            close(parent);
+        }
+        errno = why;
+        if (failed)
+            return store_trouble("make the folder", e->path, err);
+    }
+    return ESP_OK;
+}
+
+/* ---- files ---- */
+
+static int open_slot(const struct espi_store *s)
+{
+    int oldest = 0;
+    for (int i = 0; i < ESPI_STORE_OPEN; i++) {
+        if (s->open[i].fd < 0)
+            return i;
+        if (s->open[i].used < s->open[oldest].used)
+            oldest = i;
+    }
+    return oldest;
+}
+
+/* A file that has its mode already, or that an earlier copy left, is ours to write to. */
+static void unlock_file(const struct espi_store *s, const char *path)
+{
+    const char *name;
+    struct stat st;
+    int parent = espi_open_parent(s->build, path, &name);
+    if (parent < 0)
+        return;
+    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+        fchmodat(parent, name, 0600, 0);
+    close(parent);
+}
+
+/* What is open already, or is opened now, and made when it is not there. */
+static int open_entry(struct espi_store *s, uint32_t entry, int makes)
+{
+    s->operations++;
+    for (int i = 0; i < ESPI_STORE_OPEN; i++)
+        if (s->open[i].fd >= 0 && s->open[i].entry == entry) {
+            s->open[i].used = s->operations;
+            return s->open[i].fd;
+        }
+    const char *path = s->m->entry[entry].path;
+    int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (makes ? O_CREAT : 0);
+    int fd = espi_open_beneath(s->build, path, flags, 0600);
+    if (fd < 0 && errno == EACCES) {
+        unlock_file(s, path);
+        fd = espi_open_beneath(s->build, path, flags, 0600);
+    }
+    if (fd < 0)
+        return -1;
+    int slot = open_slot(s);
+    if (s->open[slot].fd >= 0)
+        close(s->open[slot].fd);
+    s->open[slot] = (struct espi_store_file){fd, entry, s->operations};
+    return fd;
+}
+
+static int move_all(int fd, int keeps, char *data, size_t bytes, uint64_t at)
+{
+    while (bytes > 0) {
+        ssize_t n = keeps ? pwrite(fd, data, bytes, (off_t)at)
+                          : pread(fd, data, bytes, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = keeps ? ENOSPC : ENODATA;
+        if (n <= 0)
+            return -1;
+        data += n;
+        bytes -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return 0;
+}
+
+/* Its last step, once all that it holds is there. */
+static int dress_file(struct espi_store *s, uint32_t entry, int fd, uint64_t size)
+{
+    const struct espi_copy_entry *e = &s->m->entry[entry];
+    struct timespec times[2] = {{.tv_nsec = UTIME_NOW},
+                                {(time_t)e->mtime_s, (long)e->mtime_ns}};
+    struct stat st;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+        ((uint64_t)st.st_size != size && ftruncate(fd, (off_t)size)) ||
+        fchmod(fd, e->mode) || futimens(fd, times))
+        return -1;
+    espi_set_add(s->finished, entry);
+    return 0;
+}
+
+static esp_status move_stream(struct espi_store *s, int keeps, uint64_t at, char *data,
+                              size_t bytes, struct esp_err *err)
+{
+    const char *what = keeps ? "write" : "read";
+    while (bytes > 0) {
+        if (at >= s->m->data_bytes)
+            return espi_err(err, ESP_EINPUT, "more bytes than the list of files says");
+        const struct espi_extent *x = &s->m->extent[espi_manifest_find(s->m, at)];
+        const struct espi_copy_entry *e = &s->m->entry[x->entry];
+        uint64_t skip = at - x->stream, left = x->bytes - skip;
+        size_t now = left < bytes ? (size_t)left : bytes;
+        int fd = open_entry(s, x->entry, keeps);
+        if (fd < 0 || move_all(fd, keeps, data, now, x->at + skip))
+            return store_trouble(what, e->path, err);
+        if (keeps)
+            espi_set_drop(s->finished, x->entry);
+        /* of many small files none is opened again for this */
+        if (keeps && now == e->size && dress_file(s, x->entry, fd, e->size))
+            return store_trouble(what, e->path, err);
+        data += now;
+        at += now;
+        bytes -= now;
+    }
+    return ESP_OK;
+}
+
+esp_status espi_store_keep(struct espi_store *s, uint64_t at, const void *from,
+                           size_t bytes, struct esp_err *err)
+{
+    return move_stream(s, 1, at, (char *)(uintptr_t)from, bytes, err);
+}
+
+esp_status espi_store_load(struct espi_store *s, uint64_t at, void *to, size_t bytes,
+                           struct esp_err *err)
+{
+    return move_stream(s, 0, at, to, bytes, err);
+}
+
+esp_status espi_store_stream(struct espi_store *s, int keeps, uint64_t at, void *data,
+                             size_t bytes, struct esp_err *err)
+{
+    int fd = open_entry(s, 0, keeps);
+    if (fd < 0 || move_all(fd, keeps, data, bytes, at))
+        return store_trouble(keeps ? "write" : "read", s->m->entry[0].path, err);
+    return ESP_OK;
+}
+
+/* ---- what is there already ---- */
+
+/* Copies a file of that size that is in its place; that it is the right one is found
+ * later, block by block. */
+static void take_finished(struct espi_store *s, uint32_t entry)
+{
+    const struct espi_copy_entry *e = &s->m->entry[entry];
+    struct stat st;
+    int from =
+        espi_open_beneath(s->folder, e->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (from < 0)
+        return;
+    int fits =
+        fstat(from, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == e->size;
+    int to = fits ? espi_open_beneath(s->build, e->path,
+                                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)
+                  : -1;
+    uint64_t left = e->size;
+    while (to >= 0 && left > 0) {
+        ssize_t n = copy_file_range(from, NULL, to, NULL, (size_t)left, 0);
+        if (n <= 0)
+            break;
+        left -= (uint64_t)n;
+    }
+    if (to >= 0) {
+        s->had_before = 1;
+        close(to);
+    }
+    close(from);
+}
+
+esp_status espi_store_begin(struct espi_store *s, struct espi_manifest *m, int resume,
+                            struct esp_err *err)
+{
+    s->m = m;
+    s->finished = espi_calloc(1, espi_set_bytes(m->n_entries) + 1);
+    if (!s->finished)
+        return espi_err_nomem(err);
+    esp_status status = name_build(s, err);
+    if (!status)
+        status = take_build(s, resume, err);
+    if (!status)
+        status = make_entry_folders(s, err);
+    for (uint32_t i = 0; !status && resume && i < m->n_entries; i++)
+        if (m->entry[i].kind == ESPI_ENTRY_FILE && m->entry[i].size > 0)
+            take_finished(s, i);
+    return status;
+}
+
+/* ---- the end ---- */
+
+static int finish_link(struct espi_store *s, const struct espi_copy_entry *e)
+{
+    const char *name;
+    int failed, parent = espi_open_parent(s->build, e->path, &name);
+    if (parent < 0)
+        return -1;
+    struct timespec times[2] = {{.tv_nsec = UTIME_NOW},
+                                {(time_t)e->mtime_s, (long)e->mtime_ns}};
+    if (unlinkat(parent, name, 0) && errno != ENOENT) {
+        close(parent);
+        return -1;
+    }
+    if (e->kind == ESPI_ENTRY_SYMLINK) {
+        failed = symlinkat(e->link, parent, name) ||
+                 utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW);
+    } else {
+        const char *old_name;
+        int old = espi_open_parent(s->build, s->m->entry[e->hard].path, &old_name);
+        failed = old < 0 || linkat(old, old_name, parent, name, 0);
+        if (old >= 0)
+            close(old);
+    }
+    close(parent);
+    return failed ? -1 : 0;
+}
+
+/* The disk is waited for file by file, or, where there are many, as a whole, with what
+ * others write to it. */
+static int has_few(const struct espi_store *s)
+{
+    return s->m->n_entries <= ESPI_COPY_FEW_FILES;
+}
+
+static int finish_entry(struct espi_store *s, uint32_t i, uint64_t stream_bytes)
+{
+    const struct espi_copy_entry *e = &s->m->entry[i];
+    if (e->kind == ESPI_ENTRY_SYMLINK || e->kind == ESPI_ENTRY_HARDLINK)
+        return finish_link(s, e);
+    if (e->kind == ESPI_ENTRY_FOLDER || (espi_set_has(s->finished, i) && !has_few(s)))
+        return 0;
+    int fd = open_entry(s, i, 1);
+    uint64_t size = e->kind == ESPI_ENTRY_STREAM ? stream_bytes : e->size;
+    return fd < 0 || dress_file(s, i, fd, size) || (has_few(s) && fsync(fd)) ? -1 : 0;
+}
+
+/* Folders get theirs last, those inside before those around them. */
+static int finish_folder(const struct espi_store *s, const struct espi_copy_entry *e)
+{
+    struct timespec times[2] = {{.tv_nsec = UTIME_NOW},
+                                {(time_t)e->mtime_s, (long)e->mtime_ns}};
+    int fd = espi_open_beneath(s->build, e->path, O_RDONLY | O_DIRECTORY, 0);
+    int failed =
+        fd < 0 || fchmod(fd, e->mode) || futimens(fd, times) || (has_few(s) && fsync(fd));
+    if (fd >= 0)
+        close(fd);
+    return failed;
+}
+
+/* What stands there under that name goes as this comes, in one step. */
+static int put_in_place(const struct espi_store *s, const char *name)
+{
+    if (renameat2(s->build, name, s->folder, name, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno == EEXIST &&
+        renameat2(s->build, name, s->folder, name, RENAME_EXCHANGE) == 0)
+        return 0;
+    return errno == EINVAL && renameat(s->build, name, s->folder, name) == 0 ? 0 : -1;
+}
+
+/* A folder that nobody may write to could not be moved: its ".." changes. */
+static int move_into_place(const struct espi_store *s, const struct espi_copy_entry *e)
+{
+    return put_in_place(s, e->path)       ? -1
+           : e->kind == ESPI_ENTRY_FOLDER ? fchmodat(s->folder, e->path, e->mode, 0)
+                                          : 0;
+}
+
+static esp_status finish_folders(const struct espi_store *s, struct esp_err *err)
+{
+    for (uint32_t i = s->m->n_entries; i-- > 0;) {
+        struct espi_copy_entry e = s->m->entry[i];
+        if (e.kind != ESPI_ENTRY_FOLDER)
+            continue;
+        if (!strchr(e.path, '/'))
+            e.mode |= S_IRWXU;
+        if (finish_folder(s, &e))
+            return store_trouble("finish", e.path, err);
+    }
+    return ESP_OK;
+}
+
+esp_status espi_store_finish(struct espi_store *s, uint64_t stream_bytes,
+                             struct esp_err *err)
+{
+    for (uint32_t i = 0; i < s->m->n_entries; i++)
+        if (finish_entry(s, i, stream_bytes))
+            return store_trouble("finish", s->m->entry[i].path, err);
+    close_files(s);
+    esp_status status = finish_folders(s, err);
+    if (status)
+        return status;
+    if (has_few(s) ? fsync(s->build) : syncfs(s->build))
+        return store_trouble("write", s->build_name, err);
+    for (uint32_t i = 0; i < s->m->n_entries; i++)
+        if (!strchr(s->m->entry[i].path, '/') && move_into_place(s, &s->m->entry[i]))
+            return store_trouble("put in its place", s->m->entry[i].path, err);
+    espi_store_discard(s);
+    return fsync(s->folder) ? store_trouble("write", ".", err) : ESP_OK;
+}
+
+void espi_store_discard(struct espi_store *s)
+{
+    close_files(s);
+    if (s->build < 0)
+        return;
+    close(s->build);
+    s->build = -1;
+    espi_remove_tree(s->folder, s->build_name);
+}

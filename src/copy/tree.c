@@ -1,0 +1,77 @@
+#include "copy/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+int espi_open_beneath(int folder, const char *path, int flags, mode_t mode)
+{
+    struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC),
+                           .mode = flags & O_CREAT ? mode : 0,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+                                      RESOLVE_NO_MAGICLINKS};
+    long fd;
+    do
+        fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
+    while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+    return (int)fd;
+}
+
+int espi_open_parent(int folder, const char *path, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    if (!slash)
+        return fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    char *parent = espi_strdup(path);
+    if (!parent) {
+        errno = ENOMEM;
+        return -1;
+    }
+    parent[slash - path] = '\0';
+    int fd = espi_open_beneath(folder, parent, O_PATH | O_DIRECTORY, 0);
+    int why = errno;
+    espi_free(parent);
+    errno = why;
+    return fd;
+}
+
+/* Folders that nobody may write to are ours to remove all the same. */
+static int open_to_empty(int folder, const char *name)
+{
+    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(folder, name, flags);
+    if (fd < 0 && errno == EACCES && fchmodat(folder, name, 0700, 0) == 0)
+        fd = openat(folder, name, flags);
+    if (fd >= 0)
+        fchmod(fd, 0700);
+    return fd;
+}
+
+/* One level of folders takes one descriptor: deep trees end where these do, and what is
+ * left stays. */
+void espi_remove_tree(int folder, const char *name)
+{
+    if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+        return;
+    int fd = open_to_empty(folder, name);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    const struct dirent *d;
+    while ((d = readdir(dir)))
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+            espi_remove_tree(fd, d->d_name);
+    closedir(dir);
+    unlinkat(folder, name, AT_REMOVEDIR);
+}

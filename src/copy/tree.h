@@ -1,0 +1,17 @@
+/* Opening and removing below a folder. */
+#ifndef ESPI_COPY_TREE_H
+#define ESPI_COPY_TREE_H
+
+#include <sys/types.h>
+
+/* As openat, but never outside the folder nor through a symbolic link. */
+int espi_open_beneath(int folder, const char *path, int flags, mode_t mode);
+
+/* Opens the folder in which the path's last part is, in the same way, and gives that part
+ * in *name; -1 and errno. To be closed. */
+int espi_open_parent(int folder, const char *path, const char **name);
+
+/* Removes what is there under that name, and all below it. */
+void espi_remove_tree(int folder, const char *name);
+
+#endif

@@ -1,0 +1,291 @@
+/* The program of `espalier sweep`: each collective at each size by the MPI library alone
+ * (PMPI) and as programs call it (MPI, which the shim takes over), in turn, in one job.
+ * Every byte that comes is looked at.
+ *
+ * usage: espalier-sweep-MPI OPS SIZES REPEATS, with commas in the lists. The size is that
+ * of the whole message: what a broadcast sends and an allreduce combines, all parts of a
+ * scatter, gather or allgather together. Rank 0 prints lines that begin with '@':
+ *
+ *     @ranks N
+ *     @row OP BYTES NATIVE_S PLAN_S WRONG
+ *     @end
+ *
+ * A time is the middle one of the calls, of each the longest of any rank. */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZES_MAX = 64, REPEATS_MAX = 1000 }; /* limit: of an order */
+enum { WORD = 4 };                           /* derived: bytes of an int */
+
+struct sweep {
+    int rank, n;
+    unsigned char *in, *out; /* of the longest message, rounded up to n parts */
+    size_t room;
+    uint32_t call; /* makes the bytes of each call others */
+};
+
+typedef int (*run_fn)(struct sweep *s, int native, int words);
+
+/* What word i of the part of a rank is in this call. Small, so that sums stay exact. */
+static int32_t word_of(const struct sweep *s, int rank, int i)
+{
+    uint32_t x = s->call * 2654435761u + (uint32_t)rank * 40503u + (uint32_t)i;
+    x ^= x >> 13;
+    x *= 2246822519u;
+    x ^= x >> 16;
+    return (int32_t)(x & 0xffff);
+}
+
+static void fill_words(const struct sweep *s, unsigned char *at, int rank, int words)
+{
+    for (int i = 0; i < words; i++) {
+        int32_t word = word_of(s, rank, i);
+        memcpy(at + (size_t)i * WORD, &word, WORD);
+    }
+}
+
+static int count_wrong(const struct sweep *s, const unsigned char *at, int rank,
+                       int words)
+{
+    int wrong = 0;
+    for (int i = 0; i < words; i++) {
+        int32_t word, right = word_of(s, rank, i);
+        memcpy(&word, at + (size_t)i * WORD, WORD);
+        wrong += word != right;
+    }
+    return wrong;
+}
+
+static int count_wrong_sums(const struct sweep *s, const unsigned char *at, int words)
+{
+    int wrong = 0;
+    for (int i = 0; i < words; i++) {
+        int32_t word, right = 0;
+        for (int r = 0; r < s->n; r++)
+            right += word_of(s, r, i);
+        memcpy(&word, at + (size_t)i * WORD, WORD);
+        wrong += word != right;
+    }
+    return wrong;
+}
+
+/* ---- the collectives: what goes in, and the call ---- */
+
+static int run_bcast(struct sweep *s, int native, int words)
+{
+    return (native ? PMPI_Bcast : MPI_Bcast)(s->out, words, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static int run_scatter(struct sweep *s, int native, int words)
+{
+    return (native ? PMPI_Scatter : MPI_Scatter)(s->in, words, MPI_INT, s->out, words,
+                                                 MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static int run_gather(struct sweep *s, int native, int words)
+{
+    return (native ? PMPI_Gather : MPI_Gather)(s->in, words, MPI_INT, s->out, words,
+                                               MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static int run_allgather(struct sweep *s, int native, int words)
+{
+    return (native ? PMPI_Allgather : MPI_Allgather)(s->in, words, MPI_INT, s->out, words,
+                                                     MPI_INT, MPI_COMM_WORLD);
+}
+
+static int run_reduce(struct sweep *s, int native, int words)
+{
+    return (native ? PMPI_Reduce : MPI_Reduce)(s->in, s->out, words, MPI_INT, MPI_SUM, 0,
+                                               MPI_COMM_WORLD);
+}
+
+static int run_allreduce(struct sweep *s, int native, int words)
+{
+    return (native ? PMPI_Allreduce : MPI_Allreduce)(s->in, s->out, words, MPI_INT,
+                                                     MPI_SUM, MPI_COMM_WORLD);
+}
+
+enum { TO_ALL = 1, PARTS_IN = 2, PARTS_OUT = 4, SUMS = 8 }; /* code: bits of flags */
+
+static const struct collective {
+    const char *name;
+    run_fn run;
+    int flags;
+} collectives[] = {
+#define COLLECTIVE(name, flags)                                                          \
+    {                                                                                    \
+#name, run_##name, flags                                                         \
+    }
+    COLLECTIVE(bcast, TO_ALL),     COLLECTIVE(scatter, TO_ALL | PARTS_IN),
+    COLLECTIVE(gather, PARTS_OUT), COLLECTIVE(allgather, TO_ALL | PARTS_OUT),
+    COLLECTIVE(reduce, SUMS),      COLLECTIVE(allreduce, TO_ALL | SUMS),
+#undef COLLECTIVE
+};
+
+static int is_in_parts(const struct collective *c)
+{
+    return (c->flags & (PARTS_IN | PARTS_OUT)) != 0;
+}
+
+static size_t part_bytes(int words)
+{
+    return (size_t)words * WORD;
+}
+
+/* Broadcasts have it in `out` at the root; all others send from `in`. */
+static void prepare_call(struct sweep *s, const struct collective *c, int words)
+{
+    s->call++;
+    memset(s->out, 0xa5, s->room);
+    if (c->run == run_bcast) {
+        if (s->rank == 0)
+            fill_words(s, s->out, 0, words);
+    } else if (c->flags & PARTS_IN) {
+        for (int r = 0; s->rank == 0 && r < s->n; r++)
+            fill_words(s, s->in + (size_t)r * part_bytes(words), r, words);
+    } else {
+        fill_words(s, s->in, s->rank, words);
+    }
+}
+
+static int look_at_call(const struct sweep *s, const struct collective *c, int words)
+{
+    int wrong = 0;
+    if (s->rank != 0 && !(c->flags & TO_ALL))
+        return 0;
+    if (c->flags & SUMS)
+        return count_wrong_sums(s, s->out, words);
+    if (!(c->flags & PARTS_OUT))
+        return count_wrong(s, s->out, c->flags & PARTS_IN ? s->rank : 0, words);
+    for (int r = 0; r < s->n; r++)
+        wrong += count_wrong(s, s->out + (size_t)r * part_bytes(words), r, words);
+    return wrong;
+}
+
+/* ---- times ---- */
+
+/* One call, from when all begin to when the last has ended. */
+static double time_call(struct sweep *s, const struct collective *c, int native,
+                        int words, long *wrong)
+{
+    double took_s, longest_s = 0;
+    prepare_call(s, c, words);
+    PMPI_Barrier(MPI_COMM_WORLD);
+    double start_s = MPI_Wtime();
+    int code = c->run(s, native, words);
+    took_s = MPI_Wtime() - start_s;
+    *wrong += code != MPI_SUCCESS;
+    *wrong += look_at_call(s, c, words);
+    PMPI_Allreduce(&took_s, &longest_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return longest_s;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static double middle_time(double *times, int n)
+{
+    qsort(times, (size_t)n, sizeof *times, compare_times);
+    return n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
+}
+
+static void measure_row(struct sweep *s, const struct collective *c, double bytes,
+                        int repeats)
+{
+    static double times[2][REPEATS_MAX];
+    double share = is_in_parts(c) ? bytes / s->n : bytes;
+    int words = share > WORD ? (int)((share + WORD - 1) / WORD) : 1;
+    long wrong = 0, all = 0;
+    for (int way = 0; way < 2; way++)
+        time_call(s, c, way, words, &wrong); /* connects the ranks, makes the plan */
+    for (int i = 0; i < repeats; i++)
+        for (int k = 0; k < 2; k++) {
+            int way = (i + k) % 2; /* neither is always the second */
+            times[way][i] = time_call(s, c, way, words, &wrong);
+        }
+    PMPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (s->rank)
+        return;
+    double plan_s = middle_time(times[0], repeats),
+           native_s = middle_time(times[1], repeats);
+    printf("@row %s %.0f %.9g %.9g %ld\n", c->name, bytes, native_s, plan_s, all);
+    fflush(stdout);
+}
+
+/* ---- the whole ---- */
+
+static const struct collective *find_collective(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
+        if (strlen(collectives[i].name) == length &&
+            memcmp(collectives[i].name, name, length) == 0)
+            return &collectives[i];
+    return NULL;
+}
+
+static int read_sizes(const char *list, double *sizes)
+{
+    int n = 0;
+    while (*list && n < SIZES_MAX) {
+        char *end;
+        sizes[n] = strtod(list, &end);
+        if (end == list || !(sizes[n] >= 1 && sizes[n] <= 1e9))
+            return 0;
+        n++;
+        list = end + (*end == ',');
+    }
+    return n;
+}
+
+static int run_sweep(struct sweep *s, const char *ops, const char *list, int repeats)
+{
+    double sizes[SIZES_MAX], longest = 0;
+    int n = read_sizes(list, sizes);
+    if (!n || repeats < 1 || repeats > REPEATS_MAX)
+        return -1;
+    for (int i = 0; i < n; i++)
+        longest = sizes[i] > longest ? sizes[i] : longest;
+    s->room = (size_t)longest + (size_t)s->n * 2 * WORD;
+    s->in = calloc(s->room, 1);
+    s->out = calloc(s->room, 1);
+    int bad = !s->in || !s->out;
+    if (s->rank == 0)
+        printf("@ranks %d\n", s->n);
+    while (*ops && !bad) {
+        size_t length = strcspn(ops, ",");
+        const struct collective *c = find_collective(ops, length);
+        bad = !c;
+        for (int i = 0; i < n && !bad; i++)
+            measure_row(s, c, sizes[i], repeats);
+        ops += length + (ops[length] == ',');
+    }
+    free(s->in);
+    free(s->out);
+    return bad ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct sweep s = {.call = 0};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &s.n);
+    int bad = argc != 4 || run_sweep(&s, argv[1], argv[2], atoi(argv[3]));
+    if (bad)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    if (s.rank == 0) {
+        printf("@end\n");
+        fflush(stdout);
+    }
+    MPI_Finalize();
+    return 0;
+}

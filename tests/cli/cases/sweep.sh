@@ -1,0 +1,11 @@
+espalier sweep
+
+espalier sweep -- ./app
+
+espalier sweep --op bcast,alltoall -- mpirun.openmpi
+
+espalier sweep --op bcast,bcast -- mpirun.openmpi
+
+espalier sweep --from 2MB --to 1MB -- mpirun.openmpi
+
+espalier sweep -p missing.json -- mpirun.openmpi

@@ -1,0 +1,3 @@
+#include "fuzz/reader.h"
+
+FUZZ_READER(espi_read_nccl)

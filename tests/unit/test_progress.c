@@ -1,0 +1,131 @@
+/* Who asks for a plan hears how it goes, and may end it: the best plan so far is the
+ * answer, and it is whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "plan/plan.h"
+#include "platform/platform.h"
+#include "support/seed.h"
+#include "support/small_platform.h"
+
+struct listener {
+    int heard, end_after; /* -1: never */
+    double best_s;        /* as last told; 0: nothing yet */
+    double elapsed_s;
+    int went_back; /* a later word was worse, or of an earlier moment */
+};
+
+static int listen(void *listener, double elapsed_s, double best_s)
+{
+    struct listener *l = listener;
+    l->went_back |= elapsed_s < l->elapsed_s || (l->best_s > 0 && !(best_s > 0));
+    l->elapsed_s = elapsed_s;
+    l->best_s = best_s;
+    return ++l->heard > l->end_after && l->end_after >= 0;
+}
+
+static const esp_op ops[] = {ESP_OP_BCAST,  ESP_OP_MULTICAST,     ESP_OP_ALLGATHER,
+                             ESP_OP_REDUCE, ESP_OP_ALLREDUCE,     ESP_OP_SCATTER,
+                             ESP_OP_GATHER, ESP_OP_REDUCE_SCATTER};
+
+static struct esp_request request_for(esp_op op, const int *targets)
+{
+    struct esp_request r;
+    esp_request_init(&r, 0);
+    r.op = op;
+    r.size_bytes = 4000;
+    if (op == ESP_OP_MULTICAST) {
+        r.targets = targets;
+        r.n_targets = 3;
+    }
+    return r;
+}
+
+/* Ended after the first word, after some, or never. */
+static double plan_with(const struct esp_platform *p, esp_op op, int end_after,
+                        int *heard)
+{
+    static const int targets[] = {2, 4, 7};
+    struct listener l = {.end_after = end_after};
+    struct esp_request r = request_for(op, targets);
+    struct esp_plan *plan = NULL;
+    struct esp_err err = {.text = ""};
+    r.progress = listen;
+    r.progress_arg = &l;
+    if (esp_plan_make(p, &r, &plan, &err))
+        fail_msg("%s, ended after %d: %s", esp_op_name(op), end_after, err.text);
+    assert_int_equal(esp_plan_check(plan, p, NULL), ESP_OK);
+    assert_false(l.went_back);
+    double makespan_s = plan->makespan_s;
+    assert_true(makespan_s > 0);
+    esp_plan_free(plan);
+    *heard = l.heard;
+    return makespan_s;
+}
+
+static void an_end_at_any_time_gives_a_plan(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    espi_rng_seed(&rng, test_seed(1));
+    int earlier = 0;
+    for (int round = 0; round < test_draws(3); round++) {
+        struct small_options o = {.n = 9, .density = 1, .model = ESP_MODEL_ONE_PORT};
+        o.model = round % 2 ? ESP_MODEL_CAPACITY : ESP_MODEL_ONE_PORT;
+        struct esp_platform *p = small_random(&rng, &o);
+        for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+            int all, heard;
+            plan_with(p, ops[i], -1, &all);
+            assert_true(all > 0);
+            for (int end = 0; end < all && end < 200; end = 2 * end + 1) {
+                plan_with(p, ops[i], end, &heard);
+                assert_true(heard == end + 1); /* it is not asked again */
+                earlier++;
+            }
+        }
+        esp_platform_free(p);
+    }
+    assert_true(earlier > 20);
+}
+
+/* To be told changes nothing. */
+static void who_only_listens_gets_the_same_plan(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    espi_rng_seed(&rng, test_seed(2));
+    static const int targets[] = {2, 4, 7};
+    struct small_options o = {.n = 9, .density = 1, .model = ESP_MODEL_ONE_PORT};
+    struct esp_platform *p = small_random(&rng, &o);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        struct esp_request r = request_for(ops[i], targets);
+        struct listener l = {.end_after = -1};
+        struct esp_plan *plain = NULL, *heard = NULL;
+        assert_int_equal(esp_plan_make(p, &r, &plain, NULL), ESP_OK);
+        r.progress = listen;
+        r.progress_arg = &l;
+        assert_int_equal(esp_plan_make(p, &r, &heard, NULL), ESP_OK);
+        assert_string_equal(plain->algo, heard->algo);
+        assert_true(plain->makespan_s == heard->makespan_s);
+        assert_true(plain->slice_bytes == heard->slice_bytes);
+        assert_int_equal(plain->n_trees, heard->n_trees);
+        esp_plan_free(plain);
+        esp_plan_free(heard);
+    }
+    esp_platform_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_end_at_any_time_gives_a_plan),
+        cmocka_unit_test(who_only_listens_gets_the_same_plan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
