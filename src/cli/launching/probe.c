@@ -27,6 +27,7 @@ struct probe {
     int ended; /* all samples have come */
     int progress;
     char what[64];
+    char failure[400]; /* why the probe could not go on; "" if it could */
 };
 
 /* The launcher's words with the probe's in the place of '{}', or behind them. */
@@ -87,6 +88,9 @@ static int take_line(struct probe *p, char *line, size_t length)
     length--;
     if (strncmp(line, "progress ", 9) == 0) {
         show_progress(p, line);
+    } else if (strncmp(line, "failed ", 7) == 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        espi_quote(p->failure, sizeof p->failure, line + 7);
     } else if (strcmp(line, "end\n") == 0) {
         p->ended = 1;
     } else if (strncmp(line, "hosts ", 6) != 0) {
@@ -112,6 +116,8 @@ static int leave_probe(struct probe *p)
         }
         nanosleep(&(struct timespec){0, 20000000}, NULL);
     }
+    if (p->ended && p->failure[0])
+        return cli_error(CLI_FAILED, "the probe could not go on: %s", p->failure);
     if (p->ended)
         return CLI_OK;
     while (waitpid(p->pid, &how, 0) < 0 && errno == EINTR)
