@@ -9,8 +9,10 @@
  *     library's. A rank that has another sum cannot go back: the root may be gone. The
  * job ends with a sentence;
  *   - where the root waits for all (gather, reduce) sums go to the root; likewise.
- * MPI_Ibcast must not wait for the sum: its call begins, and what came is compared while
- * the library makes progress. */
+ * Non-blocking calls of all kinds must not wait for the sum: they begin, and the sum of
+ * the root, or of rank 0, which goes to all along that tree, is compared while the
+ * library makes progress. Nobody can go back then: if sums differ, or a rank is without
+ * memory, the job ends. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -36,6 +38,7 @@ struct errand {
     int came, n_out;
     struct ticket own, other;
     int tag, root;
+    const char *op;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -170,8 +173,9 @@ void espi_agree_later(struct espi_comm *c, struct espi_entry *e, int able)
     int tag = begin_vote(c, e, able, &own);
     struct errand *errand = able ? espi_malloc(sizeof *errand) : NULL;
     if (!errand)
-        espi_end_job("ibcast", "is out of memory");
-    *errand = (struct errand){.c = c, .own = own, .tag = tag, .root = e->root};
+        espi_end_job(espi_entry_name(e), "is out of memory");
+    *errand = (struct errand){
+        .c = c, .own = own, .tag = tag, .root = e->root, .op = espi_entry_name(e)};
     errand->other = own;
     if (c->rank == e->root)
         start_out(errand);
@@ -195,7 +199,7 @@ static int go_on(struct errand *e)
         if (PMPI_Test(&e->in, &done, MPI_STATUS_IGNORE) || !done)
             return 0;
         start_out(e);
-        compare_tickets(&e->own, &e->other, "ibcast");
+        compare_tickets(&e->own, &e->other, e->op);
     }
     return !PMPI_Testall(e->n_out, e->out, &done, statuses) && done;
 }

@@ -429,10 +429,13 @@ void espi_attach(void)
     espi_job.awake = espi_job.plans || espi_job.settings.stats[0];
     if (!espi_job.nonblocking)
         espi_progress_sleep();
-    if (espi_job.awake)
+    if (espi_job.awake) {
         espi_hooks_wake();
-    else
+        espi_hooks_wake_later();
+    } else {
         espi_hooks_sleep(1);
+        espi_hooks_sleep_later(1);
+    }
 }
 
 void espi_detach(void)
@@ -443,6 +446,7 @@ void espi_detach(void)
     detached = 1;
     espi_job.awake = 0;
     espi_hooks_sleep(0);
+    espi_hooks_sleep_later(0);
     if (espi_job.plans)
         espi_comms_end_trials();
     if (espi_job.plans && espi_job.settings.learned[0] && espi_job.rank == 0)

@@ -1,26 +1,56 @@
-/* MPI_Barrier, as an allgather of a byte of each rank: who has them all knows that all
- * have come. */
+/* MPI_Barrier and MPI_Ibarrier, as an allgather of a byte of each rank: who has them all
+ * knows that all have come. */
 #include "base/alloc.h"
-#include "mpi/shim.h"
+#include "mpi/work.h"
+
+struct task {
+    struct espi_work work;
+    char *bytes;
+};
 
 /* A rank without memory takes part all the same: nobody looks at the bytes. */
-static int our_barrier(const struct espi_call *call)
+static int begin_barrier(struct espi_work *w, struct espi_run_options *options,
+                         void **data)
 {
-    struct espi_run_options options = {.window = 0};
-    char *data = espi_calloc((size_t)call->size, 1);
-    int code = espi_call_run(call, data, &options, data ? MPI_SUCCESS : MPI_ERR_NO_MEM);
-    espi_free(data);
-    return code;
+    struct task *t = (struct task *)w;
+    (void)options;
+    *data = t->bytes = espi_calloc((size_t)w->call.size, 1);
+    return t->bytes ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-int espi_barrier(MPI_Comm comm)
+static int end_barrier(struct espi_work *w)
 {
-    struct espi_call call;
+    (void)w;
+    return MPI_SUCCESS;
+}
+
+static void clear_barrier(struct espi_work *w)
+{
+    espi_free(((struct task *)w)->bytes);
+}
+
+static void barrier_needs(struct espi_work *w, struct espi_needs *needs)
+{
+    (void)w, (void)needs;
+}
+
+static int native_barrier(const struct espi_work *w, const struct espi_manner *how)
+{
+    return ESPI_NATIVE(how, Barrier, Ibarrier, w->call.comm);
+}
+
+static const struct espi_work_kind barrier_kind = {
+    sizeof(struct task), "barrier",     "ibarrier",    begin_barrier,
+    end_barrier,         clear_barrier, barrier_needs, native_barrier};
+
+int espi_barrier(MPI_Comm comm, const struct espi_manner *how)
+{
+    struct task t = {.work = {&barrier_kind, {.comm = comm}}};
+    struct espi_call *call = &t.work.call;
     if (espi_is_short_bytes(0))
-        return PMPI_Barrier(comm);
-    espi_call_open(&call, ESP_OP_ALLGATHER, 0, comm);
-    call.is_barrier = 1;
-    int way = espi_call_decide(&call, call.known ? (uint64_t)call.size : 0, 0);
-    int code = way ? our_barrier(&call) : PMPI_Barrier(comm);
-    return espi_call_close(&call, way, code);
+        return native_barrier(&t.work, how);
+    espi_work_open(&t.work, ESP_OP_ALLGATHER, 0, comm, how);
+    call->is_barrier = 1;
+    espi_call_decide(call, call->known ? (uint64_t)call->size : 0, 0);
+    return espi_work_do(&t.work, how);
 }

@@ -1,52 +1,80 @@
-/* MPI_Bcast. */
+/* MPI_Bcast and MPI_Ibcast. */
 #include <limits.h>
 
-#include "mpi/shim.h"
+#include "mpi/work.h"
 
-static int native_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                        MPI_Comm comm)
+struct task {
+    struct espi_work work;
+    void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+    struct espi_buffer_layout layout;
+};
+
+static struct task *task_of(struct espi_work *w)
 {
+    return (struct task *)w;
+}
+
+static int native_bcast(const struct espi_work *w, const struct espi_manner *how)
+{
+    const struct task *t = (const struct task *)w;
+    int root = w->call.root;
+    MPI_Comm comm = w->call.comm;
 #if MPI_VERSION >= 4
-    if (count > INT_MAX)
-        return PMPI_Bcast_c(buffer, count, type, root, comm);
+    if (t->count > INT_MAX)
+        return ESPI_NATIVE(how, Bcast_c, Ibcast_c, t->buffer, t->count, t->type, root,
+                           comm);
 #endif
-    return PMPI_Bcast(buffer, (int)count, type, root, comm);
+    return ESPI_NATIVE(how, Bcast, Ibcast, t->buffer, (int)t->count, t->type, root, comm);
 }
 
-/* A rank that has lost its data still takes part, for the sake of the others. */
-static int run_bcast(const struct espi_call *call, struct espi_buffer_layout *l, int lost)
+static int begin_bcast(struct espi_work *w, struct espi_run_options *options, void **data)
 {
-    struct espi_run_options options = {.window = 0};
-    MPI_Comm twin = call->c->twin;
+    struct task *t = task_of(w);
+    const struct espi_call *call = &w->call;
+    int whole = !call->later && espi_call_needs_whole(call);
+    int lost = espi_layout_init(&t->layout, t->buffer, t->count, t->type,
+                                (MPI_Count)call->bytes / t->count, call->c->twin, whole);
     if (!lost && call->rank == call->root)
-        lost = espi_layout_pack(l, twin);
-    espi_layout_tell(l, &options);
-    int code = espi_call_run(call, l->data, &options, lost);
-    if (!code)
-        code = call->rank == call->root ? l->slicer.error : espi_layout_unpack(l, twin);
-    return code;
+        lost = espi_layout_pack(&t->layout, call->c->twin);
+    espi_layout_tell(&t->layout, options);
+    *data = t->layout.data;
+    return lost;
 }
 
-static int our_bcast(const struct espi_call *call, void *buffer, MPI_Count count,
-                     MPI_Datatype type)
+static int end_bcast(struct espi_work *w)
 {
-    struct espi_buffer_layout l;
-    MPI_Count size = (MPI_Count)call->bytes / count;
-    int lost = espi_layout_init(&l, buffer, count, type, size, call->c->twin,
-                                espi_call_needs_whole(call));
-    int code = run_bcast(call, &l, lost);
-    espi_layout_done(&l);
-    return code;
+    struct task *t = task_of(w);
+    return w->call.rank == w->call.root ? t->layout.slicer.error
+                                        : espi_layout_unpack(&t->layout, w->call.c->twin);
 }
 
-int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
+static void clear_bcast(struct espi_work *w)
 {
-    struct espi_call call;
+    espi_layout_done(&task_of(w)->layout);
+}
+
+static void bcast_needs(struct espi_work *w, struct espi_needs *needs)
+{
+    needs->types[needs->n_types++] = &task_of(w)->type;
+}
+
+static const struct espi_work_kind bcast_kind = {
+    sizeof(struct task), "bcast",     "ibcast",    begin_bcast,
+    end_bcast,           clear_bcast, bcast_needs, native_bcast};
+
+int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+               const struct espi_manner *how)
+{
+    struct task t = {.work = {&bcast_kind, {.root = root, .comm = comm}},
+                     .buffer = buffer,
+                     .count = count,
+                     .type = type};
+    struct espi_call *call = &t.work.call;
     if (espi_is_short(count, type))
-        return native_bcast(buffer, count, type, root, comm);
-    espi_call_open(&call, ESP_OP_BCAST, root, comm);
-    int way = espi_call_decide(&call, call.known ? espi_bytes(count, type) : 0, 0);
-    int code = way ? our_bcast(&call, buffer, count, type)
-                   : native_bcast(buffer, count, type, root, comm);
-    return espi_call_close(&call, way, code);
+        return native_bcast(&t.work, how);
+    espi_work_open(&t.work, ESP_OP_BCAST, root, comm, how);
+    espi_call_decide(call, call->known ? espi_bytes(count, type) : 0, 0);
+    return espi_work_do(&t.work, how);
 }

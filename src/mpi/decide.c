@@ -290,8 +290,8 @@ static esp_status complete_program(const struct espi_comm *c, struct espi_entry 
     return st ? st : espi_compile(c, e, program_bytes);
 }
 
-/* Is it the plan's turn? MPI_Ibcast, which must not wait for what others have seen, goes
- * by the prediction; so do calls whose result would change with the way. */
+/* Is it the plan's turn? Non-blocking calls, which must not wait for what others have
+ * seen, go by the prediction; so do calls whose result would change with the way. */
 static int is_ours(struct espi_decision *d, const struct espi_call *call, uint64_t bytes)
 {
     struct espi_entry *e = d->entry;

@@ -1,4 +1,4 @@
-/* The C names that begin and end MPI, or make communicators. */
+/* The C names that begin and end MPI, make communicators, or free operations. */
 #include "mpi/greet.h"
 #include "mpi/shim.h"
 
@@ -125,6 +125,13 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int n_in, const int sources[],
 int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *fresh)
 {
     return MAKE(comm, fresh, PMPI_Intercomm_merge(comm, high, fresh));
+}
+
+/* ---- calls that free what calls under way may need ---- */
+
+int MPI_Op_free(MPI_Op *op)
+{
+    return espi_op_free(op);
 }
 
 #pragma GCC visibility pop

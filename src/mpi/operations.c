@@ -77,6 +77,11 @@ static int is_foreign(MPI_Op op)
     return op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP;
 }
 
+int espi_is_own_op(MPI_Op op)
+{
+    return kinds_for(op) != 0 || is_foreign(op);
+}
+
 /* ---- elements ---- */
 
 /* Elements must not reach into each other: what is between two of them is not looked at,

@@ -19,6 +19,9 @@ struct espi_element {
  * library's: it has the words for it. */
 int espi_may_combine(MPI_Datatype type, MPI_Op op, struct espi_element *element);
 
+/* Is it one of MPI's own, which nobody frees? */
+int espi_is_own_op(MPI_Op op);
+
 /* What is combined, by what. */
 struct espi_reduction {
     MPI_Datatype type;

@@ -70,8 +70,10 @@ esp_status espi_take_plan(const char *text, size_t length, const char *name,
 
 /* From now on collectives come to us. */
 void espi_hooks_wake(void);
+void espi_hooks_wake_later(void);
 /* From now on they go to the library; with the job before us, without a detour. */
 void espi_hooks_sleep(int whole_job);
+void espi_hooks_sleep_later(int whole_job);
 /* Calls of that name that would come to us go to the native function instead. */
 void espi_bypass(const char *name, void *ours, void *native);
 
@@ -163,10 +165,11 @@ struct espi_comm {
     double longest_way_s; /* over a link between its ranks; 0: not known yet */
     double agree_s; /* predicted: what it takes that the ranks agree; 0: not known yet */
     unsigned
-        tried[2]; /* natively, by plans: operations of which a call was timed, bits */
-    uint64_t n_started;              /* non-blocking calls */
+        tried[2];     /* natively, by plans: operations of which a call was timed, bits */
+    int next_tag;     /* of non-blocking calls, from the first of theirs */
+    uint64_t n_ended; /* such calls */
     uint64_t n_agreed;               /* entries */
-    int n_held;                      /* of them under way */
+    int n_held;                      /* non-blocking calls and entries under way */
     int is_gone;                     /* the user has freed it */
     int is_stray;                    /* the twin goes when nothing is under way in it */
     struct espi_comm_backup *backup; /* or NULL: none yet */
@@ -542,15 +545,19 @@ const struct esp_plan *espi_advised_plan(const struct espi_comm *c, int root,
 
 /* ---- collectives, by us or by the library ---- */
 
-int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
-int espi_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
-                MPI_Request *request);
+struct espi_manner; /* how the call is made (work.h) */
+
+int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+               const struct espi_manner *how);
 int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
-                 MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm);
+                 MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm,
+                 const struct espi_manner *how);
 int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
-                MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm);
+                MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm,
+                const struct espi_manner *how);
 int espi_allgather(const void *from, MPI_Count from_count, MPI_Datatype from_type,
-                   void *to, MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm);
+                   void *to, MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm,
+                   const struct espi_manner *how);
 
 /* Counts and places of parts: of the plain call or of its large variant. */
 struct espi_counts {
@@ -560,22 +567,27 @@ struct espi_counts {
 };
 
 int espi_allgatherv(const void *from, MPI_Count from_count, MPI_Datatype from_type,
-                    void *to, const struct espi_counts *counts, MPI_Datatype to_type,
-                    MPI_Comm comm);
+                    void *to, const struct espi_counts *parts, MPI_Datatype to_type,
+                    MPI_Comm comm, const struct espi_manner *how);
 int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                int root, MPI_Comm comm);
+                int root, MPI_Comm comm, const struct espi_manner *how);
 int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype type,
-                   MPI_Op op, MPI_Comm comm);
+                   MPI_Op op, MPI_Comm comm, const struct espi_manner *how);
 
-/* counts: without places. */
-int espi_reduce_scatter(const void *from, void *to, const struct espi_counts *counts,
-                        MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+/* parts: without places. */
+int espi_reduce_scatter(const void *from, void *to, const struct espi_counts *parts,
+                        MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                        const struct espi_manner *how);
 int espi_reduce_scatter_block(const void *from, void *to, MPI_Count count,
-                              MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+                              MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                              const struct espi_manner *how);
 
-int espi_barrier(MPI_Comm comm);
+int espi_barrier(MPI_Comm comm, const struct espi_manner *how);
 
 /* ---- non-blocking calls ---- */
+
+/* MPI_Op_free: of one that calls under way have need of, the handle only. */
+int espi_op_free(MPI_Op *op);
 
 /* From now on the library calls us whenever it makes progress; -1: it does not. */
 int espi_progress_begin(void);

@@ -10,12 +10,11 @@ enum {
     /* Streams of blocking calls: channels as they are in the program. */
     ESPI_TAG_CALLS = 0,
     ESPI_CHANNELS = 8192,
-    /* MPI_Ibcast: the calls under way take turns at slots of a few streams each. */
-    ESPI_TAG_IBCAST = ESPI_TAG_CALLS + ESPI_CHANNELS,
-    ESPI_IBCAST_SLOTS = 512,
-    ESPI_IBCAST_STREAMS = 32,
+    /* Non-blocking calls: a ring (later.c). */
+    ESPI_TAG_LATER = ESPI_TAG_CALLS + ESPI_CHANNELS,
+    ESPI_LATER_TAGS = 16384,
     /* Sums of programs (agree.c), in turn. */
-    ESPI_TAG_SUMS = ESPI_TAG_IBCAST + ESPI_IBCAST_SLOTS * ESPI_IBCAST_STREAMS,
+    ESPI_TAG_SUMS = ESPI_TAG_LATER + ESPI_LATER_TAGS,
     ESPI_SUMS = 8000,
     /* One each. */
     ESPI_TAG_GREETING = 32763,
@@ -27,6 +26,7 @@ enum {
 };
 
 _Static_assert((int)ESPI_TAG_SUMS + ESPI_SUMS <= ESPI_TAG_GREETING &&
+                   (int)ESPI_CHANNELS <= (int)ESPI_LATER_TAGS &&
                    ESPI_TAG_GREETING < ESPI_TAG_RELAY &&
                    ESPI_TAG_RELAY < ESPI_TAG_BACKUP_SLICES &&
                    ESPI_TAG_BACKUP_SLICES < ESPI_TAG_BACKUP_NOTES &&

@@ -1,0 +1,74 @@
+/* What the tables of hooks share: a row is a collective's name, its parameters and its
+ * arguments, both in parentheses, and what we do when it is called. */
+#ifndef ESPI_MPI_HOOKS_H
+#define ESPI_MPI_HOOKS_H
+
+#include "mpi/work.h"
+
+#define UNWRAP(...) __VA_ARGS__
+
+/* A function that may be the library's own or ours. */
+#define TAKE(Name, params, args, ours)                                                   \
+    static int take_##Name params                                                        \
+    {                                                                                    \
+        return ours;                                                                     \
+    }                                                                                    \
+    static int(*now_##Name) params = PMPI_##Name;
+#define WAKE(Name, params, args, ours) now_##Name = take_##Name;
+#define SLEEP(Name, params, args, ours)                                                  \
+    now_##Name = PMPI_##Name;                                                            \
+    if (whole_job)                                                                       \
+        espi_bypass("MPI_" #Name, (void *)MPI_##Name, (void *)PMPI_##Name);
+#define SHOW(Name, params, args, ours)                                                   \
+    int MPI_##Name params                                                                \
+    {                                                                                    \
+        return now_##Name args;                                                          \
+    }
+
+#define BARRIER_LIST MPI_Comm comm
+#define BCAST_LIST(count_t)                                                              \
+    void *buffer, count_t count, MPI_Datatype type, int root, MPI_Comm comm
+#define ROOTED_LIST(count_t)                                                             \
+    const void *from, count_t from_count, MPI_Datatype from_type, void *to,              \
+        count_t to_count, MPI_Datatype to_type, int root, MPI_Comm comm
+#define ALLGATHER_LIST(count_t)                                                          \
+    const void *from, count_t from_count, MPI_Datatype from_type, void *to,              \
+        count_t to_count, MPI_Datatype to_type, MPI_Comm comm
+#define ALLGATHERV_LIST(count_t, at_t)                                                   \
+    const void *from, count_t from_count, MPI_Datatype from_type, void *to,              \
+        const count_t counts[], const at_t at[], MPI_Datatype to_type, MPI_Comm comm
+#define REDUCE_LIST(count_t)                                                             \
+    const void *from, void *to, count_t count, MPI_Datatype type, MPI_Op op, int root,   \
+        MPI_Comm comm
+#define ALLREDUCE_LIST(count_t)                                                          \
+    const void *from, void *to, count_t count, MPI_Datatype type, MPI_Op op, MPI_Comm comm
+#define REDUCE_SCATTER_LIST(count_t)                                                     \
+    const void *from, void *to, const count_t counts[], MPI_Datatype type, MPI_Op op,    \
+        MPI_Comm comm
+
+#define BARRIER_ARGS        comm
+#define BCAST_ARGS          buffer, count, type, root, comm
+#define ROOTED_ARGS         from, from_count, from_type, to, to_count, to_type, root, comm
+#define ALLGATHER_ARGS      from, from_count, from_type, to, to_count, to_type, comm
+#define ALLGATHERV_ARGS     from, from_count, from_type, to, counts, at, to_type, comm
+#define REDUCE_ARGS         from, to, count, type, op, root, comm
+#define ALLREDUCE_ARGS      from, to, count, type, op, comm
+#define REDUCE_SCATTER_ARGS from, to, counts, type, op, comm
+
+/* The calls of ours that take counts; how: the manner. */
+#define OUR_ALLGATHERV(how)                                                              \
+    espi_allgatherv(from, from_count, from_type, to,                                     \
+                    &(struct espi_counts){.count = counts, .at = at}, to_type, comm,     \
+                    how)
+#define OUR_ALLGATHERV_C(how)                                                            \
+    espi_allgatherv(from, from_count, from_type, to,                                     \
+                    &(struct espi_counts){.large_count = counts, .large_at = at},        \
+                    to_type, comm, how)
+#define OUR_REDUCE_SCATTER(how)                                                          \
+    espi_reduce_scatter(from, to, &(struct espi_counts){.count = counts}, type, op,      \
+                        comm, how)
+#define OUR_REDUCE_SCATTER_C(how)                                                        \
+    espi_reduce_scatter(from, to, &(struct espi_counts){.large_count = counts}, type,    \
+                        op, comm, how)
+
+#endif

@@ -1,0 +1,95 @@
+/* What the tables of Fortran's names share; only where its Fortran does not get to us
+ * through the C names. */
+#ifndef ESPI_MPI_HOOKS_FORTRAN_H
+#define ESPI_MPI_HOOKS_FORTRAN_H
+
+#include "mpi/work.h"
+
+#ifdef OPEN_MPI
+
+/* Fortran's MPI_BOTTOM and MPI_IN_PLACE are the addresses of these, spelled as the
+ * compiler does it. */
+#define SPELLED(name, NAME)                                                              \
+    extern int name##_;                                                                  \
+    extern int name __attribute__((weak));                                               \
+    extern int name##__ __attribute__((weak));                                           \
+    extern int NAME __attribute__((weak));
+
+SPELLED(mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
+SPELLED(mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
+
+#define IS(at, name, NAME)                                                               \
+    ((at) && ((at) == (void *)&name##_ || (at) == (void *)&name ||                       \
+              (at) == (void *)&name##__ || (at) == (void *)&NAME))
+
+__attribute__((unused)) static void *c_address(void *at)
+{
+    if (IS(at, mpi_fortran_bottom, MPI_FORTRAN_BOTTOM))
+        return MPI_BOTTOM;
+    return IS(at, mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE) ? MPI_IN_PLACE : at;
+}
+
+_Static_assert(_Generic((MPI_Fint)0, int : 1, default : 0), "counts need no conversion");
+
+#define UNWRAP(...) __VA_ARGS__
+
+#define BARRIER_LIST MPI_Fint *comm
+#define BCAST_LIST                                                                       \
+    void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root, MPI_Fint *comm
+#define ROOTED_LIST                                                                      \
+    void *from, MPI_Fint *from_count, MPI_Fint *from_type, void *to, MPI_Fint *to_count, \
+        MPI_Fint *to_type, MPI_Fint *root, MPI_Fint *comm
+#define ALLGATHER_LIST                                                                   \
+    void *from, MPI_Fint *from_count, MPI_Fint *from_type, void *to, MPI_Fint *to_count, \
+        MPI_Fint *to_type, MPI_Fint *comm
+#define ALLGATHERV_LIST                                                                  \
+    void *from, MPI_Fint *from_count, MPI_Fint *from_type, void *to, MPI_Fint *counts,   \
+        MPI_Fint *at, MPI_Fint *to_type, MPI_Fint *comm
+#define REDUCE_LIST                                                                      \
+    void *from, void *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *root, \
+        MPI_Fint *comm
+#define ALLREDUCE_LIST                                                                   \
+    void *from, void *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm
+#define REDUCE_SCATTER_LIST                                                              \
+    void *from, void *to, MPI_Fint *counts, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm
+
+#define C_COMM       PMPI_Comm_f2c(*comm)
+#define BARRIER_ARGS C_COMM
+#define BCAST_ARGS   c_address(buffer), *count, PMPI_Type_f2c(*type), *root, C_COMM
+#define ALLGATHER_ARGS                                                                   \
+    c_address(from), *from_count, PMPI_Type_f2c(*from_type), c_address(to), *to_count,   \
+        PMPI_Type_f2c(*to_type), C_COMM
+#define ROOTED_ARGS                                                                      \
+    c_address(from), *from_count, PMPI_Type_f2c(*from_type), c_address(to), *to_count,   \
+        PMPI_Type_f2c(*to_type), *root, C_COMM
+#define ALLGATHERV_ARGS                                                                  \
+    c_address(from), *from_count, PMPI_Type_f2c(*from_type), c_address(to), counts, at,  \
+        PMPI_Type_f2c(*to_type), C_COMM
+#define REDUCE_ARGS                                                                      \
+    c_address(from), c_address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),      \
+        *root, C_COMM
+#define ALLREDUCE_ARGS                                                                   \
+    c_address(from), c_address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), C_COMM
+#define REDUCE_SCATTER_ARGS                                                              \
+    c_address(from), c_address(to), counts, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), C_COMM
+
+#define ONE(symbol, params, call)                                                        \
+    void symbol(UNWRAP params, int *ierror);                                             \
+    void symbol(UNWRAP params, int *ierror)                                              \
+    {                                                                                    \
+        int code = call;                                                                 \
+        if (ierror)                                                                      \
+            *ierror = code;                                                              \
+    }
+
+/* As compilers spell the name, and for mpi_f08. */
+#define ALL(name, NAME, params, call)                                                    \
+    ONE(mpi_##name##_, params, call)                                                     \
+    ONE(mpi_##name, params, call)                                                        \
+    ONE(mpi_##name##__, params, call)                                                    \
+    ONE(MPI_##NAME, params, call)                                                        \
+    ONE(mpi_##name##_f08_, params, call)
+
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* Their non-blocking kin, by their Fortran names. */
+#include "mpi/hooks_fortran.h"
+
+#ifdef OPEN_MPI
+
+static int give_request(int code, MPI_Request made, MPI_Fint *request)
+{
+    if (code == MPI_SUCCESS)
+        *request = PMPI_Request_c2f(made);
+    return code;
+}
+
+#define LATER(name, NAME, params, call)                                                  \
+    ALL(name, NAME, (UNWRAP params, MPI_Fint * request), ({                              \
+            MPI_Request made = MPI_REQUEST_NULL;                                         \
+            int code_ = call;                                                            \
+            give_request(code_, made, request);                                          \
+        }))
+
+#pragma GCC visibility push(default)
+
+/* clang-format off */
+LATER(ibarrier, IBARRIER, (BARRIER_LIST), MPI_Ibarrier(BARRIER_ARGS, &made))
+LATER(ibcast, IBCAST, (BCAST_LIST), MPI_Ibcast(BCAST_ARGS, &made))
+LATER(iscatter, ISCATTER, (ROOTED_LIST), MPI_Iscatter(ROOTED_ARGS, &made))
+LATER(igather, IGATHER, (ROOTED_LIST), MPI_Igather(ROOTED_ARGS, &made))
+LATER(iallgather, IALLGATHER, (ALLGATHER_LIST), MPI_Iallgather(ALLGATHER_ARGS, &made))
+LATER(iallgatherv, IALLGATHERV, (ALLGATHERV_LIST), MPI_Iallgatherv(ALLGATHERV_ARGS, &made))
+LATER(ireduce, IREDUCE, (REDUCE_LIST), MPI_Ireduce(REDUCE_ARGS, &made))
+LATER(iallreduce, IALLREDUCE, (ALLREDUCE_LIST), MPI_Iallreduce(ALLREDUCE_ARGS, &made))
+LATER(ireduce_scatter, IREDUCE_SCATTER, (REDUCE_SCATTER_LIST),
+      MPI_Ireduce_scatter(REDUCE_SCATTER_ARGS, &made))
+LATER(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK, (ALLREDUCE_LIST),
+      MPI_Ireduce_scatter_block(ALLREDUCE_ARGS, &made))
+
+static int free_op(MPI_Fint *op)
+{
+    MPI_Op freed = PMPI_Op_f2c(*op);
+    int code = MPI_Op_free(&freed);
+    if (code == MPI_SUCCESS)
+        *op = PMPI_Op_c2f(freed);
+    return code;
+}
+
+ALL(op_free, OP_FREE, (MPI_Fint *op), free_op(op))
+/* clang-format on */
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,35 @@
+#include "mpi/work.h"
+
+void espi_work_open(struct espi_work *w, esp_op op, int root, MPI_Comm comm,
+                    const struct espi_manner *how)
+{
+    struct espi_call *call = &w->call;
+    espi_call_open(call, op, root, comm);
+    if (how->kind == ESPI_BLOCKING)
+        return;
+    espi_prober_busy(-1); /* what is under way counts by its communicator */
+    call->later = 1;
+    if (!espi_job.nonblocking || (call->c && call->c->whose != ESPI_OURS))
+        call->c = NULL; /* this call must not wait for the others' answer */
+}
+
+static int run_now(struct espi_work *w)
+{
+    struct espi_run_options options = {.window = 0};
+    void *data = NULL;
+    int lost = w->kind->begin(w, &options, &data);
+    int code = espi_call_run(&w->call, data, &options, lost); /* others wait for us */
+    if (!code)
+        code = w->kind->end(w);
+    w->kind->clear(w);
+    return code;
+}
+
+int espi_work_do(struct espi_work *w, const struct espi_manner *how)
+{
+    int ours = w->call.entry != NULL;
+    if (how->kind == ESPI_LATER)
+        return ours ? espi_later_start(w, how->request) : w->kind->native(w, how);
+    int code = ours ? run_now(w) : w->kind->native(w, how);
+    return espi_call_close(&w->call, ours, code);
+}
