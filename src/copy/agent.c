@@ -180,6 +180,7 @@ static void on_begin(struct agent *a, struct espi_wire_in *r)
         return;
     }
     a->keeps_parts = a->resume;
+    a->store.wait_s = a->patience_s;
     if (espi_store_open(&a->store, a->options->below, folder, &err)) {
         give_up(a, &err);
         return;

@@ -5,14 +5,18 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "base/rng.h"
 #include "copy/blame.h"
+#include "copy/source.h"
+#include "copy/store.h"
 #include "copy/tcp.h"
 #include "support/seed.h"
 
@@ -148,12 +152,164 @@ static void somebody_is_always_to_blame(void **state)
     }
 }
 
+/* ---- where things are built ---- */
+
+struct place {
+    char dir[64], in[96], out[96];
+    struct espi_copy_source from;
+};
+
+static void run_command(const char *format, const char *a, const char *b)
+{
+    char command[512];
+    snprintf(command, sizeof command, format, a, b);
+    assert_int_equal(system(command), 0);
+}
+
+/* A file of 100 kB with 1 kB in its middle, a folder with two small files. */
+static void make_place(struct place *at)
+{
+    const char *paths[] = {at->in};
+    strcpy(at->dir, "/tmp/espalier-test-XXXXXX");
+    assert_non_null(mkdtemp(at->dir));
+    snprintf(at->in, sizeof at->in, "%s/in", at->dir);
+    snprintf(at->out, sizeof at->out, "%s/out", at->dir);
+    run_command("mkdir -p %s/d %s && cd %1$s && echo one > d/one && echo two > two &&"
+                "truncate -s 100000 holes && head -c 1000 /dev/urandom |"
+                "dd of=holes bs=1000 seek=50 conv=notrunc 2>/dev/null",
+                at->in, at->out);
+    espi_source_init(&at->from);
+    assert_int_equal(espi_source_scan(&at->from, paths, 1, NULL), ESP_OK);
+}
+
+static void clear_place(struct place *at)
+{
+    espi_source_done(&at->from);
+    run_command("rm -rf %s", at->dir, NULL);
+}
+
+static esp_status begin(struct espi_store *s, struct place *at, int resume, double wait_s)
+{
+    espi_store_init(s);
+    assert_int_equal(espi_store_open(s, NULL, at->out, NULL), ESP_OK);
+    s->wait_s = wait_s;
+    return espi_store_begin(s, &at->from.m, resume, NULL);
+}
+
+static esp_status keep_all(struct espi_store *s, struct place *at)
+{
+    size_t bytes = (size_t)at->from.m.data_bytes;
+    char *data = malloc(bytes);
+    assert_non_null(data);
+    assert_int_equal(espi_source_load(&at->from, 0, data, bytes, NULL), ESP_OK);
+    esp_status status = espi_store_keep(s, 0, data, bytes, NULL);
+    free(data);
+    return status;
+}
+
+/* What an earlier copy left is used, but for what is no longer in the list: bytes where
+ * there is a hole now, files that are gone, two names of one file that are two files. */
+static void what_is_left_becomes_what_there_is(void **state)
+{
+    (void)state;
+    struct place at;
+    struct espi_store s;
+    for (int in_place = 0; in_place < 2; in_place++) {
+        make_place(&at);
+        assert_int_equal(begin(&s, &at, 0, 0), ESP_OK);
+        assert_int_equal(keep_all(&s, &at), ESP_OK);
+        if (in_place)
+            assert_int_equal(espi_store_finish(&s, 0, NULL), ESP_OK);
+        espi_store_done(&s);
+        run_command("cd %s/%s/in && head -c 70000 /dev/zero | tr '\\0' x |"
+                    "dd of=holes conv=notrunc 2>/dev/null",
+                    at.out, in_place ? "." : ".espalier-cp-*");
+        run_command(in_place ? "true %s"
+                             : "cd %s/.espalier-cp-*/in && echo more > more &&"
+                               "mkdir gone && echo x > gone/x &&"
+                               "ln -f d/one two && ln -s two link",
+                    at.out, NULL);
+        assert_int_equal(begin(&s, &at, 1, 0), ESP_OK);
+        assert_true(s.had_before);
+        assert_int_equal(keep_all(&s, &at), ESP_OK);
+        assert_int_equal(espi_store_finish(&s, 0, NULL), ESP_OK);
+        espi_store_done(&s);
+        run_command("diff -r %s %s/in", at.in, at.out);
+        clear_place(&at);
+    }
+}
+
+/* Another copy that is under way is not touched; one that ends is waited for. */
+static void copies_wait_for_one_another(void **state)
+{
+    (void)state;
+    struct place at;
+    struct espi_store first, second;
+    make_place(&at);
+    assert_int_equal(begin(&first, &at, 0, 0), ESP_OK);
+    assert_int_equal(begin(&second, &at, 1, 0.05), ESP_EIO);
+    espi_store_discard(&second);
+    espi_store_done(&second);
+    assert_int_equal(keep_all(&first, &at), ESP_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        usleep(100000);
+        espi_store_discard(&first);
+        _exit(0);
+    }
+    espi_store_done(&first);
+    assert_int_equal(begin(&second, &at, 1, 60), ESP_OK);
+    assert_int_equal(keep_all(&second, &at), ESP_OK);
+    assert_int_equal(espi_store_finish(&second, 0, NULL), ESP_OK);
+    espi_store_done(&second);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    run_command("diff -r %s %s/in", at.in, at.out);
+    clear_place(&at);
+}
+
+static int copy_again_and_again(struct place *at, int times)
+{
+    struct espi_store s;
+    for (int i = 0; i < times; i++) {
+        if (begin(&s, at, i % 2, 60) || keep_all(&s, at) ||
+            (i % 3 == 0 && espi_store_finish(&s, 0, NULL)))
+            return 1;
+        espi_store_discard(&s);
+        espi_store_done(&s);
+    }
+    return 0;
+}
+
+/* Copies that begin while others take away what they built find all of it or nothing. */
+static void copies_follow_one_another(void **state)
+{
+    (void)state;
+    enum { COPIES = 4, TIMES = 30 };
+    struct place at;
+    pid_t child[COPIES];
+    make_place(&at);
+    for (int i = 0; i < COPIES; i++)
+        if ((child[i] = fork()) == 0)
+            _exit(copy_again_and_again(&at, TIMES));
+    for (int i = 0; i < COPIES; i++) {
+        int how = 1;
+        assert_int_equal(waitpid(child[i], &how, 0), child[i]);
+        assert_int_equal(how, 0);
+    }
+    run_command("diff -r %s %s/in && test -z \"$(ls -A %2$s | grep -v '^in$')\"", at.in,
+                at.out);
+    clear_place(&at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_in_the_kernel_are_not_there_yet),
         cmocka_unit_test(the_last_of_a_chain_is_to_blame),
         cmocka_unit_test(somebody_is_always_to_blame),
+        cmocka_unit_test(what_is_left_becomes_what_there_is),
+        cmocka_unit_test(copies_wait_for_one_another),
+        cmocka_unit_test(copies_follow_one_another),
     };
     signal(SIGPIPE, SIG_IGN); /* as the program does */
     return cmocka_run_group_tests(tests, NULL, NULL);
