@@ -31,6 +31,7 @@ struct agent {
     struct espi_runner runner;
     int is_going; /* the run has begun */
     int has_told; /* how it ended */
+    int was_whole;
     int encrypted, resume, is_relay, is_over, keeps_parts, failed;
     char *list; /* the manifest as it travels */
     size_t list_bytes, list_room;
@@ -80,11 +81,12 @@ static void report(struct agent *a)
     uint32_t stuck[STUCK_MAX];
     struct espi_wire_out w = {0};
     double now_s = espi_now_s();
-    if (!a->runner.is_on || a->has_told || now_s - a->reported_s < ESPI_COPY_REPORT_S)
+    if (!a->runner.is_on || now_s - a->reported_s < ESPI_COPY_REPORT_S)
         return;
     a->reported_s = now_s;
-    int n =
-        a->is_going ? espi_tcp_stuck(a->runner.tcp, a->patience_s, stuck, STUCK_MAX) : 0;
+    int n = a->is_going || a->was_whole
+                ? espi_tcp_stuck(a->runner.tcp, a->patience_s, stuck, STUCK_MAX)
+                : 0;
     espi_put_32(&w, a->runner.part.run);
     espi_put_32(&w, a->runner.n_landed);
     espi_put_32(&w, (uint32_t)n);
@@ -178,6 +180,7 @@ static void on_begin(struct agent *a, struct espi_wire_in *r)
         return;
     }
     a->keeps_parts = a->resume;
+    a->store.wait_s = a->patience_s;
     if (espi_store_open(&a->store, a->options->below, folder, &err)) {
         give_up(a, &err);
         return;
@@ -192,27 +195,27 @@ static void on_run(struct agent *a, struct espi_wire_in *r)
     struct esp_err err;
     struct espi_copy_disk disk = disk_of(a);
     espi_runner_done(&a->runner);
-    a->is_going = a->has_told = 0;
+    a->is_going = a->has_told = a->was_whole = 0;
     if (espi_runner_start(&a->runner, r, 0, a->encrypted, &a->listener, &disk, &err))
         give_up(a, &err);
     else
         say_number(a, ESPI_FROM_READY, a->runner.part.run);
 }
 
-/* Tells what is here of the run's blocks. What is not whole stays open until everybody is
- * stopped: others would take our closing for the cause of the trouble. */
+/* Tells what is here of the run's blocks. Connections stay open until everybody is
+ * stopped: where there is trouble others would take our closing for its cause, and what
+ * we sent last may still be in the kernel, of which we go on to tell whether it moves. */
 static void end_run(struct agent *a, int whole)
 {
     struct espi_wire_out w = {0};
     int broken = espi_tcp_broken(a->runner.tcp);
+    a->is_going = 0;
+    a->has_told = 1;
+    a->was_whole = whole;
     espi_put_32(&w, a->runner.part.run);
     espi_put_8(&w, whole != 0);
     espi_put_32(&w, broken < 0 ? UINT32_MAX : a->runner.part.peer[broken].number);
     espi_put_block(&w, a->runner.landed, espi_set_bytes(a->runner.part.n_slices));
-    a->is_going = 0;
-    a->has_told = 1;
-    if (whole)
-        espi_runner_done(&a->runner);
     say(a, ESPI_FROM_DONE, &w);
 }
 
@@ -240,6 +243,7 @@ static void on_stop(struct agent *a, struct espi_wire_in *r)
         return;
     if (!a->has_told)
         end_run(a, 0);
+    say_number(a, ESPI_FROM_STOPPED, a->runner.part.run);
     espi_runner_done(&a->runner);
 }
 

@@ -40,7 +40,7 @@ struct espi_copy_host {
     double heard_s;
     unsigned char *has, *fresh; /* blocks: proven, and to be proven */
     uint32_t n_landed;
-    int was_whole, saw_trouble, blames;
+    int was_whole, saw_trouble, blames, blamed_run;
     uint32_t broken;
     uint32_t *stuck;
     int n_stuck;
@@ -141,10 +141,17 @@ esp_status espi_copy_send_blocks(struct espi_copy_job *job, const unsigned char 
                                  struct esp_err *err);
 /* All that is fresh is proven, or known to be wrong. */
 esp_status espi_copy_check(struct espi_copy_job *job, struct esp_err *err);
+/* The host that is this rank of the program of now; NULL: the root. */
+struct espi_copy_host *espi_copy_host_at(const struct espi_copy_job *job, int rank);
 /* The link between these ranks is not used any more, and where bytes were changed the
- * sender sends nothing more, for one of the two did it; a receiver that is blamed with
- * several senders, or with the root, is out. */
+ * sender sends nothing more, for one of the two did it; a receiver that is blamed in
+ * several runs, or for what the root sent it, is out. */
 void espi_copy_blame(struct espi_copy_job *job, int from, int to, int lies,
                      const char *what);
+/* For streams of which nothing arrives any longer. 1: somebody is blamed. */
+int espi_copy_blame_stuck(struct espi_copy_job *job);
+/* For connections that broke, that of the root (UINT32_MAX: none) and those that hosts
+ * told of before they were stopped. */
+void espi_copy_blame_broken(struct espi_copy_job *job, uint32_t own);
 
 #endif

@@ -47,7 +47,7 @@ static esp_status compile_run(struct espi_copy_job *job, const unsigned char *se
     return ESP_OK;
 }
 
-static struct espi_copy_host *host_at(const struct espi_copy_job *job, int rank)
+struct espi_copy_host *espi_copy_host_at(const struct espi_copy_job *job, int rank)
 {
     int i = job->host_of_rank[rank];
     return i < 0 ? NULL : &job->host[i];
@@ -55,7 +55,7 @@ static struct espi_copy_host *host_at(const struct espi_copy_job *job, int rank)
 
 static int is_relay_rank(void *self, int rank)
 {
-    const struct espi_copy_host *h = host_at(self, rank);
+    const struct espi_copy_host *h = espi_copy_host_at(self, rank);
     return h && h->is_relay;
 }
 
@@ -81,7 +81,7 @@ static void fill_peer(void *self, int stream, struct espi_copy_peer *peer)
 {
     struct espi_copy_job *job = self;
     const struct espi_stream *s = &job->prog.streams[stream];
-    const struct espi_copy_host *to = host_at(job, s->to);
+    const struct espi_copy_host *to = espi_copy_host_at(job, s->to);
     uint32_t words[2] = {(uint32_t)job->runs, (uint32_t)stream};
     struct espi_wire_out w = {0};
     espi_put_32(&w, words[0]);
@@ -107,7 +107,7 @@ static esp_status give_parts(struct espi_copy_job *job, struct esp_err *err)
                                     .is_relay = is_relay_rank};
     esp_status status = ESP_OK;
     for (int r = 0; !status && r < job->prog.n_ranks; r++) {
-        struct espi_copy_host *h = host_at(job, r);
+        struct espi_copy_host *h = espi_copy_host_at(job, r);
         struct espi_wire_out w = {0};
         espi_part_put(&w, &from, r);
         if (w.failed) {
@@ -126,70 +126,13 @@ static esp_status give_parts(struct espi_copy_job *job, struct esp_err *err)
 
 /* ---- running ---- */
 
-static int ban_link(struct espi_copy_job *job, const char *from, const char *to)
-{
-    void *grown = job->ban;
-    if (espi_grow(&grown, &job->ban_room, (size_t)job->n_bans + 1, sizeof *job->ban))
-        return -1;
-    job->ban = grown;
-    job->ban[job->n_bans++] = (struct espi_copy_ban){from, to};
-    return 0;
-}
-
-void espi_copy_blame(struct espi_copy_job *job, int from, int to, int lies,
-                     const char *what)
-{
-    struct espi_copy_host *h = host_at(job, to), *sender = host_at(job, from);
-    int failed = 0;
-    if (!h || !espi_copy_is_alive(h))
-        return;
-    if (++h->blames > 2 || (!sender && lies)) {
-        espi_copy_lose(job, h, "%s", what);
-        return;
-    }
-    if (!sender)
-        return; /* the root may try again */
-    for (int i = 0; i < job->n_hosts; i++)
-        if (&job->host[i] == h || (lies && &job->host[i] != sender))
-            failed |= ban_link(job, sender->name, job->host[i].name);
-    espi_copy_drop_plan(job);
-    /* Where a way leads through switches the link is none of the platform's. */
-    int a = esp_platform_find_node(job->network, sender->name);
-    int b = esp_platform_find_node(job->network, h->name);
-    if (failed || (a >= 0 && b >= 0 && esp_platform_find_link(job->network, a, b) < 0))
-        espi_copy_lose(job, h, "%s", what);
-}
-
-static int is_stuck_host(const struct espi_copy_job *job, int rank)
-{
-    const struct espi_copy_host *h = host_at(job, rank);
-    return h && h->n_stuck > 0;
-}
-
-/* Of senders that wait for one another the last one is to blame. 1: somebody is. */
-static int blame_stuck(struct espi_copy_job *job, const uint32_t *stuck, int n)
-{
-    int found = 0;
-    for (int i = 0; i < n; i++) {
-        if (stuck[i] >= (uint32_t)job->prog.n_streams)
-            continue;
-        const struct espi_stream *s = &job->prog.streams[stuck[i]];
-        if (is_stuck_host(job, s->to))
-            continue;
-        espi_copy_blame(job, s->from, s->to, 0, "nothing could be sent to it any longer");
-        found = 1;
-    }
-    return found;
-}
-
 /* 1: the run cannot go on as it is. */
 static int find_trouble(struct espi_copy_job *job)
 {
-    uint32_t stuck[64];
     double now_s = espi_now_s();
     int trouble = job->root_failed;
     for (int r = 0; r < job->prog.n_ranks; r++) {
-        struct espi_copy_host *h = host_at(job, r);
+        struct espi_copy_host *h = espi_copy_host_at(job, r);
         if (!h)
             continue;
         if (h->awaited && now_s - h->heard_s > job->options.patience_s)
@@ -198,21 +141,13 @@ static int find_trouble(struct espi_copy_job *job)
         if (!espi_copy_is_alive(h) || (!h->awaited && !h->was_whole))
             trouble = 1;
     }
-    for (int r = 0; !trouble && r < job->prog.n_ranks; r++) {
-        const struct espi_copy_host *h = host_at(job, r);
-        if (h && blame_stuck(job, h->stuck, h->n_stuck))
-            return 1;
-    }
-    int n = trouble || !job->root_is_going
-                ? 0
-                : espi_tcp_stuck(job->runner.tcp, job->options.patience_s, stuck, 64);
-    return trouble || blame_stuck(job, stuck, n);
+    return trouble || espi_copy_blame_stuck(job);
 }
 
 static int is_run_over(const struct espi_copy_job *job)
 {
     for (int r = 0; r < job->prog.n_ranks; r++) {
-        const struct espi_copy_host *h = host_at(job, r);
+        const struct espi_copy_host *h = espi_copy_host_at(job, r);
         if (h && h->awaited)
             return 0;
     }
@@ -244,13 +179,15 @@ static void show_progress(struct espi_copy_job *job)
     job->options.progress(job->options.progress_arg, &now);
 }
 
+/* All are stopped, who has ended already, too: so whoever is gone is known to be gone
+ * before anybody is blamed for connections that broke. */
 static void tell_runners(struct espi_copy_job *job, enum espi_control_type type,
                          int awaits)
 {
     for (int r = 0; r < job->prog.n_ranks; r++) {
-        struct espi_copy_host *h = host_at(job, r);
+        struct espi_copy_host *h = espi_copy_host_at(job, r);
         struct espi_wire_out w = {0};
-        if (!h || !espi_copy_is_alive(h) || (type == ESPI_TO_STOP && !h->awaited))
+        if (!h || !espi_copy_is_alive(h))
             continue;
         espi_put_32(&w, (uint32_t)job->runs);
         if (type == ESPI_TO_GO) {
@@ -271,25 +208,10 @@ static void find_witnesses(struct espi_copy_job *job)
         job->host[i].saw_trouble = !job->host[i].awaited && !job->host[i].was_whole;
 }
 
-/* Whose connection broke while both ends are there is not trusted with it again. */
-static void blame_broken(struct espi_copy_job *job)
+static uint32_t root_broke(const struct espi_copy_job *job)
 {
-    for (int r = 0; r < job->prog.n_ranks; r++) {
-        const struct espi_copy_host *h = host_at(job, r);
-        if (!h || !espi_copy_is_alive(h) || !h->saw_trouble ||
-            h->broken >= (uint32_t)job->prog.n_streams)
-            continue;
-        const struct espi_stream *s = &job->prog.streams[h->broken];
-        const struct espi_copy_host *from = host_at(job, s->from);
-        if (!from || espi_copy_is_alive(from))
-            espi_copy_blame(job, s->from, s->to, 0, "its connections break");
-    }
-}
-
-static int root_broke(const struct espi_copy_job *job)
-{
-    int broken = espi_tcp_broken(job->runner.tcp);
-    return broken < 0 ? -1 : (int)job->runner.part.peer[broken].number;
+    int broken = job->root_failed ? espi_tcp_broken(job->runner.tcp) : -1;
+    return broken < 0 ? UINT32_MAX : job->runner.part.peer[broken].number;
 }
 
 static esp_status run_program(struct espi_copy_job *job, struct esp_err *err)
@@ -299,7 +221,8 @@ static esp_status run_program(struct espi_copy_job *job, struct esp_err *err)
         return status;
     int lost = 0;
     for (int r = 0; r < job->prog.n_ranks; r++)
-        lost |= host_at(job, r) && !espi_copy_is_alive(host_at(job, r));
+        lost |=
+            espi_copy_host_at(job, r) && !espi_copy_is_alive(espi_copy_host_at(job, r));
     if (lost)
         return ESP_OK; /* planned anew, without them */
     if (job->start_s == 0 && job->message.kind != ESPI_MESSAGE_LIST)
@@ -312,17 +235,14 @@ static esp_status run_program(struct espi_copy_job *job, struct esp_err *err)
             return espi_err(err, ESP_EIO, "interrupted");
         show_progress(job);
     }
-    int broken = job->root_failed ? root_broke(job) : -1;
+    uint32_t broken = root_broke(job);
     job->root_is_going = 0;
     find_witnesses(job);
-    tell_runners(job, ESPI_TO_STOP, ESPI_FROM_DONE);
+    tell_runners(job, ESPI_TO_STOP, ESPI_FROM_STOPPED);
     status = espi_copy_await(job, job->options.patience_s, err);
     if (!status && job->runner.err.status)
         return espi_err(err, job->runner.err.status, "%s", job->runner.err.text);
-    if (broken >= 0)
-        espi_copy_blame(job, job->prog.streams[broken].from, job->prog.streams[broken].to,
-                        0, "its connections break");
-    blame_broken(job);
+    espi_copy_blame_broken(job, broken);
     return status;
 }
 

@@ -99,12 +99,14 @@ static void hear(struct espi_copy_job *job, struct espi_copy_host *h, int type,
         on_progress(job, h, r);
         return;
     }
-    if (type != h->awaited) {
+    int crossed = type == ESPI_FROM_DONE && h->awaited == ESPI_FROM_STOPPED;
+    if (type != h->awaited && !crossed) {
         if (h->state != ESPI_COPY_OUT)
             espi_copy_lose(job, h, "its agent said something out of turn");
         return;
     }
-    h->awaited = 0;
+    if (!crossed)
+        h->awaited = 0;
     if (type == ESPI_FROM_HELLO)
         on_hello(job, h, r);
     else if (type == ESPI_FROM_DONE)

@@ -127,9 +127,19 @@ static int compare_paths(const void *a, const void *b, void *arg)
                   m->entry[*(const uint32_t *)b].path);
 }
 
-/* The entry of the first `length` bytes of a path; n_entries: none. */
-static uint32_t find_path(const struct espi_manifest *m, const uint32_t *sorted,
-                          const char *path, size_t length)
+uint32_t *espi_manifest_sort(const struct espi_manifest *m)
+{
+    uint32_t *sorted = ESPI_NEW(uint32_t, m->n_entries ? m->n_entries : 1);
+    if (!sorted)
+        return NULL;
+    for (uint32_t i = 0; i < m->n_entries; i++)
+        sorted[i] = i;
+    qsort_r(sorted, m->n_entries, sizeof *sorted, compare_paths, (void *)(uintptr_t)m);
+    return sorted;
+}
+
+uint32_t espi_manifest_find_path(const struct espi_manifest *m, const uint32_t *sorted,
+                                 const char *path, size_t length)
 {
     uint32_t low = 0, high = m->n_entries;
     while (low < high) {
@@ -155,7 +165,8 @@ static int is_tree(const struct espi_manifest *m, const uint32_t *sorted)
         const char *path = m->entry[i].path, *slash = strrchr(path, '/');
         if (!slash)
             continue;
-        uint32_t parent = find_path(m, sorted, path, (size_t)(slash - path));
+        uint32_t parent =
+            espi_manifest_find_path(m, sorted, path, (size_t)(slash - path));
         if (parent >= i || m->entry[parent].kind != ESPI_ENTRY_FOLDER)
             return 0;
     }
@@ -164,12 +175,9 @@ static int is_tree(const struct espi_manifest *m, const uint32_t *sorted)
 
 static esp_status check_tree(const struct espi_manifest *m, struct esp_err *err)
 {
-    uint32_t *sorted = ESPI_NEW(uint32_t, m->n_entries ? m->n_entries : 1);
+    uint32_t *sorted = espi_manifest_sort(m);
     if (!sorted)
         return espi_err_nomem(err);
-    for (uint32_t i = 0; i < m->n_entries; i++)
-        sorted[i] = i;
-    qsort_r(sorted, m->n_entries, sizeof *sorted, compare_paths, (void *)(uintptr_t)m);
     int sound = is_tree(m, sorted);
     espi_free(sorted);
     return sound ? ESP_OK

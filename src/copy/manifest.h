@@ -67,6 +67,12 @@ esp_status espi_manifest_read(struct espi_manifest *m, const void *data, size_t 
                               struct esp_err *err);
 void espi_manifest_done(struct espi_manifest *m);
 
+/* The entries in the order of their paths; espi_free. */
+uint32_t *espi_manifest_sort(const struct espi_manifest *m);
+/* The entry of the first `length` bytes of a path; n_entries: none. */
+uint32_t espi_manifest_find_path(const struct espi_manifest *m, const uint32_t *sorted,
+                                 const char *path, size_t length);
+
 /* The extent in which the byte of the stream lies; it must lie in one. */
 uint32_t espi_manifest_find(const struct espi_manifest *m, uint64_t at);
 

@@ -1,20 +1,18 @@
-#include "copy/store.h"
+#include "copy/store_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "copy/secure.h"
 #include "copy/tree.h"
 #include "copy/tuning.h"
 
-static esp_status store_trouble(const char *what, const char *path, struct esp_err *err)
+esp_status espi_store_trouble(const char *what, const char *path, struct esp_err *err)
 {
     int why = errno;
     char quoted[160];
@@ -29,7 +27,7 @@ void espi_store_init(struct espi_store *s)
         s->open[i].fd = -1;
 }
 
-static void close_files(struct espi_store *s)
+void espi_store_close_files(struct espi_store *s)
 {
     for (int i = 0; i < ESPI_STORE_OPEN; i++) {
         if (s->open[i].fd >= 0)
@@ -40,7 +38,7 @@ static void close_files(struct espi_store *s)
 
 void espi_store_done(struct espi_store *s)
 {
-    close_files(s);
+    espi_store_close_files(s);
     if (s->build >= 0)
         close(s->build);
     if (s->folder >= 0)
@@ -107,7 +105,7 @@ esp_status espi_store_open(struct espi_store *s, const char *below, const char *
     if (below) {
         int base = open(below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (base < 0)
-            return store_trouble("open the folder", below, err);
+            return espi_store_trouble("open the folder", below, err);
         s->folder = open_below(base, folder);
         int why = errno;
         close(base);
@@ -116,53 +114,7 @@ esp_status espi_store_open(struct espi_store *s, const char *below, const char *
         int made = make_folders(AT_FDCWD, folder);
         s->folder = made ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
-    return s->folder < 0 ? store_trouble("open the folder", folder, err) : ESP_OK;
-}
-
-/* The same names come from the same copy. */
-static esp_status name_build(struct espi_store *s, struct esp_err *err)
-{
-    unsigned char digest[ESPI_DIGEST_BYTES];
-    struct espi_wire_out names = {0};
-    for (uint32_t i = 0; i < s->m->n_entries; i++)
-        if (!strchr(s->m->entry[i].path, '/'))
-            espi_put_text(&names, s->m->entry[i].path);
-    int failed = names.failed || espi_secure_digest(names.at, names.used, digest);
-    espi_wire_done(&names);
-    if (failed)
-        return espi_err_nomem(err);
-    int n = snprintf(s->build_name, sizeof s->build_name, ".espalier-cp-");
-    for (int i = 0; i < 8; i++)
-        n += snprintf(s->build_name + n, sizeof s->build_name - (size_t)n, "%02x",
-                      digest[i]);
-    return ESP_OK;
-}
-
-static int open_build(struct espi_store *s)
-{
-    s->build = espi_open_beneath(s->folder, s->build_name, O_RDONLY | O_DIRECTORY, 0);
-    return s->build;
-}
-
-/* Opens the folder of an earlier copy, or a new one, and locks it. */
-static esp_status take_build(struct espi_store *s, int resume, struct esp_err *err)
-{
-    if (open_build(s) >= 0) {
-        if (flock(s->build, LOCK_EX | LOCK_NB))
-            return espi_err(err, ESP_EIO,
-                            "another copy of the same names into this folder is under "
-                            "way");
-        s->had_before = resume;
-        if (resume)
-            return ESP_OK;
-        close(s->build);
-        s->build = -1;
-        espi_remove_tree(s->folder, s->build_name);
-    }
-    if (mkdirat(s->folder, s->build_name, 0700) || open_build(s) < 0 ||
-        flock(s->build, LOCK_EX | LOCK_NB))
-        return store_trouble("make the folder", s->build_name, err);
-    return ESP_OK;
+    return s->folder < 0 ? espi_store_trouble("open the folder", folder, err) : ESP_OK;
 }
 
 static esp_status make_entry_folders(struct espi_store *s, struct esp_err *err)
@@ -182,7 +134,7 @@ static esp_status make_entry_folders(struct espi_store *s, struct esp_err *err)
         }
         errno = why;
         if (failed)
-            return store_trouble("make the folder", e->path, err);
+            return espi_store_trouble("make the folder", e->path, err);
     }
     return ESP_OK;
 }
@@ -285,12 +237,12 @@ static esp_status move_stream(struct espi_store *s, int keeps, uint64_t at, char
         size_t now = left < bytes ? (size_t)left : bytes;
         int fd = open_entry(s, x->entry, keeps);
         if (fd < 0 || move_all(fd, keeps, data, now, x->at + skip))
-            return store_trouble(what, e->path, err);
+            return espi_store_trouble(what, e->path, err);
         if (keeps)
             espi_set_drop(s->finished, x->entry);
         /* of many small files none is opened again for this */
         if (keeps && now == e->size && dress_file(s, x->entry, fd, e->size))
-            return store_trouble(what, e->path, err);
+            return espi_store_trouble(what, e->path, err);
         data += now;
         at += now;
         bytes -= now;
@@ -315,7 +267,7 @@ esp_status espi_store_stream(struct espi_store *s, int keeps, uint64_t at, void 
 {
     int fd = open_entry(s, 0, keeps);
     if (fd < 0 || move_all(fd, keeps, data, bytes, at))
-        return store_trouble(keeps ? "write" : "read", s->m->entry[0].path, err);
+        return espi_store_trouble(keeps ? "write" : "read", s->m->entry[0].path, err);
     return ESP_OK;
 }
 
@@ -357,15 +309,13 @@ esp_status espi_store_begin(struct espi_store *s, struct espi_manifest *m, int r
     s->finished = espi_calloc(1, espi_set_bytes(m->n_entries) + 1);
     if (!s->finished)
         return espi_err_nomem(err);
-    esp_status status = name_build(s, err);
-    if (!status)
-        status = take_build(s, resume, err);
+    esp_status status = espi_store_take_build(s, resume, err);
     if (!status)
         status = make_entry_folders(s, err);
     for (uint32_t i = 0; !status && resume && i < m->n_entries; i++)
         if (m->entry[i].kind == ESPI_ENTRY_FILE && m->entry[i].size > 0)
             take_finished(s, i);
-    return status;
+    return !status && resume ? espi_store_clear_holes(s, err) : status;
 }
 
 /* ---- the end ---- */
@@ -456,7 +406,7 @@ static esp_status finish_folders(const struct espi_store *s, struct esp_err *err
         if (!strchr(e.path, '/'))
             e.mode |= S_IRWXU;
         if (finish_folder(s, &e))
-            return store_trouble("finish", e.path, err);
+            return espi_store_trouble("finish", e.path, err);
     }
     return ESP_OK;
 }
@@ -466,26 +416,16 @@ esp_status espi_store_finish(struct espi_store *s, uint64_t stream_bytes,
 {
     for (uint32_t i = 0; i < s->m->n_entries; i++)
         if (finish_entry(s, i, stream_bytes))
-            return store_trouble("finish", s->m->entry[i].path, err);
-    close_files(s);
+            return espi_store_trouble("finish", s->m->entry[i].path, err);
+    espi_store_close_files(s);
     esp_status status = finish_folders(s, err);
     if (status)
         return status;
     if (has_few(s) ? fsync(s->build) : syncfs(s->build))
-        return store_trouble("write", s->build_name, err);
+        return espi_store_trouble("write", s->build_name, err);
     for (uint32_t i = 0; i < s->m->n_entries; i++)
         if (!strchr(s->m->entry[i].path, '/') && move_into_place(s, &s->m->entry[i]))
-            return store_trouble("put in its place", s->m->entry[i].path, err);
+            return espi_store_trouble("put in its place", s->m->entry[i].path, err);
     espi_store_discard(s);
-    return fsync(s->folder) ? store_trouble("write", ".", err) : ESP_OK;
-}
-
-void espi_store_discard(struct espi_store *s)
-{
-    close_files(s);
-    if (s->build < 0)
-        return;
-    close(s->build);
-    s->build = -1;
-    espi_remove_tree(s->folder, s->build_name);
+    return fsync(s->folder) ? espi_store_trouble("write", ".", err) : ESP_OK;
 }

@@ -26,6 +26,7 @@ struct espi_store {
     struct espi_store_file open[ESPI_STORE_OPEN];
     uint64_t operations;
     int had_before; /* something of an earlier copy is there */
+    double wait_s;  /* so long for another copy that ends */
 };
 
 void espi_store_init(struct espi_store *s);

@@ -1,6 +1,8 @@
 #include "copy/tcp.h"
 
+#include <linux/sockios.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -266,14 +268,32 @@ int espi_tcp_broken(const struct espi_tcp *t)
     return t->broken;
 }
 
-int espi_tcp_stuck(const struct espi_tcp *t, double for_s, uint32_t *numbers, int n)
+/* What was handed to the kernel has not arrived for that: a cut cable keeps it there. */
+static int count_queued(const struct tcp_end *e)
+{
+    int queued = 0;
+    return e->fd >= 0 && ioctl(e->fd, SIOCOUTQ, &queued) == 0 ? queued : 0;
+}
+
+/* Does the end wait for the other one to take something? */
+static int look_at_queue(struct tcp_end *e, double now_s)
+{
+    int queued = count_queued(e), waits = e->finished < e->asked || queued > 0;
+    if (queued != e->queued || !waits)
+        e->moved_s = now_s;
+    e->queued = queued;
+    return waits;
+}
+
+int espi_tcp_stuck(struct espi_tcp *t, double for_s, uint32_t *numbers, int n)
 {
     double now_s = espi_now_s();
     int found = 0;
-    for (int s = 0; s < t->n_ends && found < n; s++) {
-        const struct tcp_end *e = &t->end[s];
-        if (t->part->peer[s].is_out && e->finished < e->asked &&
-            now_s - e->moved_s > for_s)
+    for (int s = 0; s < t->n_ends; s++) {
+        struct tcp_end *e = &t->end[s];
+        if (!t->part->peer[s].is_out || !look_at_queue(e, now_s))
+            continue;
+        if (now_s - e->moved_s > for_s && found < n)
             numbers[found++] = t->part->peer[s].number;
     }
     return found;

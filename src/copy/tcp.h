@@ -37,8 +37,9 @@ void espi_tcp_turn(struct espi_tcp *t, double for_s);
 uint64_t espi_tcp_moved(const struct espi_tcp *t);
 /* The stream (number in the part) that broke; -1: none. */
 int espi_tcp_broken(const struct espi_tcp *t);
-/* Streams going out on which nothing could be sent for so long: their numbers in the
- * whole program, at most n of them; gives how many. */
-int espi_tcp_stuck(const struct espi_tcp *t, double for_s, uint32_t *numbers, int n);
+/* Streams going out of which nothing got to the other end for so long, though there is
+ * something to send, or to arrive: their numbers in the whole program, at most n of them;
+ * gives how many. To be asked often, for it is then that it looks. */
+int espi_tcp_stuck(struct espi_tcp *t, double for_s, uint32_t *numbers, int n);
 
 #endif

@@ -41,6 +41,7 @@ struct tcp_end {
     /* where its next message stands in the steps of the stream */
     int64_t round;
     int at;
+    int queued; /* bytes in the kernel that the other end had not got, at the last look */
     double moved_s; /* when bytes moved last, or there was nothing to move */
 };
 

@@ -44,7 +44,7 @@ int espi_open_parent(int folder, const char *path, const char **name)
 }
 
 /* Folders that nobody may write to are ours to remove all the same. */
-static int open_to_empty(int folder, const char *name)
+int espi_open_to_empty(int folder, const char *name)
 {
     int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int fd = openat(folder, name, flags);
@@ -55,23 +55,36 @@ static int open_to_empty(int folder, const char *name)
     return fd;
 }
 
+/* Closes the folder. */
+static void empty_and_close(int fd)
+{
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *d;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    while ((d = readdir(dir)))
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+            espi_remove_tree(fd, d->d_name);
+    closedir(dir);
+}
+
+void espi_empty_folder(int fd)
+{
+    empty_and_close(openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
 /* One level of folders takes one descriptor: deep trees end where these do, and what is
  * left stays. */
 void espi_remove_tree(int folder, const char *name)
 {
     if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
         return;
-    int fd = open_to_empty(folder, name);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
+    int fd = espi_open_to_empty(folder, name);
+    if (fd < 0)
         return;
-    }
-    const struct dirent *d;
-    while ((d = readdir(dir)))
-        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-            espi_remove_tree(fd, d->d_name);
-    closedir(dir);
+    empty_and_close(fd);
     unlinkat(folder, name, AT_REMOVEDIR);
 }

@@ -11,6 +11,11 @@ int espi_open_beneath(int folder, const char *path, int flags, mode_t mode);
  * in *name; -1 and errno. To be closed. */
 int espi_open_parent(int folder, const char *path, const char **name);
 
+/* Opens the folder of that name, also one that nobody may read or write to, which ends
+ * that; -1: it is none. */
+int espi_open_to_empty(int folder, const char *name);
+/* Removes all that is in an open folder. */
+void espi_empty_folder(int fd);
 /* Removes what is there under that name, and all below it. */
 void espi_remove_tree(int folder, const char *name);
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -29,6 +30,10 @@ class Bed:
     def done(self):
         shutil.rmtree(self.dir, ignore_errors=True)
 
+    def here(self):
+        """Words before a command of the host that gives."""
+        return []
+
     def path(self, *parts):
         return os.path.join(self.dir, *parts)
 
@@ -37,15 +42,18 @@ class Bed:
 
     def forget(self):
         shutil.rmtree(self.path("out"), ignore_errors=True)
+        self.forget_pids()
+
+    def forget_pids(self):
         for name in os.listdir(self.pids):
             os.remove(os.path.join(self.pids, name))
 
-    def start(self, words, to="", full=(), bad=(), stdin=None, patience=10):
-        line = [self.espalier, "cp", *words, "--json", "--patience", str(patience),
+    def start(self, words, to="", full=(), bad=(), far=(), stdin=None, patience=10):
+        line = [*self.here(), self.espalier, "cp", *words, "--json", "--patience", str(patience),
                 "--to", self.path("hosts") + ":" + self.path("out", "{host}") + to,
                 "--rsh", os.path.join(HERE, "rsh"), "--agent", self.espalier]
         env = dict(os.environ, COPY_PIDS=self.pids, COPY_FULL=" ".join(full),
-                   COPY_BAD=" ".join(bad), COPY_BAD_AGENT=self.bad)
+                   COPY_BAD=" ".join(bad), COPY_BAD_AGENT=self.bad, COPY_FAR=" ".join(far))
         return subprocess.Popen(line, env=env, cwd=self.dir, stdin=stdin or subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -94,6 +102,8 @@ class Bed:
         """Agents of this bed that still run."""
         found = []
         for name in os.listdir(self.pids):
+            if name not in self.hosts:
+                continue
             pid = self.pid(name)
             try:
                 with open(f"/proc/{pid}/cmdline", "rb") as file:
@@ -103,6 +113,68 @@ class Bed:
             if b"agent" in line:
                 found.append(pid)
         return found
+
+
+class NetBed(Bed):
+    """The same with a network namespace for each host, one for the host that gives, and
+    between them a bridge to which each has a cable of the same rate. All of it is gone
+    with the process, which is to be run by own_world()."""
+
+    def __init__(self, build, n, rate="40mbit"):
+        super().__init__(build, n)
+        os.environ["COPY_SPACES"] = "1"
+        self.address = {"here": "10.77.0.250"}
+        self.address.update({h: f"10.77.0.{i + 1}" for i, h in enumerate(self.hosts)})
+        ip("link add hub type bridge")
+        ip("link set hub up")
+        for name, address in self.address.items():
+            ip(f"netns add {name}")
+            ip(f"link add {name} type veth peer name eth0 netns {name}")
+            ip(f"link set {name} master hub up")
+            ip(f"-n {name} addr add {address}/24 dev eth0")
+            ip(f"-n {name} link set eth0 up")
+            ip(f"-n {name} link set lo up")
+            subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf",
+                            "rate", rate, "burst", "64kb", "latency", "200ms"], check=True)
+        with open(self.path("hosts"), "w") as file:
+            for host in self.hosts:
+                file.write(f"{host} {self.address[host]}\n")
+
+    def here(self):
+        return ["nsenter", "--net=/run/netns/here", "--"]
+
+    def cut_way(self, a, b):
+        """Nothing gets from one to the other any more, and nobody is told."""
+        ip(f"-n {a} neigh replace {self.address[b]} lladdr 02:00:00:00:00:01 dev eth0 nud permanent")
+
+    def cut_host(self, host):
+        ip(f"link set {host} down")
+
+    def mend(self):
+        for name in self.address:
+            ip(f"link set {name} up")
+            ip(f"-n {name} neigh flush all nud permanent")
+
+
+def ip(words):
+    subprocess.run(["ip", *words.split()], check=True, capture_output=True)
+
+
+WORLD = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+
+def own_world():
+    """Goes on in namespaces of its own, where that is allowed; says whether it is."""
+    if "COPY_WORLD" in os.environ:
+        return True
+    os.environ["PATH"] += ":/usr/sbin"
+    tried = subprocess.run([*WORLD, "sh", "-c", "mount -t tmpfs none /run && ip netns add x && tc -V"],
+                           capture_output=True)
+    if os.getuid() != 0 or tried.returncode != 0:
+        return False
+    os.environ["COPY_WORLD"] = "1"
+    os.execvp(WORLD[0], [*WORLD, "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "-",
+                         sys.executable, *sys.argv])
 
 
 def describe(path):

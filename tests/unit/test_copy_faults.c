@@ -1,0 +1,316 @@
+/* Copies that go wrong: what hosts know of bytes that do not arrive, and who is to blame.
+ * tests/copy/run and tests/copy/campaign copy while it does. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "copy/blame.h"
+#include "copy/source.h"
+#include "copy/store.h"
+#include "copy/tcp.h"
+#include "support/seed.h"
+
+/* ---- bytes that are under way ---- */
+
+enum { MESSAGE_BYTES = 8000, TRIES = 20000 };
+
+struct end_of_pair {
+    struct espi_copy_peer peer;
+    struct espi_copy_part part;
+    struct espi_tcp *tcp;
+    struct espi_request request;
+    char data[MESSAGE_BYTES];
+    int is_done;
+};
+
+static void make_end(struct end_of_pair *e, int is_out, const struct espi_listener *l)
+{
+    *e = (struct end_of_pair){.peer = {.number = 5, .is_out = is_out, .port = l->port}};
+    strcpy(e->peer.address, "127.0.0.1");
+    e->part = (struct espi_copy_part){
+        .run = 3, .prog = {.n_streams = 2, .n_trees = 1}, .peer = &e->peer};
+    e->tcp = espi_tcp_create(&e->part, 0, is_out ? NULL : l);
+    assert_non_null(e->tcp);
+    assert_int_equal(espi_tcp_start(e->tcp), 0);
+}
+
+static void look(struct end_of_pair *e, int n)
+{
+    const struct espi_transport *t = espi_tcp_transport(e->tcp);
+    int done[1], n_done = 0;
+    espi_tcp_turn(e->tcp, 1);
+    assert_int_equal(t->wait_some(t->self, &e->request, n, 0, done, &n_done), 0);
+    e->is_done |= n_done;
+    usleep(n == 0 || n_done ? 0 : 100);
+}
+
+/* What the kernel took but does not get rid of is stuck, as behind a cable that is cut;
+ * here it is a receiver that does not read. */
+static void bytes_in_the_kernel_are_not_there_yet(void **state)
+{
+    (void)state;
+    const int small = 1;
+    uint32_t stuck[4];
+    struct espi_listener l;
+    struct end_of_pair a, b;
+    const struct espi_transport *t;
+    assert_int_equal(espi_listener_open(&l), 0);
+    assert_int_equal(setsockopt(l.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+    make_end(&a, 1, &l);
+    make_end(&b, 0, &l);
+    t = espi_tcp_transport(a.tcp);
+    assert_int_equal(t->send(t->self, 0, 0, a.data, MESSAGE_BYTES, &a.request), 0);
+    for (int i = 0; i < TRIES && !a.is_done; i++) {
+        look(&a, 1);
+        look(&b, 0);
+    }
+    assert_true(a.is_done);
+    int n = 0;
+    for (int i = 0; i < TRIES && !n; i++) {
+        n = espi_tcp_stuck(a.tcp, 0.05, stuck, 4);
+        usleep(100);
+    }
+    assert_int_equal(n, 1);
+    assert_int_equal(stuck[0], 5);
+    assert_int_equal(espi_tcp_stuck(b.tcp, 0, stuck, 4), 0);
+    t = espi_tcp_transport(b.tcp);
+    assert_int_equal(t->recv(t->self, 0, 0, b.data, MESSAGE_BYTES, &b.request), 0);
+    for (int i = 0; i < TRIES && !b.is_done; i++)
+        look(&b, 1);
+    assert_true(b.is_done);
+    for (int i = 0; i < TRIES && n; i++) /* acknowledged after a while */
+        n = espi_tcp_stuck(a.tcp, 0, stuck, 4);
+    assert_int_equal(n, 0);
+    espi_tcp_free(a.tcp);
+    espi_tcp_free(b.tcp);
+    espi_listener_close(&l);
+}
+
+/* ---- who is to blame ---- */
+
+/* In a chain 0 > 1 > 2 > 3 of hosts that only pass on the last one that does not take
+ * anything is to blame; one that keeps what it gets has no excuse. */
+static void the_last_of_a_chain_is_to_blame(void **state)
+{
+    (void)state;
+    struct espi_stream streams[] = {
+        {.from = 0, .to = 1}, {.from = 1, .to = 2}, {.from = 2, .to = 3}};
+    struct espi_program prog = {.n_ranks = 4, .n_streams = 3, .streams = streams};
+    unsigned char passes[4] = {0, 1, 1, 0}, stuck[3] = {1, 1, 1};
+    assert_int_equal(espi_blame_stuck(&prog, stuck, passes), 1);
+    assert_memory_equal(stuck, ((unsigned char[]){0, 0, 1}), 3);
+    memcpy(stuck, (unsigned char[]){1, 1, 0}, 3);
+    assert_int_equal(espi_blame_stuck(&prog, stuck, passes), 1);
+    assert_memory_equal(stuck, ((unsigned char[]){0, 1, 0}), 3);
+    memset(passes, 0, sizeof passes);
+    memcpy(stuck, (unsigned char[]){1, 1, 0}, 3);
+    assert_int_equal(espi_blame_stuck(&prog, stuck, passes), 2);
+    memset(stuck, 0, sizeof stuck);
+    assert_int_equal(espi_blame_stuck(&prog, stuck, passes), 0);
+}
+
+/* Whatever waits for whatever, somebody is to blame, and only who is stuck; else a run
+ * would wait for ever. */
+static void somebody_is_always_to_blame(void **state)
+{
+    (void)state;
+    enum { RANKS = 6, STREAMS = 12 };
+    struct espi_rng rng;
+    espi_rng_seed(&rng, test_seed(27));
+    for (int i = 0; i < 5000; i++) {
+        struct espi_stream streams[STREAMS] = {{0}};
+        unsigned char passes[RANKS], stuck[STREAMS], was[STREAMS];
+        int any = 0, left = 0;
+        for (int s = 0; s < STREAMS; s++) {
+            streams[s].from = (int)(espi_rng_next(&rng) % RANKS);
+            streams[s].to =
+                (streams[s].from + 1 + (int)(espi_rng_next(&rng) % 5)) % RANKS;
+            any |= stuck[s] = espi_rng_next(&rng) % 2;
+        }
+        for (int r = 0; r < RANKS; r++)
+            passes[r] = espi_rng_next(&rng) % 4 > 0;
+        struct espi_program prog = {
+            .n_ranks = RANKS, .n_streams = STREAMS, .streams = streams};
+        memcpy(was, stuck, sizeof was);
+        int n = espi_blame_stuck(&prog, stuck, passes);
+        for (int s = 0; s < STREAMS; s++) {
+            assert_true(stuck[s] <= was[s]);
+            left += stuck[s];
+        }
+        assert_int_equal(left, n);
+        assert_int_equal(n > 0, any);
+    }
+}
+
+/* ---- where things are built ---- */
+
+struct place {
+    char dir[64], in[96], out[96];
+    struct espi_copy_source from;
+};
+
+static void run_command(const char *format, const char *a, const char *b)
+{
+    char command[512];
+    snprintf(command, sizeof command, format, a, b);
+    assert_int_equal(system(command), 0);
+}
+
+/* A file of 100 kB with 1 kB in its middle, a folder with two small files. */
+static void make_place(struct place *at)
+{
+    const char *paths[] = {at->in};
+    strcpy(at->dir, "/tmp/espalier-test-XXXXXX");
+    assert_non_null(mkdtemp(at->dir));
+    snprintf(at->in, sizeof at->in, "%s/in", at->dir);
+    snprintf(at->out, sizeof at->out, "%s/out", at->dir);
+    run_command("mkdir -p %s/d %s && cd %1$s && echo one > d/one && echo two > two &&"
+                "truncate -s 100000 holes && head -c 1000 /dev/urandom |"
+                "dd of=holes bs=1000 seek=50 conv=notrunc 2>/dev/null",
+                at->in, at->out);
+    espi_source_init(&at->from);
+    assert_int_equal(espi_source_scan(&at->from, paths, 1, NULL), ESP_OK);
+}
+
+static void clear_place(struct place *at)
+{
+    espi_source_done(&at->from);
+    run_command("rm -rf %s", at->dir, NULL);
+}
+
+static esp_status begin(struct espi_store *s, struct place *at, int resume, double wait_s)
+{
+    espi_store_init(s);
+    assert_int_equal(espi_store_open(s, NULL, at->out, NULL), ESP_OK);
+    s->wait_s = wait_s;
+    return espi_store_begin(s, &at->from.m, resume, NULL);
+}
+
+static esp_status keep_all(struct espi_store *s, struct place *at)
+{
+    size_t bytes = (size_t)at->from.m.data_bytes;
+    char *data = malloc(bytes);
+    assert_non_null(data);
+    assert_int_equal(espi_source_load(&at->from, 0, data, bytes, NULL), ESP_OK);
+    esp_status status = espi_store_keep(s, 0, data, bytes, NULL);
+    free(data);
+    return status;
+}
+
+/* What an earlier copy left is used, but for what is no longer in the list: bytes where
+ * there is a hole now, files that are gone, two names of one file that are two files. */
+static void what_is_left_becomes_what_there_is(void **state)
+{
+    (void)state;
+    struct place at;
+    struct espi_store s;
+    for (int in_place = 0; in_place < 2; in_place++) {
+        make_place(&at);
+        assert_int_equal(begin(&s, &at, 0, 0), ESP_OK);
+        assert_int_equal(keep_all(&s, &at), ESP_OK);
+        if (in_place)
+            assert_int_equal(espi_store_finish(&s, 0, NULL), ESP_OK);
+        espi_store_done(&s);
+        run_command("cd %s/%s/in && head -c 70000 /dev/zero | tr '\\0' x |"
+                    "dd of=holes conv=notrunc 2>/dev/null",
+                    at.out, in_place ? "." : ".espalier-cp-*");
+        run_command(in_place ? "true %s"
+                             : "cd %s/.espalier-cp-*/in && echo more > more &&"
+                               "mkdir gone && echo x > gone/x &&"
+                               "ln -f d/one two && ln -s two link",
+                    at.out, NULL);
+        assert_int_equal(begin(&s, &at, 1, 0), ESP_OK);
+        assert_true(s.had_before);
+        assert_int_equal(keep_all(&s, &at), ESP_OK);
+        assert_int_equal(espi_store_finish(&s, 0, NULL), ESP_OK);
+        espi_store_done(&s);
+        run_command("diff -r %s %s/in", at.in, at.out);
+        clear_place(&at);
+    }
+}
+
+/* Another copy that is under way is not touched; one that ends is waited for. */
+static void copies_wait_for_one_another(void **state)
+{
+    (void)state;
+    struct place at;
+    struct espi_store first, second;
+    make_place(&at);
+    assert_int_equal(begin(&first, &at, 0, 0), ESP_OK);
+    assert_int_equal(begin(&second, &at, 1, 0.05), ESP_EIO);
+    espi_store_discard(&second);
+    espi_store_done(&second);
+    assert_int_equal(keep_all(&first, &at), ESP_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        usleep(100000);
+        espi_store_discard(&first);
+        _exit(0);
+    }
+    espi_store_done(&first);
+    assert_int_equal(begin(&second, &at, 1, 60), ESP_OK);
+    assert_int_equal(keep_all(&second, &at), ESP_OK);
+    assert_int_equal(espi_store_finish(&second, 0, NULL), ESP_OK);
+    espi_store_done(&second);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    run_command("diff -r %s %s/in", at.in, at.out);
+    clear_place(&at);
+}
+
+static int copy_again_and_again(struct place *at, int times)
+{
+    struct espi_store s;
+    for (int i = 0; i < times; i++) {
+        if (begin(&s, at, i % 2, 60) || keep_all(&s, at) ||
+            (i % 3 == 0 && espi_store_finish(&s, 0, NULL)))
+            return 1;
+        espi_store_discard(&s);
+        espi_store_done(&s);
+    }
+    return 0;
+}
+
+/* Copies that begin while others take away what they built find all of it or nothing. */
+static void copies_follow_one_another(void **state)
+{
+    (void)state;
+    enum { COPIES = 4, TIMES = 30 };
+    struct place at;
+    pid_t child[COPIES];
+    make_place(&at);
+    for (int i = 0; i < COPIES; i++)
+        if ((child[i] = fork()) == 0)
+            _exit(copy_again_and_again(&at, TIMES));
+    for (int i = 0; i < COPIES; i++) {
+        int how = 1;
+        assert_int_equal(waitpid(child[i], &how, 0), child[i]);
+        assert_int_equal(how, 0);
+    }
+    run_command("diff -r %s %s/in && test -z \"$(ls -A %2$s | grep -v '^in$')\"", at.in,
+                at.out);
+    clear_place(&at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_in_the_kernel_are_not_there_yet),
+        cmocka_unit_test(the_last_of_a_chain_is_to_blame),
+        cmocka_unit_test(somebody_is_always_to_blame),
+        cmocka_unit_test(what_is_left_becomes_what_there_is),
+        cmocka_unit_test(copies_wait_for_one_another),
+        cmocka_unit_test(copies_follow_one_another),
+    };
+    signal(SIGPIPE, SIG_IGN); /* as the program does */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
