@@ -119,6 +119,32 @@ static esp_status offer_first(struct espi_priced_model *m,
     return ESP_OK;
 }
 
+/* Plans that are known already. */
+static esp_status offer_known(struct espi_priced_model *m, struct espi_priced_pool *pool,
+                              struct espi_arena *arena, struct espi_priced_mix *best,
+                              const struct espi_priced *known, struct esp_err *err)
+{
+    const struct espi_digraph *g = &m->net.g;
+    int *arc = ESPI_ARENA_NEW(arena, int, g->n);
+    double *share = ESPI_ARENA_ZNEW(arena, double, pool->n_trees + known->n_trees + 1);
+    if (!arc || !share)
+        return espi_err_nomem(err);
+    for (int t = 0; t < known->n_trees; t++) {
+        const struct espi_priced_tree *tree = &known->trees[t];
+        memset(arc, 0xff, (size_t)g->n * sizeof *arc);
+        for (int i = 0; i < tree->n_links; i++)
+            arc[g->head[tree->links[i]]] = tree->links[i];
+        int kept = espi_priced_pool_keep(pool, arc);
+        if (kept < 0)
+            return espi_err_nomem(err);
+        share[kept] += tree->share;
+    }
+    return known->n_trees &&
+                   espi_priced_mix_offer(m, pool, share, pool->n_trees, best) < 0
+               ? espi_err_nomem(err)
+               : ESP_OK;
+}
+
 /* ---- the answer ---- */
 
 static esp_status copy_tree(const struct espi_priced_tree *from, double share,
@@ -190,6 +216,8 @@ static esp_status find_plan(struct espi_priced_model *m,
     esp_status st = espi_priced_pool_init(&pool, m, arena, err);
     if (!st)
         st = offer_first(m, bound, &pool, arena, &best, err);
+    for (int i = 0; i < m->task->n_known && !st; i++)
+        st = offer_known(m, &pool, arena, &best, m->task->known[i], err);
     if (!st)
         st = espi_priced_mix(m, bound, &pool, arena, &best, err);
     int all = 0;
@@ -252,7 +280,7 @@ static esp_status solve_once(const struct espi_priced_task *task,
         return st;
     if (!bound.feasible)
         return no_plan(task, bound.fastest_s, err);
-    answer.bound = bound.objective;
+    answer.bound = fmax(bound.objective, task->known_bound);
     answer.fastest_s = bound.fastest_s;
     answer.rounds = bound.rounds;
     answer.cuts = bound.cuts;
@@ -281,6 +309,7 @@ static esp_status try_deadline(const struct espi_priced_task *task, double deadl
     cheap.s_weight = 0;
     cheap.budget_usd = INFINITY;
     cheap.deadline_s = deadline_s;
+    cheap.known_bound = 0; /* of the time */
     esp_status st = solve_once(&cheap, arena, &is, err);
     if (st == ESP_EUNSUPPORTED) {
         *low_s = deadline_s;

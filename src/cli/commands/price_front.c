@@ -1,87 +1,27 @@
 /* espalier compare --front: what an hour less costs. From the fastest plan to the
  * cheapest, deadlines between, and the cheapest plan within each. */
-#include <math.h>
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/units.h"
-#include "base/portable_math.h"
 #include "cli/commands/priced.h"
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
 #include "platform/platform.h"
+#include "solve/priced_front.h"
 
-struct front_point {
-    double deadline_s; /* INFINITY: none */
-    struct espi_priced is;
-    double bound_usd; /* no plan within the deadline costs less */
-};
-
-static double point_usd(const struct front_point *point)
+static double point_usd(const struct espi_priced_point *point)
 {
     return point->is.usd_bytes + point->is.usd_machines;
 }
 
-/* The cheapest within the deadline; the plan of a tighter one, where that is as cheap. */
-static esp_status find_point(const struct espi_priced_task *asked,
-                             const struct front_point *before, double deadline_s,
-                             struct espi_arena *arena, struct front_point *out,
-                             struct esp_err *err)
-{
-    struct espi_priced_task task = *asked;
-
-    task.usd_weight = 1;
-    task.s_weight = 0;
-    task.deadline_s = deadline_s;
-    *out = (struct front_point){.deadline_s = deadline_s};
-    esp_status status = cli_priced_cheapest(&task, arena, &out->is, err);
-    if (status != ESP_OK && !(before && status == ESP_EUNSUPPORTED))
-        return status;
-    out->bound_usd = status ? 0 : out->is.bound;
-    if (before && (status || point_usd(before) <= point_usd(out))) {
-        double bound_usd = out->bound_usd;
-        *out = *before;
-        out->bound_usd = bound_usd;
-        out->deadline_s = deadline_s;
-    }
-    return ESP_OK;
-}
-
-static esp_status find_front(const struct espi_priced_task *task, int n,
-                             struct espi_arena *arena, struct front_point *front,
-                             struct esp_err *err)
-{
-    struct espi_priced_task fast = *task;
-    struct front_point loose;
-
-    fast.s_weight = 1;
-    esp_status status = cli_priced_fastest(&fast, arena, &front[0].is, err);
-    if (status)
-        return status;
-    front[0].deadline_s = front[0].is.time_s;
-    status = find_point(task, &front[0], front[0].deadline_s, arena, &front[0], err);
-    if (!status)
-        status = find_point(task, &front[0], INFINITY, arena, &loose, err);
-    double from = front[0].is.time_s, to = status ? from : loose.is.time_s;
-    for (int i = 1; i < n - 1 && !status; i++) {
-        double deadline_s = from * espi_exp(espi_log(to / from) * i / (double)(n - 1));
-        status = find_point(task, &front[i - 1], deadline_s, arena, &front[i], err);
-        cli_progress_update(i);
-    }
-    if (!status)
-        status = find_point(task, &front[n - 2], INFINITY, arena, &front[n - 1], err);
-    return status;
-}
-
 /* Plans that come again with a later deadline stand once. */
-static int comes_again(const struct front_point *front, int i, int n)
+static int comes_again(const struct espi_priced_point *front, int i, int n)
 {
     return i + 1 < n && front[i + 1].is.time_s == front[i].is.time_s &&
            point_usd(&front[i + 1]) == point_usd(&front[i]);
 }
 
 static int print_front(const struct espi_priced_task *task,
-                       const struct front_point *front, int n)
+                       const struct espi_priced_point *front, int n)
 {
     static const struct cli_column columns[] = {
         {"time", true},    {"USD", true},  {"for bytes", true}, {"machines", true},
@@ -98,10 +38,10 @@ static int print_front(const struct espi_priced_task *task,
         cli_table_add(&t, "%.4f", point_usd(&front[i]));
         cli_table_add(&t, "%.4f", is->usd_bytes);
         cli_table_add(&t, "%.4f", is->usd_machines);
-        cli_table_add(&t, "%.4f", front[i].bound_usd);
+        cli_table_add(&t, "%.4f", front[i].is.bound);
         cli_table_add(&t, "%.3f%%",
-                      front[i].bound_usd > 0
-                          ? 100 * (point_usd(&front[i]) / front[i].bound_usd - 1)
+                      front[i].is.bound > 0
+                          ? 100 * (point_usd(&front[i]) / front[i].is.bound - 1)
                           : 0);
         cli_table_add(&t, "%d", is->n_trees);
         cli_table_add(&t, "%d", cli_priced_relays(task, is));
@@ -115,7 +55,7 @@ static int print_front(const struct espi_priced_task *task,
 }
 
 static int print_front_json(const struct espi_priced_task *task,
-                            const struct front_point *front, int n)
+                            const struct espi_priced_point *front, int n)
 {
     json_t *all = json_array();
 
@@ -131,7 +71,7 @@ static int print_front_json(const struct espi_priced_task *task,
         cli_json_real(point, "usd", point_usd(&front[i]));
         cli_json_real(point, "usd_bytes", is->usd_bytes);
         cli_json_real(point, "usd_machines", is->usd_machines);
-        cli_json_real(point, "bound_usd", front[i].bound_usd);
+        cli_json_real(point, "bound_usd", front[i].is.bound);
         cli_json_real(point, "fastest_s", is->fastest_s);
         json_object_set_new(point, "trees", json_integer(is->n_trees));
         json_object_set_new(point, "relays", json_integer(cli_priced_relays(task, is)));
@@ -153,12 +93,13 @@ int cli_price_front(struct cli_question *q)
         return cli_error(CLI_BAD_INPUT,
                          "--front: the platform has no prices: give its links "
                          "usd_per_GB, or its nodes usd_per_hour (docs/formats.md)");
-    struct front_point *front = espi_calloc((size_t)n, sizeof *front);
+    struct espi_priced_point *front = espi_calloc((size_t)n, sizeof *front);
     if (!front)
         return cli_error(CLI_FAILED, "out of memory");
     espi_arena_init(&arena);
     cli_progress_start(n, "planning");
-    esp_status status = find_front(&task, n, &arena, front, &err);
+    esp_status status =
+        espi_priced_front(&task, n, &arena, front, cli_progress_update, &err);
     cli_progress_end();
     code = status                     ? cli_fail(status, &err)
            : cli_has(q->args, "json") ? print_front_json(&task, front, n)

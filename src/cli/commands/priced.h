@@ -25,15 +25,6 @@
  * stderr and the exit code. */
 int cli_priced_task(const struct cli_question *q, struct espi_priced_task *task);
 
-/* The cheapest plan of the task; or, of all that are fastest, the cheapest: bound is then
- * that of the time. */
-esp_status cli_priced_cheapest(const struct espi_priced_task *task,
-                               struct espi_arena *arena, struct espi_priced *out,
-                               struct esp_err *err);
-esp_status cli_priced_fastest(const struct espi_priced_task *task,
-                              struct espi_arena *arena, struct espi_priced *out,
-                              struct esp_err *err);
-
 /* How many nodes relay that want nothing. */
 int cli_priced_relays(const struct espi_priced_task *task, const struct espi_priced *a);
 

@@ -12,6 +12,7 @@
 #include "cli/printing/term.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
+#include "solve/priced_front.h"
 
 enum { BILL_LINES = 40, NAMES_MAX = 8 }; /* looks: lines; names in a sentence */
 #define SECONDS_AN_HOUR 3600.0           /* derived */
@@ -80,36 +81,6 @@ static int read_objective(const struct cli_question *q, struct espi_priced_task 
 }
 
 /* ---- answers ---- */
-
-esp_status cli_priced_cheapest(const struct espi_priced_task *task,
-                               struct espi_arena *arena, struct espi_priced *out,
-                               struct esp_err *err)
-{
-    return espi_priced_solve(task, arena, out, err);
-}
-
-esp_status cli_priced_fastest(const struct espi_priced_task *task,
-                              struct espi_arena *arena, struct espi_priced *out,
-                              struct esp_err *err)
-{
-    struct espi_priced cheaper;
-    struct espi_priced_task cheap = *task;
-    esp_status status = espi_priced_solve(task, arena, out, err);
-
-    if (status != ESP_OK)
-        return status;
-    cheap.usd_weight = 1;
-    cheap.s_weight = 0;
-    cheap.deadline_s = out->time_s;
-    if (espi_priced_solve(&cheap, arena, &cheaper, NULL) != ESP_OK ||
-        cheaper.usd_bytes + cheaper.usd_machines > out->usd_bytes + out->usd_machines)
-        return ESP_OK;
-    cheaper.objective = cheaper.time_s;
-    cheaper.bound = out->bound;
-    cheaper.optimal = out->optimal;
-    *out = cheaper;
-    return ESP_OK;
-}
 
 static int is_relay(const struct espi_priced_task *task, const struct espi_priced *a,
                     int v)
@@ -518,8 +489,8 @@ int cli_plan_by_price(struct cli_question *q)
     a.by_time = !(task.usd_weight > 0);
     espi_arena_init(&arena);
     cli_progress_start(0, "planning");
-    esp_status status = a.by_time ? cli_priced_fastest(&task, &arena, &is, &err)
-                                  : cli_priced_cheapest(&task, &arena, &is, &err);
+    esp_status status = a.by_time ? espi_priced_fastest(&task, &arena, &is, &err)
+                                  : espi_priced_solve(&task, &arena, &is, &err);
     cli_progress_end();
     code = status ? cli_fail(status, &err) : answer_priced(&a, q->request.op);
     espi_arena_done(&arena);

@@ -1,0 +1,113 @@
+/* Price against time: what a front promises, and plans that are known before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "platform/platform.h"
+#include "solve/priced_front.h"
+#include "support/priced_cases.h"
+#include "support/seed.h"
+
+static const double near = 1e-6;
+
+/* Along a front neither price nor bound rises with the deadline, and no bound is above
+ * any plan of a tighter one; its ends are the two single optima. */
+static void check_front(const struct espi_priced_task *task,
+                        const struct espi_priced_point *front, int n)
+{
+    struct espi_priced fast, cheap;
+    struct espi_arena arena;
+    espi_arena_init(&arena);
+    for (int i = 0; i < n; i++) {
+        const struct espi_priced *is = &front[i].is;
+        double usd = is->usd_bytes + is->usd_machines;
+        assert_true(is->time_s <= front[i].deadline_s * (1 + 2 * near));
+        assert_true(usd >= is->bound * (1 - near));
+        if (!i)
+            continue;
+        const struct espi_priced *before = &front[i - 1].is;
+        assert_true(front[i].deadline_s >= front[i - 1].deadline_s);
+        assert_true(usd <= before->usd_bytes + before->usd_machines);
+        assert_true(is->bound <= before->bound);
+    }
+    assert_int_equal(espi_priced_fastest(task, &arena, &fast, NULL), ESP_OK);
+    assert_int_equal(espi_priced_solve(task, &arena, &cheap, NULL), ESP_OK);
+    const struct espi_priced *first = &front[0].is, *last = &front[n - 1].is;
+    assert_true(fabs(first->time_s - fast.time_s) <= 2 * near * fast.time_s);
+    assert_true(first->objective <= (fast.usd_bytes + fast.usd_machines) * (1 + near));
+    assert_true(last->objective <= cheap.objective * (1 + near));
+    if (cheap.optimal)
+        assert_true(fabs(last->objective - cheap.objective) <=
+                    2 * near * cheap.objective);
+    espi_arena_done(&arena);
+}
+
+static void fronts(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    espi_rng_seed(&rng, test_seed(19));
+    for (int i = 0; i < test_draws(4); i++) {
+        enum { POINTS = 4 };
+        int small = i % 2 == 0, targets[16];
+        struct esp_platform *p = priced_draw_network(&rng, small ? 4 : 7, 2);
+        struct espi_priced_task task = priced_draw_task(&rng, p, targets);
+        struct espi_priced_point front[POINTS];
+        struct espi_arena arena;
+        task.partitions = small ? 2 : i % 4 == 1 ? 0 : 4;
+        espi_arena_init(&arena);
+        assert_int_equal(espi_priced_front(&task, POINTS, &arena, front, NULL, NULL),
+                         ESP_OK);
+        check_front(&task, front, POINTS);
+        for (int k = 0; small && k < POINTS; k++) {
+            task.deadline_s = front[k].deadline_s;
+            double best = priced_try_all_plans(&task);
+            assert_true(front[k].is.bound <= best * (1 + near));
+            assert_true(front[k].is.objective >= best * (1 - near));
+        }
+        espi_arena_done(&arena);
+        esp_platform_free(p);
+    }
+}
+
+/* What is known makes no answer worse: neither plan nor bound. */
+static void known_plans(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    espi_rng_seed(&rng, test_seed(23));
+    for (int i = 0; i < test_draws(4); i++) {
+        int targets[16];
+        struct esp_platform *p = priced_draw_network(&rng, 8, 3);
+        struct espi_priced_task task = priced_draw_task(&rng, p, targets);
+        struct espi_priced plain, again;
+        const struct espi_priced *known[] = {&plain};
+        struct espi_arena arena;
+        task.partitions = i % 2 ? 0 : 4;
+        espi_arena_init(&arena);
+        assert_int_equal(espi_priced_solve(&task, &arena, &plain, NULL), ESP_OK);
+        task.deadline_s = plain.time_s;
+        task.known = known;
+        task.n_known = 1;
+        task.known_bound = plain.bound;
+        assert_int_equal(espi_priced_solve(&task, &arena, &again, NULL), ESP_OK);
+        assert_true(again.objective <= plain.objective);
+        assert_true(again.bound >= plain.bound);
+        espi_arena_done(&arena);
+        esp_platform_free(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fronts),
+        cmocka_unit_test(known_plans),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
