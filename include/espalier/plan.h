@@ -24,6 +24,7 @@ typedef enum esp_op {
     ESP_OP_ALLREDUCE,      /* all hosts get the combination of all hosts' messages */
     ESP_OP_ALLGATHER,      /* all hosts get all hosts' parts */
     ESP_OP_REDUCE_SCATTER, /* each host gets its part of the combination */
+    ESP_OP_ALLTOALL,       /* each host gets a part of its own from each other */
     ESP_OP_COUNT
 } esp_op;
 
@@ -39,8 +40,8 @@ struct esp_edge {
 
 struct esp_tree {
     double weight; /* the part of the message that travels along this tree */
-    int root;      /* the plan's, but for allgather, reduce-scatter and allreduce */
-    int n_targets; /* scatter and gather: 1, the tree is a path; else 0 */
+    int root;      /* the plan's, but for allgather, reduce-scatter, allreduce, alltoall */
+    int n_targets; /* scatter, gather, alltoall: 1, the tree is a path; else 0 */
     int *targets;  /* nodes; NULL: those of the plan */
     int n_edges;
     struct esp_edge *edges; /* a node's edges stand in the order in which it sends;
@@ -128,9 +129,10 @@ ESP_API esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n
 
 /* Gives each edge of the last tree added a step; copied. What goes from one host to
  * another in the same step, in whatever trees, travels as one message over the same
- * links, and hosts send their messages in the order of steps. For allgather and
- * reduce-scatter: in one tree a host, each with steps, which grow from the tree's root to
- * its leaves (reduce-scatter: from the leaves to the root). */
+ * links, and hosts send their messages in the order of steps. For allgather,
+ * reduce-scatter and alltoall: in one tree a host, or a pair of hosts, each with steps,
+ * which grow from the tree's root to its leaves (reduce-scatter: from the leaves to the
+ * root). */
 ESP_API esp_status esp_plan_set_tree_steps(struct esp_plan *plan, const int *steps,
                                            struct esp_err *err);
 

@@ -67,7 +67,7 @@ static esp_status check_all(const struct esp_platform *p, const struct esp_reque
     memset(seen, 0, (size_t)p->n_nodes);
     for (int i = 0; i < r->n_targets && r->targets && !st; i++)
         st = check_target(p, i, r, seen, err);
-    int both = r->op == ESP_OP_ALLREDUCE || espi_op_has_parts(r->op);
+    int both = espi_op_frees_roots(r->op);
     if (!st && (both || !espi_op_collects(r->op)))
         st = check_ways(p, r, 0, seen, order, err);
     if (!st && (both || espi_op_collects(r->op)))

@@ -104,6 +104,36 @@ enum { ESPI_EQUAL_TREES_MOST = 32 };
  * chosen on: not measured */
 enum { ESPI_QUICK_ALLGATHER_HOSTS = 96 };
 
+/* The same of alltoalls by steps.
+ * unit: hosts
+ * trades: as ESPI_QUICK_ALLGATHER_HOSTS
+ * shown by: espalier compare --op alltoall, its column of times to plan
+ * chosen on: not measured */
+enum { ESPI_QUICK_ALLTOALL_HOSTS = 64 };
+
+/* The same of paths for each pair, which the scheduler puts into order.
+ * unit: hosts
+ * trades: as ESPI_QUICK_ALLGATHER_HOSTS
+ * shown by: espalier compare --op alltoall, its column of times to plan
+ * chosen on: not measured */
+enum { ESPI_QUICK_SPREAD_PAIRS_HOSTS = 16 };
+
+/* Up to so many hosts paths that avoid each other are looked for by `auto`.
+ * unit: hosts
+ * trades: larger, planning takes seconds; smaller, networks with several ways keep to the
+ * shortest
+ * shown by: espalier compare --op alltoall
+ * chosen on: not measured */
+enum { ESPI_SPREAD_PAIRS_HOSTS = 64 };
+
+/* Work into the best paths of all pairs, where they are one plan among many.
+ * unit: steps
+ * trades: larger, alltoalls on many hosts take seconds; smaller, the best paths are
+ * missed
+ * shown by: espalier compare --op alltoall
+ * chosen on: not measured */
+#define ESPI_ALL_PAIRS_WORK 2e6
+
 /* Sends of all draws of a time-expanded plan.
  * unit: sends
  * trades: larger, planning takes longer: some 2 us a send; smaller, large fabrics get few

@@ -317,15 +317,50 @@ static int cut_parts(struct search *s)
     return bad;
 }
 
+/* What each host has to receive and to send. */
+struct own_bytes {
+    double in, out;
+};
+
 /* Every host gets something of each other: all of what it combines (allreduce), or all
- * parts but its own, which is what leaves it (allgather). */
+ * parts but its own, which is what leaves it (allgather), or a part of its own from each
+ * (alltoall). */
+static struct own_bytes own_bytes_of(const struct search *s)
+{
+    double size = s->t->size_bytes, n = s->net.p->n_hosts;
+    switch (s->t->op) {
+    case ESP_OP_ALLGATHER:
+        return (struct own_bytes){size * (n - 1) / n, size / n};
+    case ESP_OP_ALLTOALL:
+        return (struct own_bytes){size / n, size / n};
+    default:
+        return (struct own_bytes){size, size};
+    }
+}
+
+/* Alltoall: all that has to cross between a site and the others. */
+static int cut_all_sites(struct search *s)
+{
+    const struct esp_platform *p = s->net.p;
+    double part = s->t->size_bytes / ((double)p->n_hosts * (p->n_hosts - 1));
+    int bad = 0;
+    for (int site = 0; site < p->n_sites && !bad; site++) {
+        double inside = 0;
+        for (int v = 0; v < p->n_nodes; v++)
+            inside += !espi_is_switch(p, v) && p->node_site[v] == site;
+        double bytes = part * inside * (p->n_hosts - inside);
+        bad = cut_site(s, site, 0, bytes) || cut_site(s, site, 1, bytes);
+    }
+    return bad;
+}
+
 static int cut_all(struct search *s)
 {
     const struct esp_platform *p = s->net.p;
-    int parts = s->t->op == ESP_OP_ALLGATHER, n = p->n_hosts;
-    double in = s->t->size_bytes * (parts ? (n - 1.0) / n : 1);
-    double out = s->t->size_bytes * (parts ? 1.0 / n : 1);
+    struct own_bytes own = own_bytes_of(s);
     int bad = espi_cut_net_windows(&s->net, NULL, NULL, s->before_s, s->after_s);
+    if (!bad && espi_op_has_pairs(s->t->op))
+        bad = cut_all_sites(s);
     for (int v = 0; v < p->n_nodes && !bad && !espi_watch_is_over(); v++) {
         if (espi_is_switch(p, v))
             continue;
@@ -333,7 +368,7 @@ static int cut_all(struct search *s)
         for (int w = 0; w < p->n_nodes; w++)
             if (!espi_is_switch(p, w))
                 raise_bound(s, s->from_s[w]);
-        bad = cut_node(s, v, 0, in) || cut_node(s, v, 1, out);
+        bad = cut_node(s, v, 0, own.in) || cut_node(s, v, 1, own.out);
     }
     return bad;
 }

@@ -6,8 +6,10 @@
 #include "base/err.h"
 #include "bound/own_bound.h"
 #include "bound/tuning.h"
+#include "bound/pairs_certificate.h"
 #include "plan/ops.h"
 #include "platform/platform.h"
+#include "solve/all_pairs.h"
 #include "solve/allreduce.h"
 #include "solve/cut_bound.h"
 #include "solve/flows.h"
@@ -167,6 +169,42 @@ static esp_status bound_pairs(const struct espi_op_bound_task *t,
     return st;
 }
 
+/* A slice from each host to each other a period. The prices count as they are checked,
+ * whatever the solver says of them. */
+static esp_status bound_all_pairs(const struct espi_op_bound_task *t,
+                                  struct espi_arena *arena, struct espi_op_bound *out,
+                                  struct esp_err *err)
+{
+    struct espi_all_pairs_options options = {.time_limit_s = t->time_limit_s,
+                                             .bound_only = 1};
+    struct espi_all_pairs best;
+    struct espi_flow_net net;
+    double n = t->p->n_hosts, proven_s = 0;
+    if (n < 2 || t->p->n_nodes > ESPI_PAIRS_NODES)
+        return ESP_OK;
+    if (espi_flow_net_init(&net, t->p, t->slice_bytes, t->root, 0, NULL, arena))
+        return espi_err_nomem(err);
+    esp_status st = espi_all_pairs_solve(&net, &options, arena, &best, err);
+    if (!st && espi_pairs_certificate_s(&net, best.price, arena, &proven_s))
+        st = espi_err_nomem(err);
+    if (st || !(proven_s > 0))
+        return st;
+    out->throughput_Bps = n * (n - 1) * t->slice_bytes / proven_s;
+    out->exact = best.period_s <= proven_s * (1 + ESPI_BOUND_TIGHT) &&
+                 t->p->model != ESP_MODEL_HALF_DUPLEX;
+    return ESP_OK;
+}
+
+static esp_status bound_exchange(const struct espi_op_bound_task *t,
+                                 struct espi_op_bound *out, struct esp_err *err)
+{
+    struct espi_arena arena;
+    espi_arena_init(&arena);
+    esp_status st = bound_all_pairs(t, &arena, out, err);
+    espi_arena_done(&arena);
+    return st;
+}
+
 static esp_status bound_op(const struct espi_op_bound_task *t, struct espi_op_bound *out,
                            struct esp_err *err)
 {
@@ -182,6 +220,8 @@ static esp_status bound_op(const struct espi_op_bound_task *t, struct espi_op_bo
         return bound_inward(t, out, err);
     case ESP_OP_ALLREDUCE:
         return bound_pairs(t, out, err);
+    case ESP_OP_ALLTOALL:
+        return bound_exchange(t, out, err);
     default:
         return ESP_OK;
     }

@@ -27,7 +27,10 @@ struct espi_op_bound {
  * lets plans reach. Allgather: the optimum of trees from all hosts. Gather, reduce and
  * reduce-scatter: those of the platform reversed. Allreduce: the
  * best of all plans that combine each part of the message at some one host and send it to
- * the others from there, or on large platforms what is proven of that. */
+ * the others from there, or on large platforms what is proven of that. Alltoall: what
+ * prices of the resources prove of all pairs' paths, the optimum but for the solver's
+ * gap.
+ */
 esp_status espi_op_bound(const struct espi_op_bound_task *task, struct espi_op_bound *out,
                          struct esp_err *err);
 

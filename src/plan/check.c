@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "plan/messages.h"
 #include "plan/ops.h"
+#include "plan/parts.h"
 #include "plan/schedule.h"
 #include "plan/slices.h"
 #include "platform/platform.h"
@@ -172,52 +173,45 @@ static esp_status check_tree(struct check *c)
 
 /* ---- weights ---- */
 
-static esp_status bad_sum(const struct check *c, int node, double sum)
+static esp_status bad_sum(const struct check *c, int part, double sum)
 {
-    char a[64];
+    char a[64], b[64];
+    int from, to;
     if (c->parts <= 1)
         return espi_err(c->err, ESP_EINPUT,
                         "the weights of the trees sum to %.9g, not to 1", sum);
+    espi_part_ends(c->plan, c->p, part, &from, &to);
+    name_of(c, from, a, sizeof a);
+    name_of(c, to, b, sizeof b);
     return espi_err(c->err, ESP_EINPUT,
-                    "the weights of the trees of %s sum to %.9g, not to 1/%d",
-                    name_of(c, node, a, sizeof a), sum, c->parts);
+                    "the weights of the trees %s %s%s%s sum to %.9g, not to 1/%d",
+                    from == to ? "of" : "from", a, from == to ? "" : " to ",
+                    from == to ? "" : b, sum, c->parts);
 }
 
-/* Every part is carried whole. sum is 0 for the nodes that have a part, NAN for others.
- */
-static esp_status check_sums(const struct check *c, double *sum)
+/* Every part is carried whole. */
+static esp_status check_sums(const struct check *c, struct espi_arena *arena)
 {
     const struct esp_plan *plan = c->plan;
     int parts = c->parts > 0 ? c->parts : 1;
+    double *sum = ESPI_ARENA_ZNEW(arena, double, parts);
+    int *part = espi_tree_parts(plan, c->p, arena);
+    if (!sum || !part)
+        return espi_err_nomem(c->err);
     for (int t = 0; t < plan->n_trees; t++) {
-        int node = espi_tree_part(plan, &plan->trees[t]);
+        const struct esp_tree *tree = &plan->trees[t];
         char a[64];
-        if (isnan(sum[node]))
-            return espi_err(c->err, ESP_EINPUT,
-                            "tree %d: %s has no part of its own in the message", t,
-                            name_of(c, node, a, sizeof a));
-        sum[node] += plan->trees[t].weight * parts;
+        if (part[t] < 0)
+            return espi_err(
+                c->err, ESP_EINPUT, "tree %d: %s has no part of its own in the message",
+                t,
+                name_of(c, tree->n_targets ? tree->targets[0] : tree->root, a, sizeof a));
+        sum[part[t]] += tree->weight * parts;
     }
-    for (int v = 0; v < c->p->n_nodes; v++)
-        if (fabs(sum[v] - 1) > 1e-6)
-            return bad_sum(c, v, sum[v] / parts);
+    for (int k = 0; k < parts; k++)
+        if (fabs(sum[k] - 1) > 1e-6)
+            return bad_sum(c, k, sum[k] / parts);
     return ESP_OK;
-}
-
-static void mark_parts(const struct check *c, double *sum)
-{
-    const struct esp_plan *plan = c->plan;
-    int one = !espi_op_has_parts(plan->op) && !espi_op_has_paths(plan->op);
-    int except = espi_op_has_paths(plan->op) ? plan->root : -1;
-    for (int v = 0; v < c->p->n_nodes; v++)
-        sum[v] = one || plan->targets || espi_is_switch(c->p, v) || v == except ? NAN : 0;
-    if (plan->targets && !one)
-        for (int i = 0; i < plan->n_targets; i++)
-            sum[plan->targets[i]] = 0;
-    if (one)
-        sum[0] = 0;
-    else if (c->parts == 0)
-        sum[plan->root] = 0;
 }
 
 static esp_status check_weights(const struct check *c)
@@ -236,12 +230,10 @@ static esp_status check_weights(const struct check *c)
     }
     if (plan->redundant)
         return ESP_OK;
-    double *sum = ESPI_NEW(double, c->p->n_nodes);
-    if (!sum)
-        return espi_err_nomem(c->err);
-    mark_parts(c, sum);
-    esp_status st = check_sums(c, sum);
-    espi_free(sum);
+    struct espi_arena arena;
+    espi_arena_init(&arena);
+    esp_status st = check_sums(c, &arena);
+    espi_arena_done(&arena);
     return st;
 }
 
@@ -318,6 +310,9 @@ static esp_status check_head(const struct esp_plan *plan, const struct esp_platf
         return espi_err(err, ESP_EINPUT, "the root is a switch");
     if (plan->n_trees < 1)
         return espi_err(err, ESP_EINPUT, "the plan has no tree");
+    if (espi_op_has_pairs(plan->op) && p->n_hosts > ESPI_PAIRS_HOSTS)
+        return espi_err(err, ESP_EINPUT, "an alltoall is planned for up to %d hosts",
+                        ESPI_PAIRS_HOSTS);
     if (bad_figure(plan->size_bytes) || bad_figure(plan->slice_bytes) ||
         bad_figure(plan->throughput_Bps) || bad_figure(plan->makespan_s) ||
         bad_figure(plan->bound_Bps) || bad_figure(plan->plan_s) ||

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "plan/legs.h"
 #include "plan/ops.h"
+#include "plan/parts.h"
 #include "plan/schedule.h"
 
 struct checker {
@@ -34,7 +35,8 @@ static int trees_used(const struct esp_plan *plan)
     return plan->redundant ? 1 : plan->n_trees;
 }
 
-static esp_status check_tree_slices(const struct checker *c, int *of_part)
+static esp_status check_tree_slices(const struct checker *c, const int *part,
+                                    int *of_part)
 {
     const struct esp_schedule *s = c->s;
     int64_t sum = 0;
@@ -48,7 +50,7 @@ static esp_status check_tree_slices(const struct checker *c, int *of_part)
                             "the schedule gives tree %d %d slices of %d: not its weight",
                             t, count, s->slots);
         sum += count;
-        of_part[espi_tree_part(c->plan, tree)] += count;
+        of_part[part[t]] += count;
     }
     if (sum != s->slots)
         return espi_err(c->err, ESP_EINPUT,
@@ -58,11 +60,11 @@ static esp_status check_tree_slices(const struct checker *c, int *of_part)
 }
 
 /* Each part of the message gets as many slices. */
-static esp_status check_parts(const struct checker *c, int parts, const int *of_part)
+static esp_status check_parts(const struct checker *c, int parts, const int *part,
+                              const int *of_part)
 {
     for (int t = 0; t < c->plan->n_trees && parts > 1; t++) {
-        int part = espi_tree_part(c->plan, &c->plan->trees[t]);
-        if ((int64_t)of_part[part] * parts != c->s->slots)
+        if ((int64_t)of_part[part[t]] * parts != c->s->slots)
             return espi_err(c->err, ESP_EINPUT,
                             "the schedule gives the parts of the message different "
                             "numbers of slices");
@@ -78,11 +80,12 @@ static esp_status check_round(const struct checker *c, struct espi_arena *arena)
         return espi_err(c->err, ESP_EINPUT, "the schedule needs a positive slice");
     if (s->slots < 1 || s->slots > (parts > ESPI_MAX_SLOTS ? parts : ESPI_MAX_SLOTS))
         return espi_err(c->err, ESP_EINPUT, "a round of %d slots is none", s->slots);
-    int *of_part = ESPI_ARENA_ZNEW(arena, int, c->p->n_nodes);
-    if (!of_part)
+    int *of_part = ESPI_ARENA_ZNEW(arena, int, parts > 1 ? parts : 1);
+    int *part = espi_tree_parts(c->plan, c->p, arena);
+    if (!of_part || !part)
         return espi_err_nomem(c->err);
-    esp_status st = check_tree_slices(c, of_part);
-    return st ? st : check_parts(c, parts, of_part);
+    esp_status st = check_tree_slices(c, part, of_part);
+    return st ? st : check_parts(c, parts, part, of_part);
 }
 
 /* The pairs of legs and slices, and that there are as many sends. */

@@ -115,10 +115,11 @@ esp_status espi_messages_check(const struct esp_plan *plan, const struct esp_pla
         with += plan->trees[t].steps != NULL;
     if (!with)
         return ESP_OK;
-    if (!espi_op_has_parts(plan->op) || with != plan->n_trees || with != p->n_hosts)
+    if ((!espi_op_has_parts(plan->op) && !espi_op_has_pairs(plan->op)) ||
+        with != plan->n_trees || with != espi_plan_parts(plan, p->n_hosts))
         return espi_err(err, ESP_EINPUT,
                         "steps are for an allgather or reduce-scatter of one tree a "
-                        "host, all of them with steps");
+                        "host, or an alltoall of one a pair, all of them with steps");
     int *arrived = ESPI_NEW(int, p->n_nodes);
     esp_status st = arrived ? ESP_OK : espi_err_nomem(err);
     for (int t = 0; t < plan->n_trees && !st; t++)

@@ -23,10 +23,19 @@ static inline int espi_op_combines(esp_op op)
     return op == ESP_OP_REDUCE || op == ESP_OP_REDUCE_SCATTER || op == ESP_OP_ALLREDUCE;
 }
 
-/* Has each target its own part of the message? Then trees are paths. */
+/* limit: a plan has a tree for each pair of hosts, and memory for each at each host. */
+enum { ESPI_PAIRS_HOSTS = 256 };
+
+/* Has each ordered pair of hosts its own part of the message? */
+static inline int espi_op_has_pairs(esp_op op)
+{
+    return op == ESP_OP_ALLTOALL;
+}
+
+/* Has each target of a tree its own part of the message? Then trees are paths. */
 static inline int espi_op_has_paths(esp_op op)
 {
-    return op == ESP_OP_SCATTER || op == ESP_OP_GATHER;
+    return op == ESP_OP_SCATTER || op == ESP_OP_GATHER || espi_op_has_pairs(op);
 }
 
 /* Has each host its own part of the message, with trees of its own? */
@@ -39,17 +48,10 @@ static inline int espi_op_has_parts(esp_op op)
 static inline int espi_plan_parts(const struct esp_plan *plan, int n_hosts)
 {
     return espi_op_has_parts(plan->op)    ? n_hosts
+           : espi_op_has_pairs(plan->op)  ? n_hosts * (n_hosts - 1)
            : !espi_op_has_paths(plan->op) ? 1
            : plan->targets                ? plan->n_targets
                                           : n_hosts - 1;
-}
-
-/* Whose part of the message the tree carries: a node; 0 where there is but one part. */
-static inline int espi_tree_part(const struct esp_plan *plan, const struct esp_tree *tree)
-{
-    return espi_op_has_paths(plan->op)   ? tree->n_targets ? tree->targets[0] : tree->root
-           : espi_op_has_parts(plan->op) ? tree->root
-                                         : 0;
 }
 
 /* Does what travels together in the steps of the plan travel as one message? */
@@ -60,12 +62,13 @@ static inline int espi_plan_has_steps(const struct esp_plan *plan)
 
 static inline int espi_op_takes_targets(esp_op op)
 {
-    return op == ESP_OP_MULTICAST || op == ESP_OP_REDUCE || espi_op_has_paths(op);
+    return op == ESP_OP_MULTICAST || op == ESP_OP_REDUCE ||
+           (espi_op_has_paths(op) && !espi_op_has_pairs(op));
 }
 
 static inline int espi_op_frees_roots(esp_op op)
 {
-    return op == ESP_OP_ALLREDUCE || espi_op_has_parts(op);
+    return op == ESP_OP_ALLREDUCE || espi_op_has_parts(op) || espi_op_has_pairs(op);
 }
 
 /* Does the root alone get what the operation makes? */

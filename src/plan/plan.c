@@ -13,6 +13,7 @@ static const char *const op_names[ESP_OP_COUNT] = {
     [ESP_OP_SCATTER] = "scatter",     [ESP_OP_GATHER] = "gather",
     [ESP_OP_REDUCE] = "reduce",       [ESP_OP_ALLREDUCE] = "allreduce",
     [ESP_OP_ALLGATHER] = "allgather", [ESP_OP_REDUCE_SCATTER] = "reduce-scatter",
+    [ESP_OP_ALLTOALL] = "alltoall",
 };
 
 const char *esp_op_name(esp_op op)

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "plan/legs.h"
 #include "plan/ops.h"
+#include "plan/parts.h"
 #include "plan/plan.h"
 #include "plan/slices.h"
 #include "program/messages.h"
@@ -90,30 +91,25 @@ static void add_stream(struct compiler *c, int i, int *hop_at)
     prog->n_states += c->round.count[leg->tree];
 }
 
-/* Numbers the parts in the order of their ranks, and the slots of each. */
+/* Numbers the slots of each part. */
 static int lay_parts(struct compiler *c)
 {
     struct espi_program *prog = c->prog;
-    int n = prog->p->n_nodes, slots = prog->slots;
+    int slots = prog->slots;
     prog->parts = espi_plan_parts(c->plan, prog->p->n_hosts);
     if (prog->parts <= 1) {
         prog->parts = 1;
         return 0;
     }
-    int *number = ESPI_ARENA_ZNEW(c->arena, int, (size_t)n + 1);
+    int *part = espi_tree_parts(c->plan, prog->p, c->arena);
     int *given = ESPI_ARENA_ZNEW(c->arena, int, prog->parts);
     prog->slot_part = ESPI_ARENA_NEW(c->arena, int, slots);
     prog->slot_place = ESPI_ARENA_NEW(c->arena, int, slots);
-    if (!number || !given || !prog->slot_part || !prog->slot_place)
+    if (!part || !given || !prog->slot_part || !prog->slot_place)
         return -1;
-    for (int t = 0; t < c->plan->n_trees; t++)
-        number[espi_tree_part(c->plan, &c->plan->trees[t]) + 1] = 1;
-    for (int v = 0; v < n; v++)
-        number[v + 1] += number[v];
     for (int s = 0; s < slots; s++) {
-        int part = number[espi_tree_part(c->plan, &c->plan->trees[prog->slot_tree[s]])];
-        prog->slot_part[s] = part;
-        prog->slot_place[s] = given[part]++;
+        prog->slot_part[s] = part[prog->slot_tree[s]];
+        prog->slot_place[s] = given[prog->slot_part[s]]++;
     }
     return 0;
 }

@@ -4,18 +4,18 @@
 #include <string.h>
 
 #include "plan/ops.h"
+#include "plan/parts.h"
 #include "schedule/posts.h"
 
 struct compiler {
     struct espi_program *prog;
     struct espi_posts posts;
     struct espi_arena *arena;
-    int *slot_of; /* tree -> slot */
+    int *slot_of; /* tree -> slot: the part it carries */
     int *last_in; /* rank -> the last stream into it so far, -1 */
 };
 
-/* One slot a tree, in the order of the roots; so slices lie in the message as ranks do.
- */
+/* One slot a tree, in the order of the parts; so slices lie in the message as they do. */
 static int lay_slots(struct compiler *c)
 {
     struct espi_program *prog = c->prog;
@@ -27,15 +27,14 @@ static int lay_slots(struct compiler *c)
     prog->slot_index = ESPI_ARENA_ZNEW(c->arena, int, n);
     prog->slot_place = ESPI_ARENA_ZNEW(c->arena, int, n);
     prog->slot_part = ESPI_ARENA_NEW(c->arena, int, n);
-    c->slot_of = ESPI_ARENA_NEW(c->arena, int, n);
+    c->slot_of = espi_tree_parts(plan, prog->p, c->arena);
     c->last_in = ESPI_ARENA_NEW(c->arena, int, prog->n_ranks);
     if (!prog->slot_tree || !prog->slot_index || !prog->slot_place || !prog->slot_part ||
         !c->slot_of || !c->last_in)
         return -1;
     memset(c->last_in, 0xff, (size_t)prog->n_ranks * sizeof *c->last_in);
     for (int t = 0; t < n; t++) {
-        int slot = prog->rank[plan->trees[t].root];
-        c->slot_of[t] = slot;
+        int slot = c->slot_of[t];
         prog->slot_tree[slot] = t;
         prog->slot_part[slot] = slot;
     }

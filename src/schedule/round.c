@@ -6,6 +6,7 @@
 
 #include "base/portable_math.h"
 #include "plan/ops.h"
+#include "plan/parts.h"
 #include "platform/resources.h"
 #include "schedule/tuning.h"
 
@@ -19,8 +20,8 @@ struct espi_rounds {
     int moves_left;              /* not to spend more on them than on all the rest */
     double sharpness, busiest_s; /* of prices */
     int parts;                   /* of the message: each gets as many slots */
-    int *part;                   /* tree -> node whose part it carries */
-    int *part_left;              /* node -> slots of its part that are not given yet */
+    int *part;                   /* tree -> the part that it carries */
+    int *part_left;              /* part -> slots of it that are not given yet */
 };
 
 /* Counts by largest remainder for a round of that many slots; gives the largest error in
@@ -214,22 +215,20 @@ static int rounds_alloc(struct espi_rounds *c, const struct esp_platform *p,
     int n = c->plan->n_trees;
     c->count = ESPI_ARENA_NEW(a, int, n);
     c->remainder = ESPI_ARENA_NEW(a, double, n);
-    c->part = ESPI_ARENA_NEW(a, int, n);
-    c->part_left = ESPI_ARENA_NEW(a, int, p->n_nodes);
+    c->parts = espi_plan_parts(c->plan, p->n_hosts);
+    if (c->parts < 1)
+        c->parts = 1;
+    c->part = espi_tree_parts(c->plan, p, a);
+    c->part_left = ESPI_ARENA_NEW(a, int, c->parts);
     if (!c->count || !c->remainder || !c->part || !c->part_left ||
         espi_resources_init(&c->res, p, slice_bytes, a))
         return -1;
     c->load = ESPI_ARENA_NEW(a, double, c->res.n);
     c->saved = ESPI_ARENA_NEW(a, double, c->res.n);
     c->price = ESPI_ARENA_NEW(a, double, c->res.n);
-    c->parts = espi_plan_parts(c->plan, p->n_hosts);
-    if (c->parts < 1)
-        c->parts = 1;
     size_t hops = 1;
-    for (int t = 0; t < n; t++) {
-        c->part[t] = espi_tree_part(c->plan, &c->plan->trees[t]);
+    for (int t = 0; t < n; t++)
         hops += (size_t)c->plan->trees[t].n_hops;
-    }
     c->moves_left = 4 + (int)(ESPI_SHARE_MOVES_WORK / (double)hops);
     return c->load && c->saved && c->price ? 0 : -1;
 }

@@ -1,5 +1,5 @@
-/* The allgather that finishes first, by the length of the message; and the
- * reduce-scatter, which mirrors it.
+/* The allgather that finishes first, by the length of the message; the reduce-scatter,
+ * which mirrors it; and the alltoall.
  *
  * Plans of all other algorithms against each other (select/contest.h), each with every
  * word of its first option: those of messages first, then trees from all hosts, where to
@@ -21,7 +21,13 @@
 #include "select/slices.h"
 #include "select/tuning.h"
 
-/* No trees are through earlier: every host gets every part but its own over some link
+static double parts_of(const struct espi_task *task)
+{
+    double n = task->view->g.n;
+    return espi_op_has_pairs(task->request->op) ? n * (n - 1) : n;
+}
+
+/* No trees are through earlier: every host gets a part of every other over some link
  * (sends it, where data are collected), which takes something of some resources, of which
  * one takes no less than the mean. Nothing is said where there are switches, around which
  * trees may go. */
@@ -32,7 +38,7 @@ static esp_status trees_least_s(const struct espi_task *task, double *out,
     double sum_s = 0, used = 0;
     struct espi_arena *arena = task->arena;
     esp_status st = espi_view_init(
-        &v, task->p, task->request->size_bytes / task->view->g.n, arena, err);
+        &v, task->p, task->request->size_bytes / parts_of(task), arena, err);
     if (st)
         return st;
     const int *end = espi_op_collects(task->request->op) ? v.g.tail : v.g.head;
@@ -65,7 +71,8 @@ static int makes_trees(const struct espi_algo *algo)
 static int is_tried(const struct espi_algo *algo, const struct espi_task *task)
 {
     const struct espi_digraph *g = &task->view->g;
-    if (algo->op != ESP_OP_ALLGATHER || algo->flags & ESPI_ALGO_CHOOSES)
+    esp_op op = espi_op_has_pairs(task->request->op) ? ESP_OP_ALLTOALL : ESP_OP_ALLGATHER;
+    if (algo->op != op || algo->flags & ESPI_ALGO_CHOOSES)
         return 0;
     return !(algo->flags & ESPI_ALGO_NEEDS_LP) ||
            (double)g->n * g->m <= ESPI_ALLGATHER_TREES_WORK;
@@ -74,9 +81,9 @@ static int is_tried(const struct espi_algo *algo, const struct espi_task *task)
 /* The slices to plan for: of messages as they come out when the algorithm is asked for by
  * name. */
 static double slices_for(const struct espi_contest *c, const struct espi_algo *algo,
-                         double n_hosts)
+                         double parts)
 {
-    double part = c->judge.size_bytes / n_hosts;
+    double part = c->judge.size_bytes / parts;
     if (!makes_trees(algo) || c->judge.only_bytes > 0)
         return c->task.request->slice_bytes;
     return fmin(part, fmax(part / 4, ESPI_SLICE_USUAL));
@@ -129,10 +136,10 @@ static int is_weighed(const struct espi_algo *algo)
 /* With the options of its uses; chunks of a given size, and where there are no uses, with
  * all words of its first option, or standard options. */
 static esp_status enter_algo(struct espi_contest *c, const struct espi_algo *algo,
-                             double n_hosts, struct esp_err *err)
+                             double parts, struct esp_err *err)
 {
     double options[ESPI_ALGO_OPTIONS_MAX] = {0};
-    double slice_bytes = slices_for(c, algo, n_hosts);
+    double slice_bytes = slices_for(c, algo, parts);
     int given = c->judge.only_bytes > 0 && !makes_trees(algo);
     espi_algo_standard(algo, options);
     if (is_weighed(algo) && !given)
@@ -151,7 +158,7 @@ static esp_status enter_kind(struct espi_contest *c, const struct espi_task *tas
     esp_status st = ESP_OK;
     for (int i = 0; i < count && !st; i++)
         if (makes_trees(algos[i]) == trees && is_tried(algos[i], task))
-            st = enter_algo(c, algos[i], task->view->g.n, err);
+            st = enter_algo(c, algos[i], parts_of(task), err);
     return st;
 }
 
@@ -165,7 +172,8 @@ static esp_status hold_allgathers(struct espi_contest *c, const struct espi_task
     if (!st && trees_s < c->verdict.judged_s)
         st = enter_kind(c, task, 1, err);
     if (!st && !c->best)
-        st = espi_err(err, ESP_EUNSUPPORTED, "no allgather finishes on this platform");
+        st = espi_err(err, ESP_EUNSUPPORTED, "no %s finishes on this platform",
+                      esp_op_name(task->request->op));
     return st;
 }
 
@@ -197,5 +205,18 @@ const struct espi_algo espi_algo_auto_allgather = {
     .paper = "this project",
     .complexity = "that of all others",
     .summary = "of all allgathers the one that finishes first",
+    .run = run_auto_allgather,
+};
+
+const struct espi_algo espi_algo_auto_alltoall = {
+    .name = "auto-alltoall",
+    .family = "alltoall",
+    .op = ESP_OP_ALLTOALL,
+    .models = ESPI_ALL_MODELS,
+    .flags = ESPI_ALGO_CHOOSES | ESPI_ALGO_STANDARD,
+    .max_hosts = ESPI_PAIRS_HOSTS,
+    .paper = "this project",
+    .complexity = "that of all others",
+    .summary = "of all alltoalls the one that finishes first",
     .run = run_auto_allgather,
 };

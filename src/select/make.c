@@ -14,6 +14,7 @@
 static const struct espi_algo *standard_algo(const struct esp_request *r)
 {
     esp_op there = espi_op_has_parts(r->op)   ? ESP_OP_ALLGATHER
+                   : espi_op_has_pairs(r->op) ? ESP_OP_ALLTOALL
                    : espi_op_has_paths(r->op) ? ESP_OP_SCATTER
                    : r->targets               ? ESP_OP_MULTICAST
                                               : ESP_OP_BCAST;
@@ -54,7 +55,7 @@ static int is_rival(const struct espi_algo *algo, const struct espi_task *with)
 static int needs_finals(const struct esp_request *r)
 {
     int is_bcast = r->op == ESP_OP_BCAST || (r->op == ESP_OP_MULTICAST && !r->targets);
-    return !is_bcast && r->op != ESP_OP_ALLGATHER;
+    return !is_bcast && r->op != ESP_OP_ALLGATHER && r->op != ESP_OP_ALLTOALL;
 }
 
 /* Holds the plan against those of all other algorithms that serve the operation, and

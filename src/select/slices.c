@@ -135,19 +135,42 @@ static double most_messages(struct message *list, size_t n)
     return most;
 }
 
+/* The part of all slices that the host which gets most gets: of an alltoall some of those
+ * of all pairs. */
+static esp_status most_received(const struct esp_plan *plan, struct espi_arena *arena,
+                                double *out)
+{
+    int nodes = 0;
+    double most = 0;
+    for (int t = 0; t < plan->n_trees; t++)
+        for (int i = 0; i < plan->trees[t].n_edges; i++)
+            if (plan->trees[t].edges[i].to >= nodes)
+                nodes = plan->trees[t].edges[i].to + 1;
+    double *got = ESPI_ARENA_ZNEW(arena, double, (size_t)nodes + 1);
+    for (int t = 0; got && t < plan->n_trees; t++)
+        for (int i = 0; i < plan->trees[t].n_edges; i++) {
+            double *at = &got[plan->trees[t].edges[i].to];
+            *at += plan->trees[t].weight;
+            most = fmax(most, *at);
+        }
+    *out = most;
+    return got ? ESP_OK : ESP_ENOMEM;
+}
+
 esp_status espi_messages(const struct esp_plan *plan, double size_bytes,
                          double slice_bytes, struct espi_arena *arena, double *out)
 {
     struct espi_arena_mark mark = espi_arena_mark(arena);
-    struct message *list;
-    size_t n;
-    if (!espi_plan_has_steps(plan)) {
-        *out = espi_slices(size_bytes, slice_bytes).count;
-        return ESP_OK;
-    }
-    esp_status st = list_messages(plan, arena, &list, &n);
+    struct message *list = NULL;
+    size_t n = 0;
+    double count = espi_slices(size_bytes, slice_bytes).count, part = 1;
+    esp_status st = ESP_OK;
+    if (espi_plan_has_steps(plan))
+        st = list_messages(plan, arena, &list, &n);
+    else if (espi_op_has_pairs(plan->op))
+        st = most_received(plan, arena, &part);
     if (!st)
-        *out = most_messages(list, n);
+        *out = espi_plan_has_steps(plan) ? most_messages(list, n) : count * part;
     espi_arena_release(arena, mark);
     return st;
 }

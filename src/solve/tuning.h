@@ -86,6 +86,63 @@ enum { ESPI_ALL_COLUMNS = 4096 };
  * chosen on: not measured */
 enum { ESPI_ALL_PASSES = 400 };
 
+/* Paths of all pairs are mixed until period and bound differ by no more.
+ * unit: relative
+ * trades: as ESPI_PACKING_GAP
+ * shown by: build/release/tests/test_alltoall
+ * chosen on: not measured */
+#define ESPI_ALL_PAIRS_GAP 1e-6
+
+/* Rounds before the program has prices, each dearer where paths so far meet.
+ * unit: rounds
+ * trades: larger, columns that are of no use; smaller, more passes of the program
+ * shown by: build/release/tests/test_alltoall
+ * chosen on: not measured */
+enum { ESPI_ALL_PAIRS_ROUNDS = 8 };
+
+/* The program of all pairs asks so far from its own prices, towards the best ones.
+ * unit: 1
+ * trades: as ESPI_ALL_SMOOTH
+ * shown by: build/release/tests/test_alltoall
+ * chosen on: not measured */
+#define ESPI_ALL_PAIRS_SMOOTH 0.5
+
+/* Solves of the program of all pairs.
+ * unit: solves
+ * trades: larger, time; smaller, the gap stays open
+ * shown by: build/release/tests/test_alltoall
+ * chosen on: not measured */
+enum { ESPI_ALL_PAIRS_PASSES = 400 };
+
+/* Part of the prices that all resources share, so that paths are no longer than they have
+ * to be where most cost nothing.
+ * unit: 1
+ * trades: larger, the bound stays below by as much; smaller, long paths over what is free
+ * shown by: build/release/tests/test_alltoall
+ * chosen on: not measured; a tenth of the gap */
+#define ESPI_ALL_PAIRS_EVEN 1e-7
+
+/* Paths have to cost less by so much to join the program.
+ * unit: relative
+ * trades: larger, the gap stays open; smaller, rounding adds what is of no use
+ * shown by: build/release/tests/test_alltoall
+ * chosen on: not measured */
+#define ESPI_ALL_PAIRS_WORTH 1e-9
+
+/* Paths that carry less of their pair are left out.
+ * unit: part of what a pair has
+ * trades: larger, the period grows; smaller, paths that rounding has left
+ * shown by: build/release/tests/test_alltoall
+ * chosen on: not measured */
+#define ESPI_ALL_PAIRS_LEAST 1e-7
+
+/* Up to so many hosts a program with a row for each pair says which few are split.
+ * unit: hosts
+ * trades: larger, time; smaller, plans of many paths, which no round shares well
+ * shown by: espalier compare --op alltoall
+ * chosen on: not measured */
+enum { ESPI_ALL_PAIRS_SPLIT_HOSTS = 32 };
+
 /* So much more counts the time of the last link than that of the first: of two ways that
  * take as long the first is taken.
  * unit: relative

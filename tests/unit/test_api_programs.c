@@ -78,9 +78,26 @@ static unsigned begins_with(const struct world *w, int rank, int64_t slice)
     if (op == ESP_OP_BCAST || op == ESP_OP_MULTICAST || op == ESP_OP_SCATTER)
         return rank == 0;
     n_parts -= op == ESP_OP_GATHER; /* the root has none */
+    if (op == ESP_OP_ALLTOALL)
+        n_parts *= n - 1; /* a part for each other */
     uint64_t offset = esp_program_slice_offset(w->program, slice);
     int part = (int)((double)offset * n_parts / esp_program_size_bytes(w->program));
+    if (op == ESP_OP_ALLTOALL)
+        part /= n - 1;
     return rank == part + (op == ESP_OP_GATHER) ? 1 : 0;
+}
+
+/* The slices of the parts from all others, which lie by sender and then by receiver. */
+static void assert_pairs(const struct world *w, int n)
+{
+    double size = esp_program_size_bytes(w->program);
+    for (int64_t s = 0; s < w->n_slices; s++) {
+        double offset = (double)esp_program_slice_offset(w->program, s);
+        int part = (int)(offset * n * (n - 1) / size), from = part / (n - 1);
+        int to = part % (n - 1) + (part % (n - 1) >= from);
+        assert_true(w->has[to * w->n_slices + s] != 0);
+        assert_true(w->has[from * w->n_slices + s] != 0);
+    }
 }
 
 static void assert_done(const struct world *w)
@@ -102,6 +119,8 @@ static void assert_done(const struct world *w)
     }
     if (op == ESP_OP_BCAST || op == ESP_OP_ALLGATHER || op == ESP_OP_ALLREDUCE)
         assert_int_equal(has_all, n);
+    else if (op == ESP_OP_ALLTOALL)
+        assert_pairs(w, n);
     else if (op != ESP_OP_REDUCE_SCATTER) /* the root has it all */
         assert_true(has_all >= 1);
     if (op == ESP_OP_REDUCE_SCATTER || op == ESP_OP_SCATTER)
@@ -175,6 +194,8 @@ static void programs_do_what_they_are_for(void **state)
         {ESP_OP_ALLREDUCE, "ecef"},     {ESP_OP_ALLREDUCE, "tree-pairs"},
         {ESP_OP_ALLGATHER, "ring"},     {ESP_OP_ALLGATHER, "all-roots"},
         {ESP_OP_ALLGATHER, "two-step"}, {ESP_OP_REDUCE_SCATTER, "ring"},
+        {ESP_OP_ALLTOALL, "digits"},    {ESP_OP_ALLTOALL, "all-pairs"},
+        {ESP_OP_ALLTOALL, "by-site"},
     };
     static const esp_model models[] = {ESP_MODEL_ONE_PORT, ESP_MODEL_HALF_DUPLEX,
                                        ESP_MODEL_CAPACITY};

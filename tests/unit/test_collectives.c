@@ -159,6 +159,8 @@ static int wanted(const struct world *w, const struct esp_plan *plan, int r, siz
         return w->before[prog->rank[tree->root]][i];
     case ESP_OP_REDUCE_SCATTER:
         return tree->root == node ? sum_at(w, i) : -1;
+    case ESP_OP_ALLTOALL:
+        return tree->targets[0] == node ? w->before[prog->rank[tree->root]][i] : -1;
     default:
         return -1;
     }
@@ -243,6 +245,13 @@ static const struct {
     {ESP_OP_REDUCE_SCATTER, "combining", 0},
     {ESP_OP_REDUCE_SCATTER, "two-step:agents=2", 0},
     {ESP_OP_REDUCE_SCATTER, "magpie", 0},
+    {ESP_OP_ALLTOALL, "pairwise", 0},
+    {ESP_OP_ALLTOALL, "digits", 0},
+    {ESP_OP_ALLTOALL, "digits:radix=3", 0},
+    {ESP_OP_ALLTOALL, "spread-pairs", 0},
+    {ESP_OP_ALLTOALL, "spread-pairs:rounds=0", 0},
+    {ESP_OP_ALLTOALL, "all-pairs", 0},
+    {ESP_OP_ALLTOALL, "auto", 0},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };

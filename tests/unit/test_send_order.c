@@ -363,6 +363,7 @@ static const struct kind_case cases[] = {
     {ESP_OP_BCAST, "mtp", 0},
     {ESP_OP_ALLREDUCE, "tree-pairs", 0},
     {ESP_OP_REDUCE_SCATTER, "all-roots", 0},
+    {ESP_OP_ALLTOALL, "all-pairs", 0},
     {ESP_OP_GATHER, "scatter-tree", 0},
     {ESP_OP_MULTICAST, "mcph", 1},
     {ESP_OP_ALLGATHER, "ring", 0},
@@ -370,6 +371,7 @@ static const struct kind_case cases[] = {
     {ESP_OP_REDUCE, "mtp", 0},
     {ESP_OP_SCATTER, "scatter-tree", 0},
     {ESP_OP_REDUCE_SCATTER, "ring", 0},
+    {ESP_OP_ALLTOALL, "digits", 0},
     {ESP_OP_ALLREDUCE, "grow", 0},
     {ESP_OP_ALLGATHER, "bruck", 0},
     {ESP_OP_MULTICAST, "multisource", 1},
@@ -439,7 +441,8 @@ static void every_operation_was_compared(void **state)
     (void)state;
     for (int op = 0; op < ESP_OP_COUNT; op++) {
         int has_parts = op == ESP_OP_SCATTER || op == ESP_OP_GATHER ||
-                        op == ESP_OP_ALLGATHER || op == ESP_OP_REDUCE_SCATTER;
+                        op == ESP_OP_ALLGATHER || op == ESP_OP_REDUCE_SCATTER ||
+                        op == ESP_OP_ALLTOALL;
         print_message("%s: %d runs along one tree, %d along many\n",
                       esp_op_name((esp_op)op), compared[op][0], compared[op][1]);
         assert_true(has_parts || compared[op][0] > 0);

@@ -3,7 +3,7 @@
 #ifndef ESPI_ALGO_ALLGATHER_AGENTS_H
 #define ESPI_ALGO_ALLGATHER_AGENTS_H
 
-#include "algo/allgather/exchange.h"
+#include "algo/exchange.h"
 #include "algo/allgather/pairs.h"
 
 struct espi_agents {

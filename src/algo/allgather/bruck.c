@@ -5,7 +5,7 @@
  * multiport message-passing systems, 1997. Hosts stand in the order of their numbers.
  * Model: any. Guarantee: ceil(log2 n) steps, the fewest there can be.
  * Complexity: O(n log n) messages. */
-#include "algo/allgather/exchange.h"
+#include "algo/exchange.h"
 
 #include "base/err.h"
 

@@ -6,7 +6,7 @@
  * every message is of two parts: half as many steps as a ring. Hosts stand in the order
  * of their numbers, and there must be an even number of them.
  * Model: any. Guarantee: none. Complexity: O(n^2). */
-#include "algo/allgather/exchange.h"
+#include "algo/exchange.h"
 
 #include "base/err.h"
 

@@ -4,7 +4,7 @@
  * Optimization of collective communication operations in MPICH, 2005). Hosts stand in the
  * order of their numbers. Model: any. Guarantee: none; on equal machines each port
  * carries no more than it must. Complexity: O(n^2) messages of one part. */
-#include "algo/allgather/exchange.h"
+#include "algo/exchange.h"
 
 static esp_status run_ring(const struct espi_task *task, struct esp_plan *plan,
                            struct esp_err *err)

@@ -4,7 +4,7 @@
  * clusters of workstations, 1999, as Wu and Yeh use it among agents (2000): host i sends
  * to i + 1, i + 2, ... so that no receiver is everybody's first. Model: any.
  * Guarantee: none. Complexity: O(n^2) messages of one part. */
-#include "algo/allgather/exchange.h"
+#include "algo/exchange.h"
 
 static esp_status run_simultaneous(const struct espi_task *task, struct esp_plan *plan,
                                    struct esp_err *err)

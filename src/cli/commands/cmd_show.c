@@ -103,7 +103,8 @@ static int root_of(const struct cli_show *s)
     return s->n_plans ? s->plans[0]->root : s->q->request.root;
 }
 
-/* In an allgather, an allreduce and a reduce-scatter no host is before the others. */
+/* In an allgather, an allreduce, a reduce-scatter and an alltoall no host is before the
+ * others. */
 static bool has_root(const struct cli_show *s)
 {
     return !espi_op_frees_roots(s->n_plans ? s->plans[0]->op : s->q->request.op);

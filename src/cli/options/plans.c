@@ -15,7 +15,7 @@
 
 const char *const cli_op_names[] = {"bcast",     "multicast",      "scatter",
                                     "gather",    "reduce",         "allreduce",
-                                    "allgather", "reduce-scatter", NULL};
+                                    "allgather", "reduce-scatter", "alltoall", NULL};
 
 static int first_host(const struct esp_platform *p)
 {

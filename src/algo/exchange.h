@@ -1,15 +1,18 @@
-/* Allgather plans as messages between hosts, each with the parts of some hosts in it. */
-#ifndef ESPI_ALGO_ALLGATHER_EXCHANGE_H
-#define ESPI_ALGO_ALLGATHER_EXCHANGE_H
+/* Plans as messages between hosts, each with some parts of the message in it: of an
+ * allgather those of some hosts, of an alltoall those of some pairs. */
+#ifndef ESPI_ALGO_EXCHANGE_H
+#define ESPI_ALGO_EXCHANGE_H
 
 #include "algo/transfers.h"
 
 struct espi_exchange {
     const struct espi_task *task;
     int n;                        /* hosts */
+    int n_pieces;                 /* hosts, or hosts * hosts */
     struct espi_transfers routes; /* message -> its path */
     int *step;                    /* message -> step */
-    int *piece_start, *pieces;    /* message -> hosts whose parts it carries */
+    int *piece_start, *pieces;    /* message -> what it carries: the part of a host, or
+                                     of a pair, which is number from * n + to */
     size_t step_cap, start_cap, piece_cap;
 };
 
@@ -21,7 +24,7 @@ esp_status espi_exchange_init(struct espi_exchange *x, const struct espi_task *t
 esp_status espi_exchange_send(struct espi_exchange *x, int step, int from, int to,
                               int n_pieces, const int *pieces, struct esp_err *err);
 
-/* Puts the messages into the plan: a tree a host, with steps. */
+/* Puts the messages into the plan: a tree a host, or a pair, with steps. */
 esp_status espi_exchange_plan(const struct espi_exchange *x, struct esp_plan *plan,
                               struct esp_err *err);
 

@@ -1,14 +1,17 @@
-#include "algo/allgather/exchange.h"
+#include "algo/exchange.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "plan/ops.h"
 
 esp_status espi_exchange_init(struct espi_exchange *x, const struct espi_task *task,
                               struct esp_err *err)
 {
-    *x = (struct espi_exchange){.task = task, .n = task->view->g.n};
+    int n = task->view->g.n;
+    *x = (struct espi_exchange){.task = task, .n = n};
+    x->n_pieces = espi_op_has_pairs(task->request->op) ? n * n : n;
     x->piece_start = ESPI_ARENA_ZNEW(task->arena, int, 1);
     x->start_cap = 1;
     if (!x->piece_start)
@@ -67,7 +70,7 @@ static int sort_messages(const struct espi_exchange *x, struct espi_rows *rows)
             piece[at] = x->pieces[k];
             message[at++] = order[i];
         }
-    if (espi_rows_build(rows, x->n, total, piece, a))
+    if (espi_rows_build(rows, x->n_pieces, total, piece, a))
         return -1;
     for (int k = 0; k < total; k++)
         rows->item[k] = message[rows->item[k]];
@@ -86,17 +89,23 @@ static void add_edge(const struct espi_exchange *x, struct tree *tree, int messa
 }
 
 static esp_status add_tree(const struct espi_exchange *x, const struct espi_rows *rows,
-                           int host, struct tree *tree, struct esp_plan *plan,
+                           int piece, struct tree *tree, struct esp_plan *plan,
                            struct esp_err *err)
 {
     const struct espi_view *v = x->task->view;
+    int pairs = x->n_pieces > x->n, from = pairs ? piece / x->n : piece,
+        to = piece % x->n;
+    double parts = pairs ? (double)x->n * (x->n - 1) : x->n;
+    if (pairs && from == to)
+        return ESP_OK;
     tree->n = 0;
-    for (int k = rows->start[host]; k < rows->start[host + 1]; k++)
+    for (int k = rows->start[piece]; k < rows->start[piece + 1]; k++)
         add_edge(x, tree, rows->item[k]);
     esp_status st =
-        esp_plan_add_tree(plan, v->p, 1.0 / x->n, tree->n, tree->start, tree->hops, err);
+        esp_plan_add_tree(plan, v->p, 1 / parts, tree->n, tree->start, tree->hops, err);
     if (!st)
-        st = esp_plan_set_tree_ends(plan, v->node[host], 0, NULL, err);
+        st = esp_plan_set_tree_ends(plan, v->node[from], pairs,
+                                    pairs ? &v->node[to] : NULL, err);
     return st ? st : esp_plan_set_tree_steps(plan, tree->steps, err);
 }
 
@@ -109,7 +118,7 @@ esp_status espi_exchange_plan(const struct espi_exchange *x, struct esp_plan *pl
     if (sort_messages(x, &rows))
         return espi_err_nomem(err);
     size_t most = 0, hops = 0;
-    for (int h = 0; h < x->n; h++) {
+    for (int h = 0; h < x->n_pieces; h++) {
         size_t edges = (size_t)(rows.start[h + 1] - rows.start[h]), of_tree = 0;
         for (int k = rows.start[h]; k < rows.start[h + 1]; k++)
             of_tree += (size_t)(x->routes.start[rows.item[k] + 1] -
@@ -123,7 +132,7 @@ esp_status espi_exchange_plan(const struct espi_exchange *x, struct esp_plan *pl
     if (!tree.start || !tree.steps || !tree.hops)
         return espi_err_nomem(err);
     esp_status st = ESP_OK;
-    for (int h = 0; h < x->n && !st; h++)
+    for (int h = 0; h < x->n_pieces && !st; h++)
         st = add_tree(x, &rows, h, &tree, plan, err);
     return st;
 }
