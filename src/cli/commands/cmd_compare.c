@@ -530,6 +530,7 @@ const struct command cli_command_compare = {
              .letter = 'a',
              .kind = CLI_STRING,
              .value = "NAME,...",
+             .names = CLI_NAMES_ALGO,
              .help = "These algorithms only, each perhaps with options, as in "
                      "flat,NAME:option=value; may be given more than once."},
             {.name = "native",
