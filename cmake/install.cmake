@@ -25,9 +25,13 @@ install(FILES ${PROJECT_BINARY_DIR}/espalierConfig.cmake
 # Relative to the file itself, so that an installed tree can be moved.
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
      ${CMAKE_INSTALL_PREFIX})
-configure_file(cmake/espalier.pc.in espalier.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/espalier.pc
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+include(cmake/static_runtime.cmake)
+# A file of its own, for its libraries have to come after those of the others.
+foreach(name espalier espalier-runtime)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 # Made by the program when it is built, see src/CMakeLists.txt.
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -65,6 +65,7 @@ enum {
     ESPI_USE_IMPROVE_FINISH = 1 << 2, /* and again when other slices turn out best */
     ESPI_USE_FEW_TREES = 1 << 3,      /* by `auto`: few trees fill sooner than many */
     ESPI_USE_USUAL_SLICES = 1 << 12,  /* and for the usual slices, which others name */
+    ESPI_USE_LAST = 1 << 13, /* by `auto`: searches, against what won, for the same */
     /* by ranks, which plan while their program waits: 10 ms for 64 hosts */
     ESPI_USE_QUICK = 1 << 4,
     ESPI_USE_ADVISOR = 1 << 8,

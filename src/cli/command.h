@@ -35,12 +35,16 @@ enum cli_kind {
     CLI_COMMAND, /* the name of a command */
 };
 
+/* What a text names, for completion. */
+enum cli_names { CLI_NAMES_OTHER, CLI_NAMES_ALGO, CLI_NAMES_HOST };
+
 struct cli_option {
     const char *name; /* "root" for --root */
     char letter;      /* 'r' for -r, 0 for none */
     enum cli_kind kind;
     const char *value;          /* its word in the help ("FILE"); NULL: by kind */
     const char *const *choices; /* CLI_CHOICE: ended by NULL */
+    enum cli_names names;       /* CLI_STRING */
     bool explained;             /* the help names the choices by itself */
     const char *fallback;       /* the default, as one would type it; NULL: none */
     bool limited;               /* numbers: min <= value <= max */

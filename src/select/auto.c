@@ -55,8 +55,9 @@ static esp_status follow_slices(struct espi_contest *c, double work, double ran_
     return st;
 }
 
-/* Few trees fill sooner than all of the optimum, which run with the others. Where the
- * search for them would take long, the heuristics have to do. */
+/* Few trees fill sooner than all of the optimum, which run with the others; and whoever
+ * names a search shall find nothing better. Where the search for them would take long,
+ * the heuristics have to do. */
 static esp_status enter_few(struct espi_contest *c, double work, struct esp_err *err)
 {
     double usual_bytes = espi_contest_first_slices(c), best_bytes;
@@ -66,7 +67,7 @@ static esp_status enter_few(struct espi_contest *c, double work, struct esp_err 
     esp_status st = espi_contest_enter_uses(c, ESPI_USE_FEW_TREES, work, best_bytes, err);
     if (!st && best_bytes != usual_bytes)
         st = espi_contest_enter_uses(c, ESPI_USE_USUAL_SLICES, work, usual_bytes, err);
-    return st;
+    return st ? st : espi_contest_enter_uses(c, ESPI_USE_LAST, work, usual_bytes, err);
 }
 
 /* Arcs that a search weighs for each host: on large networks so that all hosts get no

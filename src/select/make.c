@@ -81,6 +81,9 @@ static esp_status hold_finals(const struct espi_task *with, const struct espi_al
             st = espi_contest_enter(&c, algos[i], options, espi_contest_first_slices(&c),
                                     err);
     }
+    if (!st && with->p->n_hosts <= ESPI_CONTEST_FEW_HOSTS)
+        st = espi_contest_enter_uses(&c, ESPI_USE_LAST, 0, espi_contest_first_slices(&c),
+                                     err);
     if (!st && !c.best)
         st = espi_err(err, ESP_EUNSUPPORTED, "no plan finishes on this platform");
     if (!st) {

@@ -174,3 +174,18 @@ esp_status espi_messages(const struct esp_plan *plan, double size_bytes,
     espi_arena_release(arena, mark);
     return st;
 }
+
+esp_status espi_plan_with_messages_s(const struct esp_platform *p,
+                                     const struct esp_plan *plan, double finish_s,
+                                     double *out)
+{
+    struct espi_arena arena;
+    double messages = 0;
+    espi_arena_init(&arena);
+    esp_status st =
+        espi_messages(plan, plan->size_bytes, plan->slice_bytes, &arena, &messages);
+    espi_arena_done(&arena);
+    if (!st)
+        *out = espi_with_messages_s(p, finish_s, messages * espi_message_s(p));
+    return st;
+}

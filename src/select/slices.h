@@ -42,4 +42,10 @@ esp_status espi_messages(const struct esp_plan *plan, double size_bytes,
 double espi_with_messages_s(const struct esp_platform *p, double finish_s,
                             double messages_s);
 
+/* The same of a plan as it is, which is through by finish_s. ESP_ENOMEM is the only
+ * failure. */
+esp_status espi_plan_with_messages_s(const struct esp_platform *p,
+                                     const struct esp_plan *plan, double finish_s,
+                                     double *out);
+
 #endif

@@ -281,6 +281,11 @@ static esp_status clustered(const struct espi_task *task, struct esp_plan *plan,
     return run_with(task, plan, err, run_clustered);
 }
 
+static const struct espi_algo_use basic_uses[] = {
+    {.use = ESPI_USE_LAST},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_basic_sa = {
     .name = "basic-sa",
     .family = "anneal",
@@ -291,7 +296,13 @@ const struct espi_algo espi_algo_basic_sa = {
     .complexity = "O(depth degree) a tree",
     .summary = "one simulated annealing, from Mateescu's tree",
     .options = options,
+    .uses = basic_uses,
     .run = basic,
+};
+
+static const struct espi_algo_use driver_uses[] = {
+    {.use = ESPI_USE_LAST},
+    {.use = 0},
 };
 
 const struct espi_algo espi_algo_driver_sa = {
@@ -304,10 +315,12 @@ const struct espi_algo espi_algo_driver_sa = {
     .complexity = "O(depth degree) a tree, 2000 a host",
     .summary = "annealing from random trees, then from the good ones",
     .options = options,
+    .uses = driver_uses,
     .run = driver,
 };
 
 static const struct espi_algo_use clustered_uses[] = {
+    {.use = ESPI_USE_LAST},
     {.use = ESPI_USE_ADVISOR_SEARCH, .set = {{OPTION_EVALUATIONS, 300}}, .n_set = 1},
     {.use = 0},
 };

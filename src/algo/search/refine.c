@@ -192,6 +192,7 @@ static const struct espi_algo_use uses[] = {
      .set = {{OPTION_OBJECTIVE, FINISH}},
      .n_set = 1,
      .work = 1 + OPTION_WORK},
+    {.use = ESPI_USE_LAST},
     {.use = ESPI_USE_QUICK,
      .set = {{OPTION_OBJECTIVE, FINISH}, {OPTION_WORK, 1000}},
      .n_set = 2},

@@ -468,6 +468,7 @@ const struct command cli_command_advise = {
              .letter = 'a',
              .kind = CLI_STRING,
              .value = "NAME",
+             .names = CLI_NAMES_ALGO,
              .help = "Plan by this algorithm, in one piece, instead of the best of "
                      "several."},
             {.name = "budget",

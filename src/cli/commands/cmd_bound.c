@@ -72,10 +72,24 @@ static void add_makespan_json(json_t *json, const struct cli_question *q,
     cli_json_real(json, "makespan_s", espi_round_digits(b->makespan_s, DIGITS));
 }
 
+/* How near some plan comes; null where only the figure is known, of operations other than
+ * broadcasts. */
+static void add_proof_json(json_t *json, const struct esp_bound *b, bool is_known)
+{
+    cli_json_real(json, "reached_Bps", is_known ? b->reached_Bps : NAN);
+    cli_json_real(json, "gap", is_known ? b->gap : NAN);
+    json_object_set_new(json, "exact", json_boolean(b->exact));
+    json_object_set_new(json, "reachable",
+                        is_known ? json_boolean(b->reachable) : json_null());
+    json_object_set_new(json, "trees", is_known ? json_integer(b->n_trees) : json_null());
+}
+
+/* The same keys for every operation. */
 static int print_bound_json(const struct cli_question *q, const struct esp_bound *b)
 {
     json_t *json = json_object(), *bottleneck = json_object();
 
+    json_object_set_new(json, "op", json_string(esp_op_name(q->request.op)));
     json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
     cli_json_real(json, "throughput_Bps", espi_round_digits(b->throughput_Bps, DIGITS));
     struct esp_rate_range range;
@@ -89,11 +103,7 @@ static int print_bound_json(const struct cli_question *q, const struct esp_bound
     cli_json_real(json, "slices_per_s", espi_round_digits(b->slices_per_s, DIGITS));
     cli_json_real(json, "slice_bytes", b->slice_bytes);
     cli_json_real(json, "solve_s", b->solve_s);
-    cli_json_real(json, "reached_Bps", b->reached_Bps);
-    cli_json_real(json, "gap", b->gap);
-    json_object_set_new(json, "exact", json_boolean(b->exact));
-    json_object_set_new(json, "reachable", json_boolean(b->reachable));
-    json_object_set_new(json, "trees", json_integer(b->n_trees));
+    add_proof_json(json, b, q->request.op == ESP_OP_BCAST);
     json_object_set_new(bottleneck, "resources", resources_json(b));
     json_object_set_new(bottleneck, "cut", cut_json(q, b));
     json_object_set_new(json, "bottleneck", bottleneck);
@@ -276,24 +286,6 @@ static int print_text(const struct cli_question *q, const struct esp_bound *b)
 
 /* ---- operations other than broadcast: the figure alone ---- */
 
-static int print_figure_json(const struct cli_question *q, const struct esp_bound *b)
-{
-    json_t *json = json_object(), *bottleneck = json_object();
-
-    json_object_set_new(json, "op", json_string(esp_op_name(q->request.op)));
-    json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
-    cli_json_real(json, "throughput_Bps", espi_round_digits(b->throughput_Bps, DIGITS));
-    cli_json_real(json, "slices_per_s", espi_round_digits(b->slices_per_s, DIGITS));
-    cli_json_real(json, "slice_bytes", b->slice_bytes);
-    cli_json_real(json, "solve_s", b->solve_s);
-    json_object_set_new(json, "exact", json_boolean(b->exact));
-    json_object_set_new(bottleneck, "resources", json_array());
-    json_object_set_new(bottleneck, "cut", json_array());
-    add_makespan_json(json, q, b);
-    json_object_set_new(json, "bottleneck", bottleneck);
-    return cli_print_json(json);
-}
-
 static int print_figure(const struct cli_question *q, const struct esp_bound *b)
 {
     const struct esp_request *r = &q->request;
@@ -321,9 +313,9 @@ static int print_answer(const struct cli_question *q, const struct esp_bound *b)
 {
     bool json = cli_has(q->args, "json");
 
-    if (q->request.op == ESP_OP_BCAST)
-        return json ? print_bound_json(q, b) : print_text(q, b);
-    return json ? print_figure_json(q, b) : print_figure(q, b);
+    if (json)
+        return print_bound_json(q, b);
+    return q->request.op == ESP_OP_BCAST ? print_text(q, b) : print_figure(q, b);
 }
 
 static int answer_bound(struct cli_question *q)

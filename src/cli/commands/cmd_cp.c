@@ -409,6 +409,7 @@ const struct command cli_command_cp = {
             {.name = "root",
              .kind = CLI_STRING,
              .value = "NODE",
+             .names = CLI_NAMES_HOST,
              .help = "What this host is called in the platform; without it, its name."},
             {.name = "plan",
              .kind = CLI_FILE,

@@ -516,6 +516,7 @@ const struct command cli_command_info = {
              .letter = 'r',
              .kind = CLI_STRING,
              .value = "NODE",
+             .names = CLI_NAMES_HOST,
              .help = "Check that this node, by name or number, reaches every host; if "
                      "not, say which it does not reach and exit with 3."},
             {.name = "hosts",

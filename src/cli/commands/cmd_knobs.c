@@ -57,7 +57,13 @@ static int print_table(const struct espi_knob *knobs, int n)
     }
     int bad = cli_table_print(&t, stdout, 0);
     cli_table_done(&t);
-    return bad ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
+    if (bad)
+        return cli_error(CLI_FAILED, "out of memory");
+    for (int i = 0; i < n; i++) {
+        printf("\n%s%s%s\n  ", cli_bold(stdout), knobs[i].name, cli_plain(stdout));
+        cli_wrap(stdout, knobs[i].help, 2, 2, cli_term_width());
+    }
+    return cli_flush_stdout();
 }
 
 /* A value that the shim would refuse is refused here, too. */

@@ -292,6 +292,7 @@ const struct command cli_command_plan = {
              .letter = 'a',
              .kind = CLI_STRING,
              .value = "NAME",
+             .names = CLI_NAMES_ALGO,
              .fallback = "auto",
              .help = "The algorithm, perhaps with options: NAME:option=value,... "
                      "('espalier algorithms' lists them)."},

@@ -314,6 +314,7 @@ const struct command cli_command_run = {
              .letter = 'a',
              .kind = CLI_STRING,
              .value = "NAME",
+             .names = CLI_NAMES_ALGO,
              .help = "The algorithm that plans; without it, auto. "
                      "auto, and those that solve linear programs, plan before the "
                      "program starts, for the root and the size below, as 'espalier "
@@ -334,6 +335,7 @@ const struct command cli_command_run = {
              .letter = 'r',
              .kind = CLI_STRING,
              .value = "NODE",
+             .names = CLI_NAMES_HOST,
              .help = "The root of that plan; without it the node of rank 0, which is the "
                      "first of --hosts or the platform's first host."},
             {.name = "shared",

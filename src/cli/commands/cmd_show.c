@@ -283,6 +283,7 @@ const struct command cli_command_show = {
              .letter = 'a',
              .kind = CLI_STRING,
              .value = "NAME",
+             .names = CLI_NAMES_ALGO,
              .help =
                  "Without a plan: the algorithm that makes one, instead of auto. May be "
                  "given more than once."},

@@ -458,6 +458,7 @@ const struct command cli_command_simulate = {
              .letter = 'r',
              .kind = CLI_STRING,
              .value = "NODE",
+             .names = CLI_NAMES_HOST,
              .help = "With --native: the root, by name or number; without it, the first "
                      "host."},
             {.name = "fanout",

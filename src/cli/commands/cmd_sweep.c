@@ -498,6 +498,7 @@ const struct command cli_command_sweep = {
              .letter = 'a',
              .kind = CLI_STRING,
              .value = "NAME",
+             .names = CLI_NAMES_ALGO,
              .help = "The algorithm that plans, as with 'espalier run'."},
             {.name = "hosts",
              .kind = CLI_STRING,

@@ -239,6 +239,7 @@ const struct command cli_command_tune = {
              .letter = 'r',
              .kind = CLI_STRING,
              .value = "NODE",
+             .names = CLI_NAMES_HOST,
              .help = "The host that rank 0 has to be on; without it, any. Rank 0 is the "
                      "root of calls that have one."},
             {.name = "orders",

@@ -14,6 +14,7 @@ extern const char *const cli_op_names[];
      .letter = 'r',                                                                      \
      .kind = CLI_STRING,                                                                 \
      .value = "NODE",                                                                    \
+     .names = CLI_NAMES_HOST,                                                            \
      .help = "The host that has the message, or that collects it, by name or number; "   \
              "without it, the first host of the platform."},                             \
         {.name = "op",                                                                   \
@@ -24,6 +25,7 @@ extern const char *const cli_op_names[];
          .help = "What is to be done."},                                                 \
     {                                                                                    \
         .name = "targets", .kind = CLI_STRING, .value = "NODE,...",                      \
+        .names = CLI_NAMES_HOST,                                                         \
         .help = "The hosts that a multicast or scatter is for, or that take part in a "  \
                 "gather or reduce: names or numbers, @FILE with a list of them, or a "   \
                 "share such as 50% of the hosts, drawn by --seed. Without it, all "      \

@@ -1,6 +1,8 @@
 /* Bash completion from the tables. The script stands on its own: it needs neither the
- * bash-completion package nor the program at completion time. */
-#include "cli/command.h"
+ * bash-completion package nor, but for the hosts of a platform that is named before, the
+ * program at completion time. Names out of a file may hold what a shell would run: only
+ * those are offered that are plain words. */
+#include "cli/printing/completion.h"
 
 /* A command in the script: "info", or "generate tiers". */
 static void print_path(FILE *out, const struct command *c)
@@ -69,10 +71,11 @@ static void print_value_cases(FILE *out, const struct command *c)
         fputs(") value=1", out);
         if (o->kind == CLI_FILE)
             fputs(" files=1", out);
-        if (o->kind == CLI_CHOICE) {
+        if (o->names == CLI_NAMES_HOST)
+            fputs(" hosts=1", out);
+        if (cli_knows_values(o)) {
             fputs(" words='", out);
-            for (int k = 0; o->choices[k]; k++)
-                fprintf(out, "%s%s", k ? " " : "", o->choices[k]);
+            cli_put_values(out, o);
             fputc('\'', out);
         }
         fputs(" ;;\n", out);
@@ -118,11 +121,22 @@ static void print_word_case(FILE *out, const struct command *c)
 void cli_write_completion_bash(FILE *out)
 {
     fputs("# bash completion for espalier, made by 'espalier completion bash'\n"
+          "# of the platform that is named in the line\n"
+          "_espalier_hosts() {\n"
+          "    local word\n"
+          "    for word in \"${COMP_WORDS[@]:2}\"; do\n"
+          "        [[ -f $word ]] || continue\n"
+          "        espalier info --hosts -- \"$word\" 2> /dev/null && return\n"
+          "    done\n"
+          "}\n"
           "_espalier() {\n"
           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local cmd= i words= options= files= value=\n"
-          "    # '=' is a word of its own in --name=value\n"
+          "    local cmd= i words= options= files= value= hosts= before=\n"
+          "    # '=' is a word of its own in --name=value, unless the user's settings\n"
+          "    # make it a part of one\n"
           "    if [[ $cur == = ]]; then cur=\n"
+          "    elif [[ $cur == --*=* ]]; then\n"
+          "        prev=${cur%%=*} before=${cur%%=*}= cur=${cur#*=}\n"
           "    elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
           "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
           "        case \"$cmd ${COMP_WORDS[i]}\" in\n",
@@ -148,14 +162,24 @@ void cli_write_completion_bash(FILE *out)
           "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
           "        return\n"
           "    fi\n"
+          "    if [[ -n $value && $cur == *,* && -n $words$hosts ]]; then\n"
+          "        before=$before${cur%,*}, cur=${cur##*,}\n"
+          "    fi\n"
           "    [[ -n $words ]] &&\n"
           "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+          "    if [[ -n $hosts ]]; then\n"
+          "        while IFS= read -r i; do\n"
+          "            [[ $i == \"$cur\"* && ! $i =~ [^A-Za-z0-9._:/-] ]] &&\n"
+          "                COMPREPLY+=(\"$i\")\n"
+          "        done < <(_espalier_hosts)\n"
+          "    fi\n"
           "    if [[ -n $files ]]; then\n"
           "        compopt -o filenames 2> /dev/null\n"
           "        local found\n"
           "        mapfile -t found < <(compgen -f -- \"$cur\")\n"
           "        COMPREPLY+=(\"${found[@]}\")\n"
           "    fi\n"
+          "    [[ -n $before ]] && COMPREPLY=(\"${COMPREPLY[@]/#/$before}\")\n"
           "}\n"
           "complete -F _espalier espalier\n",
           out);

@@ -1,5 +1,5 @@
 /* Completion for fish, from the tables, as lines of `complete`. */
-#include "cli/command.h"
+#include "cli/printing/completion.h"
 
 /* In single quotes of the shell. */
 static void put_single(FILE *out, const char *text)
@@ -36,10 +36,11 @@ static void put_option(FILE *out, const struct command *c, const struct cli_opti
         fputs(" -r -F", out);
     else if (o->kind != CLI_FLAG)
         fputs(" -x", out);
-    if (o->kind == CLI_CHOICE) {
+    if (o->names == CLI_NAMES_HOST)
+        fputs(" -a '(__espalier_hosts)'", out);
+    else if (cli_knows_values(o)) {
         fputs(" -a '", out);
-        for (int i = 0; o->choices[i]; i++)
-            fprintf(out, "%s%s", i ? " " : "", o->choices[i]);
+        cli_put_values(out, o);
         fputc('\'', out);
     }
     fputs(" -d ", out);
@@ -94,6 +95,13 @@ static void put_command(FILE *out, const struct command *c)
 void cli_write_completion_fish(FILE *out)
 {
     fputs("# fish completion for espalier, made by 'espalier completion fish'\n"
+          "# of the platform that is named in the line\n"
+          "function __espalier_hosts\n"
+          "    for word in (commandline -opc)[3..-1]\n"
+          "        test -f $word; or continue\n"
+          "        espalier info --hosts -- $word 2> /dev/null; and return\n"
+          "    end\n"
+          "end\n"
           "complete -c espalier -f\n",
           out);
     for (const struct command *const *c = cli_commands(); *c; c++) {

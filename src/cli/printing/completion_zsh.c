@@ -1,7 +1,7 @@
 /* Completion for zsh, from the tables: a list of commands, and _arguments of each. */
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/printing/completion.h"
 
 /* A text in single quotes, where what stands before a ':' or in brackets would count. */
 static void put_plain(FILE *out, const char *text)
@@ -38,8 +38,13 @@ static void put_option_spec(FILE *out, const struct cli_option *o, const char *d
         fputc(':', out);
         if (o->kind == CLI_FILE)
             fputs("_files", out);
-        else if (o->kind == CLI_CHOICE)
-            put_choices(out, o->choices);
+        else if (o->names == CLI_NAMES_HOST)
+            fputs("_sequence _espalier_hosts", out);
+        else if (cli_knows_values(o)) {
+            fputs(o->kind == CLI_CHOICE ? "(" : "_sequence compadd - ", out);
+            cli_put_values(out, o);
+            fputs(o->kind == CLI_CHOICE ? ")" : "", out);
+        }
     }
     fputc('\'', out);
 }
@@ -104,6 +109,17 @@ void cli_write_completion_zsh(FILE *out)
         "#compdef espalier\n# zsh completion for espalier, made by 'espalier completion "
         "zsh'\n\n",
         out);
+    fputs("# of the platform that is named in the line\n"
+          "_espalier_hosts() {\n"
+          "    local word; local -a hosts\n"
+          "    for word in $words; do\n"
+          "        [[ -f $word ]] || continue\n"
+          "        hosts=(${(f)\"$(espalier info --hosts -- $word 2> /dev/null)\"})\n"
+          "        ((#hosts)) && { compadd \"$@\" -a hosts; return }\n"
+          "    done\n"
+          "    return 1\n"
+          "}\n\n",
+          out);
     for (const struct command *const *c = cli_commands(); *c; c++)
         if ((*c)->group != CLI_GROUP_HIDDEN && (*c)->children)
             put_family(out, *c);

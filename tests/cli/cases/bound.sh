@@ -56,3 +56,6 @@ espalier generate random --nodes 40 --seed 3 -o r.json
 espalier bound r.json --gap 0.2 --json | grep exact
 
 espalier bound r.json --gap 0.2 | grep reached | sed 's/reached .*less/reached LESS/'
+
+# the same keys for every operation
+for op in bcast multicast scatter gather allgather reduce allreduce reduce-scatter; do espalier bound p.json --op $op --json | grep -o '^  "[a-z_A-Z]*"' | tr -d ' \n'; echo; done | sort | uniq -c | awk '{ print $1 }'
