@@ -39,7 +39,7 @@ struct agent {
     struct espi_copy_message checked; /* message of the tags below */
     unsigned char *tags;
     uint32_t n_tags;
-    double reported_s, patience_s;
+    double reported_s, heard_s, patience_s;
 };
 
 /* ---- what it says ---- */
@@ -73,6 +73,16 @@ static void refuse_order(struct agent *a, const char *what)
     struct esp_err err;
     espi_err_fill(&err, ESP_EINPUT, "the agent was sent %s", what);
     give_up(a, &err);
+}
+
+/* While it is at something that takes long. */
+static void show_life(struct agent *a)
+{
+    double now_s = espi_now_s();
+    if (now_s - a->reported_s < ESPI_COPY_REPORT_S)
+        return;
+    a->reported_s = now_s;
+    say(a, ESPI_FROM_ALIVE, NULL);
 }
 
 /* How far it is, and which streams going out do not move. */
@@ -247,6 +257,14 @@ static void on_stop(struct agent *a, struct espi_wire_in *r)
     espi_runner_done(&a->runner);
 }
 
+static esp_status move_and_show_life(void *self, const struct espi_copy_message *m,
+                                     int keeps, uint64_t at, void *data, size_t bytes,
+                                     struct esp_err *err)
+{
+    show_life(self);
+    return move_message(self, m, keeps, at, data, bytes, err);
+}
+
 static void on_check(struct agent *a, struct espi_wire_in *r)
 {
     unsigned char key[ESPI_SECRET_BYTES], digest[ESPI_DIGEST_BYTES];
@@ -266,7 +284,7 @@ static void on_check(struct agent *a, struct espi_wire_in *r)
         memcpy(set, blocks, bytes);
     a->n_tags = set ? espi_set_count(set, a->checked.n_blocks) : 0;
     a->tags = espi_malloc((size_t)a->n_tags * ESPI_TAG_BYTES + 1);
-    struct espi_copy_disk disk = disk_of(a);
+    struct espi_copy_disk disk = {a, move_and_show_life};
     int failed =
         !set || !a->tags || espi_runner_tags(&disk, &a->checked, key, set, a->tags);
     if (!failed) {
@@ -357,6 +375,8 @@ static void obey_order(struct agent *a, int type, struct espi_wire_in *r)
     case ESPI_TO_FINISH:
         on_finish(a, r);
         break;
+    case ESPI_TO_ALIVE:
+        break;
     case ESPI_TO_QUIT:
         a->is_over = 1;
         break;
@@ -369,6 +389,7 @@ static void listen_to_control(struct agent *a)
 {
     struct espi_wire_in body;
     int type, more, gone = espi_control_read(&a->control);
+    a->heard_s = espi_now_s();
     while (!a->is_over && (more = espi_control_next(&a->control, &type, &body)) != 0) {
         if (more < 0)
             refuse_order(a, "what is no message");
@@ -376,6 +397,15 @@ static void listen_to_control(struct agent *a)
             obey_order(a, type, &body);
     }
     a->is_over |= gone != 0;
+}
+
+/* Whoever gave the orders is gone, or cannot be heard, though nothing told the launcher:
+ * nobody but us can make room for the next copy. */
+static void look_for_job(struct agent *a)
+{
+    if (a->patience_s > 0 &&
+        espi_now_s() - a->heard_s > ESPI_COPY_ORPHAN_TIMES * a->patience_s)
+        a->failed = a->is_over = 1;
 }
 
 /* ---- all of it ---- */
@@ -431,6 +461,7 @@ int espi_agent_serve(int in, int out, const struct espi_agent_options *options)
         if (a.is_going && !a.is_over)
             step_run(&a);
         report(&a);
+        look_for_job(&a);
     }
     int code = a.failed;
     end_agent(&a);

@@ -18,6 +18,7 @@ enum espi_control_type {
     ESPI_TO_OPEN,   /* block: the manifest, or empty where message 0 is it */
     ESPI_TO_FINISH, /* 64 size of a stream */
     ESPI_TO_QUIT,   /* - */
+    ESPI_TO_ALIVE,  /* -: the job goes on */
     /* from an agent */
     ESPI_FROM_HELLO = 64, /* 32 version, port */
     ESPI_FROM_READY,      /* 32 run */
@@ -29,6 +30,7 @@ enum espi_control_type {
     ESPI_FROM_OPENED,     /* 8 is there anything of an earlier copy? */
     ESPI_FROM_FINISHED,   /* - */
     ESPI_FROM_FAILED,     /* text */
+    ESPI_FROM_ALIVE,      /* -: it is at it */
 };
 
 enum {

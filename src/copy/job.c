@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -180,11 +181,23 @@ static esp_status send_data(struct espi_copy_job *job, struct esp_err *err)
     return status ? status : deliver(job, err);
 }
 
+/* Hosts are listened to while nothing comes. -1: interrupted. */
+static int wait_for_stream(struct espi_copy_job *job)
+{
+    struct pollfd fd = {.fd = job->stream, .events = POLLIN};
+    while (poll(&fd, 1, 0) == 0)
+        if (espi_copy_look(job))
+            return -1;
+    return 0;
+}
+
 /* Fills the segment, unless the stream ends before. */
 static esp_status read_segment(struct espi_copy_job *job, struct esp_err *err)
 {
     job->segment_bytes = 0;
     while (job->segment_bytes < ESPI_COPY_SEGMENT_BYTES) {
+        if (wait_for_stream(job))
+            return espi_err(err, ESP_EIO, "interrupted");
         ssize_t n = read(job->stream, job->segment + job->segment_bytes,
                          ESPI_COPY_SEGMENT_BYTES - job->segment_bytes);
         if (n < 0 && errno == EINTR &&

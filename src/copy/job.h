@@ -99,6 +99,8 @@ struct espi_copy_job {
     char *segment;
     size_t segment_bytes;
     double start_s, shown_s;
+    double looked_s,
+        said_s; /* when it last heard hosts out, and told them that it lives */
 };
 
 /* Does all of it. ESP_OK also when some hosts do not have it (their state says so). */
@@ -123,6 +125,8 @@ void espi_copy_end_agents(struct espi_copy_job *job);
  */
 void espi_copy_tell(struct espi_copy_job *job, struct espi_copy_host *h,
                     enum espi_control_type type, struct espi_wire_out *body, int awaited);
+/* Where it takes long until the next look: tells agents that the job goes on. */
+void espi_copy_show_life(struct espi_copy_job *job);
 /* Takes in what comes, and lets the root's run go on; returns after a while at most. -1:
  * interrupted. */
 int espi_copy_look(struct espi_copy_job *job);

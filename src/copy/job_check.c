@@ -51,6 +51,7 @@ static esp_status make_own_tags(struct checking *c, struct esp_err *err)
         size_t bytes;
         if (!espi_set_has(c->set, b))
             continue;
+        espi_copy_show_life(c->job);
         uint64_t at = espi_block_at(m, b, &bytes);
         status = c->job->disk.move(c->job->disk.self, m, 0, at, block, bytes, err);
         if (!status && espi_tagger_tag(tagger, b, block, bytes,

@@ -95,6 +95,8 @@ static void hear(struct espi_copy_job *job, struct espi_copy_host *h, int type,
         espi_copy_lose(job, h, "%s", why);
         return;
     }
+    if (type == ESPI_FROM_ALIVE)
+        return;
     if (type == ESPI_FROM_PROGRESS) {
         on_progress(job, h, r);
         return;
@@ -157,12 +159,38 @@ static void step_root(struct espi_copy_job *job)
     job->root_is_going = 0;
 }
 
+void espi_copy_show_life(struct espi_copy_job *job)
+{
+    double now_s = espi_now_s();
+    if (now_s - job->said_s < ESPI_COPY_LIFE_SHARE * job->options.patience_s)
+        return;
+    job->said_s = now_s;
+    for (int i = 0; i < job->n_hosts; i++)
+        if (espi_copy_is_alive(&job->host[i]) &&
+            espi_control_send(&job->host[i].control, ESPI_TO_ALIVE, NULL))
+            espi_copy_lose(job, &job->host[i], "its agent is gone");
+}
+
+/* While we did not listen (stopped, or busy) nobody can have been heard. */
+static void forgive_own_pause(struct espi_copy_job *job)
+{
+    double now_s = espi_now_s(), pause_s = now_s - job->looked_s;
+    for (int i = 0; job->looked_s > 0 && i < job->n_hosts; i++) {
+        struct espi_copy_host *h = &job->host[i];
+        if (pause_s > 2 * 1e-3 * NAP_MS)
+            h->heard_s = fmin(h->heard_s + pause_s, now_s);
+    }
+    job->looked_s = now_s;
+}
+
 int espi_copy_look(struct espi_copy_job *job)
 {
     struct pollfd *fd = ESPI_NEW(struct pollfd, 2 * job->n_hosts + 1);
     int busy = 0;
     if (!fd)
         return -1;
+    forgive_own_pause(job);
+    espi_copy_show_life(job);
     if (job->root_is_going) {
         step_root(job);
         busy = job->runner.is_busy || !job->root_is_going;
@@ -195,12 +223,26 @@ static int count_awaited(const struct espi_copy_job *job)
     return n;
 }
 
+/* Who reads its blocks again says all the time that it is at it. */
+static void lose_silent_checkers(struct espi_copy_job *job)
+{
+    double now_s = espi_now_s();
+    for (int i = 0; i < job->n_hosts; i++) {
+        struct espi_copy_host *h = &job->host[i];
+        if (h->awaited == ESPI_FROM_CHECKED &&
+            now_s - h->heard_s > job->options.patience_s)
+            espi_copy_lose(job, h, "nothing was heard of it for %.0f s",
+                           job->options.patience_s);
+    }
+}
+
 esp_status espi_copy_await(struct espi_copy_job *job, double limit_s, struct esp_err *err)
 {
     double until_s = espi_now_s() + limit_s;
     while (count_awaited(job) > 0) {
         if (espi_copy_look(job))
             return espi_err(err, ESP_EIO, "interrupted");
+        lose_silent_checkers(job);
         if (espi_now_s() < until_s)
             continue;
         for (int i = 0; i < job->n_hosts; i++)

@@ -137,7 +137,7 @@ static void prune_folder(struct pruning *p, int fd)
     closedir(dir);
 }
 
-static esp_status prune(struct espi_store *s, struct esp_err *err)
+static esp_status prune_build(struct espi_store *s, struct esp_err *err)
 {
     struct pruning p = {.m = s->m, .sorted = espi_manifest_sort(s->m)};
     int fd = espi_open_beneath(s->folder, s->build_name, O_RDONLY | O_DIRECTORY, 0);
@@ -159,7 +159,7 @@ esp_status espi_store_take_build(struct espi_store *s, int resume, struct esp_er
         return status;
     s->had_before = resume;
     if (resume)
-        return prune(s, err);
+        return prune_build(s, err);
     espi_empty_folder(s->build);
     return ESP_OK;
 }

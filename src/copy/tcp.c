@@ -287,10 +287,13 @@ static int look_at_queue(struct tcp_end *e, double now_s)
 
 int espi_tcp_stuck(struct espi_tcp *t, double for_s, uint32_t *numbers, int n)
 {
-    double now_s = espi_now_s();
+    double now_s = espi_now_s(), pause_s = now_s - t->looked_s;
     int found = 0;
+    t->looked_s = now_s;
     for (int s = 0; s < t->n_ends; s++) {
         struct tcp_end *e = &t->end[s];
+        if (pause_s > 0.5 * for_s) /* rounding: it is we who did not move */
+            e->moved_s = now_s;
         if (!t->part->peer[s].is_out || !look_at_queue(e, now_s))
             continue;
         if (now_s - e->moved_s > for_s && found < n)

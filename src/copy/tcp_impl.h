@@ -63,7 +63,8 @@ struct espi_tcp {
     struct tcp_end *end; /* by stream */
     struct tcp_caller caller[ESPI_CALLERS_MAX];
     uint64_t moved;
-    double until_s; /* no message is looked for after that */
+    double until_s;  /* no message is looked for after that */
+    double looked_s; /* when it last looked for streams that are stuck */
 };
 
 /* The number comes with the events of the descriptor; -1: it cannot be watched. */

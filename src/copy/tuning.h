@@ -46,6 +46,21 @@ enum { ESPI_COPY_TURN_BYTES = 1 << 20 };
  * chosen on: not measured */
 #define ESPI_COPY_REPORT_S 0.25
 
+/* An agent that hears nothing for so many times the patience ends.
+ * unit: times
+ * trades: larger, agents whose root is cut off stay, and keep others from the folder;
+ * smaller, a root that is stopped or busy for a while loses them
+ * shown by: tests/copy/campaign
+ * chosen on: not measured */
+enum { ESPI_COPY_ORPHAN_TIMES = 8 };
+
+/* How often agents are told that the job goes on.
+ * unit: times the patience
+ * trades: larger, fewer signs of life until they give the job up; smaller, more messages
+ * shown by: tests/copy/campaign
+ * chosen on: not measured */
+#define ESPI_COPY_LIFE_SHARE 0.5
+
 /* Up to so many files and folders the disk is waited for one by one.
  * unit: files
  * trades: larger, many waits for the disk; smaller, a copy waits for what others write

@@ -40,8 +40,8 @@ static int native_barrier(const struct espi_work *w, const struct espi_manner *h
 }
 
 static const struct espi_work_kind barrier_kind = {
-    sizeof(struct task), "barrier",     "ibarrier",    begin_barrier,
-    end_barrier,         clear_barrier, barrier_needs, native_barrier};
+    sizeof(struct task), "ibarrier",    begin_barrier, end_barrier,
+    clear_barrier,       barrier_needs, native_barrier};
 
 int espi_barrier(MPI_Comm comm, const struct espi_manner *how)
 {

@@ -1,9 +1,20 @@
-/* What the tables of Fortran's names share; only where its Fortran does not get to us
- * through the C names. */
+/* What the tables of Fortran's names share; most of it only where its Fortran does not
+ * get to us through the C names. */
 #ifndef ESPI_MPI_HOOKS_FORTRAN_H
 #define ESPI_MPI_HOOKS_FORTRAN_H
 
 #include "mpi/work.h"
+
+#define UNWRAP(...) __VA_ARGS__
+
+#define ONE(symbol, params, call)                                                        \
+    void symbol(UNWRAP params, int *ierror);                                             \
+    void symbol(UNWRAP params, int *ierror)                                              \
+    {                                                                                    \
+        int code = call;                                                                 \
+        if (ierror)                                                                      \
+            *ierror = code;                                                              \
+    }
 
 #ifdef OPEN_MPI
 
@@ -30,8 +41,6 @@ __attribute__((unused)) static void *c_address(void *at)
 }
 
 _Static_assert(_Generic((MPI_Fint)0, int : 1, default : 0), "counts need no conversion");
-
-#define UNWRAP(...) __VA_ARGS__
 
 #define BARRIER_LIST MPI_Fint *comm
 #define BCAST_LIST                                                                       \
@@ -72,15 +81,6 @@ _Static_assert(_Generic((MPI_Fint)0, int : 1, default : 0), "counts need no conv
     c_address(from), c_address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), C_COMM
 #define REDUCE_SCATTER_ARGS                                                              \
     c_address(from), c_address(to), counts, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), C_COMM
-
-#define ONE(symbol, params, call)                                                        \
-    void symbol(UNWRAP params, int *ierror);                                             \
-    void symbol(UNWRAP params, int *ierror)                                              \
-    {                                                                                    \
-        int code = call;                                                                 \
-        if (ierror)                                                                      \
-            *ierror = code;                                                              \
-    }
 
 /* As compilers spell the name, and for mpi_f08. */
 #define ALL(name, NAME, params, call)                                                    \

@@ -1,6 +1,6 @@
 /* The collectives that the shim takes, by their Fortran names, which lead to our C names.
  * Open MPI's Fortran calls PMPI_* directly; MPICH's gets to us through the C names, but
- * for one. */
+ * for a few. */
 #include "mpi/hooks_fortran.h"
 
 #pragma GCC visibility push(default)
@@ -24,7 +24,7 @@ ALL(reduce_scatter_block, REDUCE_SCATTER_BLOCK, (ALLREDUCE_LIST),
 
 #else
 
-/* The one of them that calls PMPI_*. */
+/* Of mpi_f08 those that have no buffer call PMPI_*. */
 void mpi_barrier_f08_(MPI_Fint *comm, int *ierror);
 void mpi_barrier_f08_(MPI_Fint *comm, int *ierror)
 {

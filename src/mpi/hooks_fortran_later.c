@@ -1,7 +1,13 @@
 /* Their non-blocking kin, by their Fortran names. */
 #include "mpi/hooks_fortran.h"
 
-#ifdef OPEN_MPI
+/* A call that gives a request, `made`. */
+#define GIVING(call)                                                                     \
+    ({                                                                                   \
+        MPI_Request made = MPI_REQUEST_NULL;                                             \
+        int code_ = call;                                                                \
+        give_request(code_, made, request);                                              \
+    })
 
 static int give_request(int code, MPI_Request made, MPI_Fint *request)
 {
@@ -10,16 +16,23 @@ static int give_request(int code, MPI_Request made, MPI_Fint *request)
     return code;
 }
 
-#define LATER(name, NAME, params, call)                                                  \
-    ALL(name, NAME, (UNWRAP params, MPI_Fint * request), ({                              \
-            MPI_Request made = MPI_REQUEST_NULL;                                         \
-            int code_ = call;                                                            \
-            give_request(code_, made, request);                                          \
-        }))
+static int free_op(MPI_Fint *op)
+{
+    MPI_Op freed = PMPI_Op_f2c(*op);
+    int code = MPI_Op_free(&freed);
+    if (code == MPI_SUCCESS)
+        *op = PMPI_Op_c2f(freed);
+    return code;
+}
 
 #pragma GCC visibility push(default)
 
 /* clang-format off */
+#ifdef OPEN_MPI
+
+#define LATER(name, NAME, params, call)                                                  \
+    ALL(name, NAME, (UNWRAP params, MPI_Fint * request), GIVING(call))
+
 LATER(ibarrier, IBARRIER, (BARRIER_LIST), MPI_Ibarrier(BARRIER_ARGS, &made))
 LATER(ibcast, IBCAST, (BCAST_LIST), MPI_Ibcast(BCAST_ARGS, &made))
 LATER(iscatter, ISCATTER, (ROOTED_LIST), MPI_Iscatter(ROOTED_ARGS, &made))
@@ -32,19 +45,16 @@ LATER(ireduce_scatter, IREDUCE_SCATTER, (REDUCE_SCATTER_LIST),
       MPI_Ireduce_scatter(REDUCE_SCATTER_ARGS, &made))
 LATER(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK, (ALLREDUCE_LIST),
       MPI_Ireduce_scatter_block(ALLREDUCE_ARGS, &made))
-
-static int free_op(MPI_Fint *op)
-{
-    MPI_Op freed = PMPI_Op_f2c(*op);
-    int code = MPI_Op_free(&freed);
-    if (code == MPI_SUCCESS)
-        *op = PMPI_Op_c2f(freed);
-    return code;
-}
-
 ALL(op_free, OP_FREE, (MPI_Fint *op), free_op(op))
+
+#else
+
+/* Those of mpi_f08 that call PMPI_*. */
+ONE(mpi_ibarrier_f08_, (MPI_Fint *comm, MPI_Fint *request),
+    GIVING(MPI_Ibarrier(PMPI_Comm_f2c(*comm), &made)))
+ONE(mpi_op_free_f08_, (MPI_Fint *op), free_op(op))
+
+#endif
 /* clang-format on */
 
 #pragma GCC visibility pop
-
-#endif

@@ -182,11 +182,11 @@ static void reduce_needs(struct espi_work *w, struct espi_needs *needs)
 }
 
 static const struct espi_work_kind reduce_kind = {
-    sizeof(struct task), "reduce",     "ireduce",    begin_reduce,
-    end_reduce,          clear_reduce, reduce_needs, native_reduce};
+    sizeof(struct task), "ireduce",    begin_reduce, end_reduce,
+    clear_reduce,        reduce_needs, native_reduce};
 static const struct espi_work_kind allreduce_kind = {
-    sizeof(struct task), "allreduce",  "iallreduce", begin_reduce,
-    end_reduce,          clear_reduce, reduce_needs, native_allreduce};
+    sizeof(struct task), "iallreduce", begin_reduce,    end_reduce,
+    clear_reduce,        reduce_needs, native_allreduce};
 
 static int make_call(struct task *t, const struct espi_manner *how)
 {

@@ -235,8 +235,8 @@ static int end_scatter(struct espi_work *w)
 }
 
 static const struct espi_work_kind scatter_kind = {
-    sizeof(struct task), "scatter",   "iscatter",  begin_scatter,
-    end_scatter,         clear_parts, parts_needs, native_scatter};
+    sizeof(struct task), "iscatter",  begin_scatter, end_scatter,
+    clear_parts,         parts_needs, native_scatter};
 
 /* ---- gather ---- */
 
@@ -284,8 +284,8 @@ static int end_gather(struct espi_work *w)
 }
 
 static const struct espi_work_kind gather_kind = {
-    sizeof(struct task), "gather",    "igather",   begin_gather,
-    end_gather,          clear_parts, parts_needs, native_gather};
+    sizeof(struct task), "igather",   begin_gather, end_gather,
+    clear_parts,         parts_needs, native_gather};
 
 /* ---- both ---- */
 

@@ -40,8 +40,8 @@ struct espi_needs {
 };
 
 struct espi_work_kind {
-    size_t bytes;             /* of the collective's struct */
-    const char *name, *later; /* of the call, as statistics have it; without blocking */
+    size_t bytes;      /* of the collective's struct */
+    const char *later; /* the non-blocking call's name, as statistics have it */
     /* Makes the data ready for the run, tells it how to reach them, and sets *data to
      * them where they are in one piece. MPI_SUCCESS, or why this rank has lost them; it
      * takes part all the same, since others wait for it. */

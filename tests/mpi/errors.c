@@ -76,6 +76,35 @@ static void same(int theirs, int ours)
         same(theirs, call);                                                              \
     } while (0)
 
+/* Of calls that give a request when nothing is found to be wrong. */
+#define SAME_LATER(Name, ...)                                                            \
+    do {                                                                                 \
+        MPI_Request request_ = MPI_REQUEST_NULL;                                         \
+        int theirs = PMPI_##Name(__VA_ARGS__, &request_);                                \
+        MPI_Wait(&request_, MPI_STATUS_IGNORE);                                          \
+        int ours = MPI_##Name(__VA_ARGS__, &request_);                                   \
+        MPI_Wait(&request_, MPI_STATUS_IGNORE);                                          \
+        same(theirs, ours);                                                              \
+    } while (0)
+
+static void wrong_places_later(MPI_Comm comm)
+{
+    enum { N = 4, MOST = 16 };
+    int a[N * MOST] = {0}, b[N * MOST] = {0}, rank;
+    MPI_Request request;
+    MPI_Comm_rank(comm, &rank);
+    SAME_LATER(Iallreduce, a, a, N, MPI_INT, MPI_SUM, comm);
+    SAME_LATER(Iallreduce, a, MPI_IN_PLACE, N, MPI_INT, MPI_SUM, comm);
+    SAME_LATER(Ireduce_scatter_block, a, a, N, MPI_INT, MPI_SUM, comm);
+    SAME_LATER(Iallgather, a + N * rank, N, MPI_INT, a, N, MPI_INT, comm);
+    SAME_LATER(Ibcast, a, -1, MPI_INT, 0, comm);
+    SAME_LATER(Ibcast, a, N, MPI_DATATYPE_NULL, 0, comm);
+    SAME_LATER(Iscatter, a, N, MPI_INT, b, N, MPI_INT, -5, comm);
+    CHECK(!MPI_Iallreduce(a, b, N, MPI_INT, MPI_SUM, comm, &request));
+    CHECK(!MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(called == 0);
+}
+
 /* Every rank does it. */
 static void wrong_places(MPI_Comm comm)
 {
@@ -131,6 +160,7 @@ int main(int argc, char **argv)
     wrong_arguments(MPI_COMM_WORLD);
     right(MPI_COMM_WORLD);
     wrong_places(comm);
+    wrong_places_later(comm);
     if (is_forced()) { /* the libraries themselves do not all find it */
         wrong_length(comm, 1, 10);
         right(comm);

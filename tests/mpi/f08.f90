@@ -26,6 +26,7 @@ program f08
   call MPI_Comm_free(copy)
   do root = 0, nranks - 1
     call others(n / nranks, root, MPI_COMM_WORLD)
+    call later(n / nranks, root, MPI_COMM_WORLD)
   end do
   call MPI_Allreduce(bad, all, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
   call MPI_Finalize()
@@ -108,6 +109,55 @@ contains
     call MPI_Reduce_scatter_block(MPI_IN_PLACE, whole, m, MPI_INTEGER, MPI_SUM, comm)
     if (any(whole(1:m) /= own)) bad = bad + 1
   end subroutine
+  ! All kinds under way at once.
+  subroutine later(m, from, comm)
+    integer, intent(in) :: m, from
+    type(MPI_Comm), intent(in) :: comm
+    integer :: me, ranks, i, code
+    type(MPI_Request) :: requests(9)
+    type(MPI_Op) :: op
+    procedure(MPI_User_function) :: take_larger
+    integer, allocatable, asynchronous :: own(:), all(:), gathered(:), parts(:), part(:)
+    integer, allocatable, asynchronous :: counts(:), at(:), sums(:), least(:), block(:)
+    call MPI_Comm_rank(comm, me)
+    call MPI_Comm_size(comm, ranks)
+    allocate(own(m), all(m * ranks), gathered(m * ranks), parts(m * ranks), part(m))
+    allocate(counts(ranks), at(ranks), sums(m), least(m), block(m))
+    own = [(i + 1000 * me, i = 1, m)]
+    all = -1
+    all(m * me + 1 : m * me + m) = own
+    gathered = -1
+    parts = [((i + 1000 * ((i - 1) / m)) - m * ((i - 1) / m), i = 1, m * ranks)]
+    counts = m
+    at = [(m * (i - 1), i = 1, ranks)]
+    least = own
+    call MPI_Op_create(take_larger, .true., op)
+    call MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_INTEGER, all, counts, at, MPI_INTEGER, &
+         comm, requests(1), code)
+    if (code /= MPI_SUCCESS) bad = bad + 1
+    call MPI_Igather(own, m, MPI_INTEGER, gathered, m, MPI_INTEGER, from, comm, requests(2))
+    call MPI_Iscatter(parts, m, MPI_INTEGER, part, m, MPI_INTEGER, from, comm, requests(3))
+    call MPI_Ireduce(own, sums, m, MPI_INTEGER, MPI_SUM, from, comm, requests(4))
+    call MPI_Iallreduce(MPI_IN_PLACE, least, m, MPI_INTEGER, op, comm, requests(5))
+    call MPI_Ireduce_scatter_block(parts, block, m, MPI_INTEGER, MPI_SUM, comm, requests(6))
+    call MPI_Op_free(op)
+    if (op /= MPI_OP_NULL) bad = bad + 1
+    call MPI_Ibarrier(comm, requests(7))
+    requests(8:9) = MPI_REQUEST_NULL
+    call MPI_Waitall(9, requests, MPI_STATUSES_IGNORE)
+    call look(all, m, ranks)
+    if (me == from) call look(gathered, m, ranks)
+    call MPI_Iallgather(own, m, MPI_INTEGER, all, m, MPI_INTEGER, comm, requests(1))
+    call MPI_Ireduce_scatter(parts, own, counts, MPI_INTEGER, MPI_SUM, comm, requests(2))
+    call MPI_Waitall(1, requests(2:2), MPI_STATUSES_IGNORE)
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    do i = 1, m
+      if (part(i) /= i + 1000 * me) bad = bad + 1
+      if (me == from .and. sums(i) /= i * ranks + 500 * ranks * (ranks - 1)) bad = bad + 1
+      if (least(i) /= i + 1000 * (ranks - 1)) bad = bad + 1
+      if (block(i) /= (i + 1000 * me) * ranks .or. own(i) /= block(i)) bad = bad + 1
+    end do
+  end subroutine
   subroutine look(whole, m, ranks)
     integer, intent(in) :: m, ranks, whole(*)
     integer :: i, r
@@ -118,3 +168,16 @@ contains
     end do
   end subroutine
 end program
+! Of two numbers the larger.
+subroutine take_larger(a, b, length, type)
+  use mpi_f08
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
+  implicit none
+  type(c_ptr), value :: a, b
+  integer :: length
+  type(MPI_Datatype) :: type
+  integer, pointer :: x(:), y(:)
+  call c_f_pointer(a, x, [length])
+  call c_f_pointer(b, y, [length])
+  if (type == MPI_INTEGER) y = max(x, y)
+end subroutine

@@ -42,6 +42,7 @@ C     communicators, and addresses from MPI_BOTTOM.
       call MPI_TYPE_FREE(btype, ierr)
       do root = 0, nranks - 1
          call others(data, n / nranks, root, bad)
+         call later(n / nranks, root, rank, nranks, bad)
       end do
       call MPI_ALLREDUCE(bad, all, 1, MPI_INTEGER, MPI_SUM,
      &     MPI_COMM_WORLD, ierr)
@@ -144,6 +145,66 @@ C     All have the parts of all, and get the sum of their own.
      &     MPI_SUM, MPI_COMM_WORLD, ierr)
       do i = 1, m
          if (data(i) .ne. own(i)) bad = bad + 1
+      end do
+      end
+
+C     All kinds under way at once.
+      subroutine later(m, root, rank, nranks, bad)
+      implicit none
+      include 'mpif.h'
+      integer most
+      parameter (most = 60000)
+      integer m, root, rank, nranks, bad, i, r, ierr
+      integer all(most), gath(most), parts(most)
+      integer own(most), part(most), sums(most), most1(most)
+      integer block(most), counts(64), at(64), req(8)
+      do r = 1, nranks
+         counts(r) = m
+         at(r) = m * (r - 1)
+      end do
+      do i = 1, m * nranks
+         all(i) = -1
+         parts(i) = mod(i - 1, m) + 1 + 1000 * ((i - 1) / m)
+      end do
+      do i = 1, m
+         own(i) = i + 1000 * rank
+         most1(i) = own(i)
+      end do
+      call MPI_IALLGATHERV(own, m, MPI_INTEGER, all, counts, at,
+     &     MPI_INTEGER, MPI_COMM_WORLD, req(1), ierr)
+      call MPI_IGATHER(own, m, MPI_INTEGER, gath, m, MPI_INTEGER, root,
+     &     MPI_COMM_WORLD, req(2), ierr)
+      call MPI_ISCATTER(parts, m, MPI_INTEGER, part, m, MPI_INTEGER,
+     &     root, MPI_COMM_WORLD, req(3), ierr)
+      call MPI_IREDUCE(own, sums, m, MPI_INTEGER, MPI_SUM, root,
+     &     MPI_COMM_WORLD, req(4), ierr)
+      call MPI_IALLREDUCE(MPI_IN_PLACE, most1, m, MPI_INTEGER, MPI_MAX,
+     &     MPI_COMM_WORLD, req(5), ierr)
+      call MPI_IREDUCE_SCATTER(parts, block, counts, MPI_INTEGER,
+     &     MPI_SUM, MPI_COMM_WORLD, req(6), ierr)
+      call MPI_IBARRIER(MPI_COMM_WORLD, req(7), ierr)
+      if (ierr .ne. MPI_SUCCESS) bad = bad + 1
+      req(8) = MPI_REQUEST_NULL
+      call MPI_WAITALL(8, req, MPI_STATUSES_IGNORE, ierr)
+      if (ierr .ne. MPI_SUCCESS) bad = bad + 1
+      call look(all, m, nranks, bad)
+      if (rank .eq. root) call look(gath, m, nranks, bad)
+      do i = 1, m
+         if (part(i) .ne. i + 1000 * rank) bad = bad + 1
+         if (rank .eq. root .and. sums(i) .ne. i * nranks
+     &        + 500 * nranks * (nranks - 1)) bad = bad + 1
+         if (most1(i) .ne. i + 1000 * (nranks - 1)) bad = bad + 1
+         if (block(i) .ne. (i + 1000 * rank) * nranks) bad = bad + 1
+      end do
+      call MPI_IALLGATHER(own, m, MPI_INTEGER, gath, m, MPI_INTEGER,
+     &     MPI_COMM_WORLD, req(1), ierr)
+      call MPI_IREDUCE_SCATTER_BLOCK(parts, part, m, MPI_INTEGER,
+     &     MPI_SUM, MPI_COMM_WORLD, req(2), ierr)
+      call MPI_WAIT(req(2), MPI_STATUS_IGNORE, ierr)
+      call MPI_WAIT(req(1), MPI_STATUS_IGNORE, ierr)
+      call look(gath, m, nranks, bad)
+      do i = 1, m
+         if (part(i) .ne. block(i)) bad = bad + 1
       end do
       end
 

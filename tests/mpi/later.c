@@ -218,15 +218,24 @@ static void draw_parts(struct op *o)
     }
 }
 
+#ifdef MPICH_VERSION
+enum { IS_MPICH = 1 };
+#else
+enum { IS_MPICH = 0 };
+#endif
+
 /* What may be in place, and whether this rank says so. MPICH 4.0.2 itself crashes in
- * reductions in place to a root other than 0 (soak.c). */
+ * reductions in place to a root other than 0, and in non-blocking reduce-scatters of
+ * unequal parts in place (soak.c). */
 static int draw_place(const struct op *o)
 {
     int all = (int)below(&lots, 3) == 0, here = (int)below(&own, 2);
     if (o->kind == SCATTER || o->kind == GATHER)
         return o->rank == o->root && here;
     if (o->kind == REDUCE)
-        return all && o->rank == o->root && o->root == 0;
+        return all && o->rank == o->root && (o->root == 0 || !IS_MPICH);
+    if (o->kind == REDUCE_SCATTER)
+        return all && !(IS_MPICH && o->later);
     return o->kind != BCAST && o->kind != BARRIER && all;
 }
 

@@ -35,47 +35,57 @@ static void clear(long elements)
         out[i] = -9;
 }
 
+/* The call, or its non-blocking kin, to its end. */
+#define MAKE(later, Name, IName, ...)                                                    \
+    ({                                                                                   \
+        MPI_Request request_ = MPI_REQUEST_NULL;                                         \
+        int code_ =                                                                      \
+            (later) ? MPI_##IName(__VA_ARGS__, &request_) : MPI_##Name(__VA_ARGS__);     \
+        code_ ? code_ : MPI_Wait(&request_, MPI_STATUS_IGNORE);                          \
+    })
+
 static void bcast(int root, int later)
 {
-    MPI_Request request;
     clear(COUNT);
     if (check_rank == root)
         fill(out, COUNT, root);
-    int code = later ? MPI_Ibcast(out, COUNT, gappy, root, MPI_COMM_WORLD, &request)
-                     : MPI_Bcast(out, COUNT, gappy, root, MPI_COMM_WORLD);
-    if (!code && later)
-        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    int code = MAKE(later, Bcast, Ibcast, out, COUNT, gappy, root, MPI_COMM_WORLD);
     CHECK(code || is_right(out, COUNT, root, check_rank == root ? -7 : -9));
 }
 
-static void scatter(int root)
+static void scatter(int root, int later)
 {
     int part = COUNT / check_size;
     clear(COUNT);
     for (int r = 0; r < check_size; r++)
         fill(in + (long)r * part * STEP, part, 10 + r);
-    int code = MPI_Scatter(in, part, gappy, out, part, gappy, root, MPI_COMM_WORLD);
+    int code = MAKE(later, Scatter, Iscatter, in, part, gappy, out, part, gappy, root,
+                    MPI_COMM_WORLD);
     CHECK(code || is_right(out, part, 10 + check_rank, -9));
 }
 
-static void gather(int root, int all)
+static void gather(int root, int all, int later)
 {
     int part = COUNT / check_size;
     clear(COUNT);
     fill(in, part, 20 + check_rank);
-    int code = all ? MPI_Allgather(in, part, gappy, out, part, gappy, MPI_COMM_WORLD)
-                   : MPI_Gather(in, part, gappy, out, part, gappy, root, MPI_COMM_WORLD);
+    int code = all ? MAKE(later, Allgather, Iallgather, in, part, gappy, out, part, gappy,
+                          MPI_COMM_WORLD)
+                   : MAKE(later, Gather, Igather, in, part, gappy, out, part, gappy, root,
+                          MPI_COMM_WORLD);
     for (int r = 0; r < check_size && !code && (all || check_rank == root); r++)
         CHECK(is_right(out + (long)r * part * STEP, part, 20 + r, -9));
 }
 
-static void reduce(int root, int all)
+static void reduce(int root, int all, int later)
 {
     int code, n = COUNT;
     for (int i = 0; i < n; i++)
         in[i] = check_rank + i;
-    code = all ? MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD)
-               : MPI_Reduce(in, out, n, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+    code = all ? MAKE(later, Allreduce, Iallreduce, in, out, n, MPI_INT, MPI_SUM,
+                      MPI_COMM_WORLD)
+               : MAKE(later, Reduce, Ireduce, in, out, n, MPI_INT, MPI_SUM, root,
+                      MPI_COMM_WORLD);
     for (int i = 0; i < n && !code && (all || check_rank == root); i++)
         if (out[i] != check_size * (check_size - 1) / 2 + i * check_size) {
             CHECK(!"a wrong sum");
@@ -83,13 +93,14 @@ static void reduce(int root, int all)
         }
 }
 
-static void reduce_scatter(int in_place)
+static void reduce_scatter(int in_place, int later)
 {
     int n = COUNT / check_size, *from = in_place ? out : in;
     for (int i = 0; i < n * check_size; i++)
         from[i] = check_rank + i;
-    int code = MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, out, n, MPI_INT,
-                                        MPI_SUM, MPI_COMM_WORLD);
+    int code =
+        MAKE(later, Reduce_scatter_block, Ireduce_scatter_block,
+             in_place ? MPI_IN_PLACE : in, out, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < n && !code; i++)
         if (out[i] !=
             check_size * (check_size - 1) / 2 + (check_rank * n + i) * check_size) {
@@ -108,15 +119,15 @@ int main(int argc, char **argv)
     MPI_Type_create_resized(pair, 0, STEP * sizeof(int), &gappy);
     MPI_Type_commit(&gappy);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    for (int root = 0; root < 2; root++) {
-        bcast(root, 0);
-        bcast(root, 1);
-        scatter(root);
-        gather(root, 0);
-        gather(root, 1);
-        reduce(root, 0);
-        reduce(root, 1);
-        reduce_scatter(root);
+    for (int turn = 0; turn < 4; turn++) {
+        int root = turn / 2, later = turn % 2;
+        bcast(root, later);
+        scatter(root, later);
+        gather(root, 0, later);
+        gather(root, 1, later);
+        reduce(root, 0, later);
+        reduce(root, 1, later);
+        reduce_scatter(root, later);
     }
     MPI_Type_free(&pair);
     MPI_Type_free(&gappy);

@@ -1,6 +1,7 @@
-/* Random collectives, all that the shim takes: communicators that come and go, roots,
- * sizes from nothing to SOAK_MAX bytes, datatypes that differ between ranks, SOAK_THREADS
- * threads at once; each byte is looked at. SOAK_CALLS calls in all, from the seed
+/* Random collectives, all that the shim takes, blocking and non-blocking, with others of
+ * both kinds while one is under way: communicators that come and go, roots, sizes from
+ * nothing to SOAK_MAX bytes, datatypes that differ between ranks, SOAK_THREADS threads at
+ * once; each byte is looked at. SOAK_CALLS calls in all, from the seed
  * SOAK_SEED. All ranks draw the same lots, but for how each describes its data.
  *
  * For those who let things go wrong meanwhile: rank 0 makes the file SOAK_BEGUN before
@@ -57,7 +58,20 @@ struct call {
     int rank, size, root;
     long n; /* bytes */
     unsigned seed;
+    int later, depth; /* non-blocking; among so many others */
 };
+
+/* The call, if it is non-blocking with others after it before it is waited for. Gives
+ * what was wrong. */
+#define MAKE(s, c, Name, IName, ...)                                                     \
+    ({                                                                                   \
+        MPI_Request request_ = MPI_REQUEST_NULL;                                         \
+        int code_ =                                                                      \
+            (c)->later ? MPI_##IName(__VA_ARGS__, &request_) : MPI_##Name(__VA_ARGS__);  \
+        (code_ != MPI_SUCCESS) + ((c)->later ? finish(s, c, &request_) : 0);             \
+    })
+
+static long finish(struct soaker *s, const struct call *c, MPI_Request *request);
 
 /* How this rank describes n bytes; several such parts lie a step apart. */
 struct shape {
@@ -133,40 +147,10 @@ static long broadcast(struct soaker *s, const struct call *c)
     unsigned char *data = room_for(&shape, 1);
     if (c->rank == c->root)
         put(&shape, data, c->seed);
-    long bad = MPI_Bcast(data, shape.count, shape.type, c->root, c->comm) != MPI_SUCCESS;
+    long bad = MAKE(s, c, Bcast, Ibcast, data, shape.count, shape.type, c->root, c->comm);
     bad += wrong(&shape, data, c->seed);
     MPI_Type_free(&shape.type);
     free(data);
-    return bad;
-}
-
-/* Several under way, perhaps with another call of the communicator behind them, awaited
- * in any order. */
-static long broadcasts_under_way(struct soaker *s, const struct call *c)
-{
-    enum { MOST = 3 };
-    struct shape shape[MOST];
-    unsigned char *data[MOST];
-    MPI_Request request[MOST];
-    long bad = 0, n = 1 + below(&s->lots, MOST), also = below(&s->lots, 2);
-    for (int k = 0; k < n; k++) {
-        int root = (c->root + k) % c->size;
-        shape[k] = describe(s, c->n >> k, 0);
-        data[k] = room_for(&shape[k], 1);
-        if (c->rank == root)
-            put(&shape[k], data[k], seed_of(c, k));
-        bad += MPI_Ibcast(data[k], shape[k].count, shape[k].type, root, c->comm,
-                          &request[k]) != MPI_SUCCESS;
-        MPI_Type_free(&shape[k].type);
-    }
-    if (also)
-        bad += broadcast(s, c);
-    for (long k = below(&s->own, n), left = n; left > 0; left--, k = (k + 1) % n)
-        bad += MPI_Wait(&request[k], MPI_STATUS_IGNORE) != MPI_SUCCESS;
-    for (int k = 0; k < n; k++) {
-        bad += wrong(&shape[k], data[k], seed_of(c, k));
-        free(data[k]);
-    }
     return bad;
 }
 
@@ -180,8 +164,8 @@ static long scatter(struct soaker *s, const struct call *c)
     unsigned char *to = room_for(&own, 1);
     for (int r = 0; is_root && r < c->size; r++)
         put(&whole, from + r * whole.step, seed_of(c, r));
-    long bad = MPI_Scatter(from, whole.count, whole.type, in_place ? MPI_IN_PLACE : to,
-                           own.count, own.type, c->root, c->comm) != MPI_SUCCESS;
+    long bad = MAKE(s, c, Scatter, Iscatter, from, whole.count, whole.type,
+                    in_place ? MPI_IN_PLACE : to, own.count, own.type, c->root, c->comm);
     if (!in_place)
         bad += wrong(&own, to, seed_of(c, c->rank));
     MPI_Type_free(&whole.type);
@@ -200,8 +184,8 @@ static long gather(struct soaker *s, const struct call *c)
     put(&own, from, seed_of(c, c->rank));
     if (in_place)
         put(&whole, to + c->rank * whole.step, seed_of(c, c->rank));
-    long bad = MPI_Gather(in_place ? MPI_IN_PLACE : from, own.count, own.type, to,
-                          whole.count, whole.type, c->root, c->comm) != MPI_SUCCESS;
+    long bad = MAKE(s, c, Gather, Igather, in_place ? MPI_IN_PLACE : from, own.count,
+                    own.type, to, whole.count, whole.type, c->root, c->comm);
     for (int r = 0; is_root && r < c->size; r++)
         bad += wrong(&whole, to + r * whole.step, seed_of(c, r));
     MPI_Type_free(&whole.type);
@@ -219,8 +203,8 @@ static long allgather(struct soaker *s, const struct call *c)
     put(&own, from, seed_of(c, c->rank));
     if (in_place)
         put(&whole, to + c->rank * whole.step, seed_of(c, c->rank));
-    long bad = MPI_Allgather(in_place ? MPI_IN_PLACE : from, own.count, own.type, to,
-                             whole.count, whole.type, c->comm) != MPI_SUCCESS;
+    long bad = MAKE(s, c, Allgather, Iallgather, in_place ? MPI_IN_PLACE : from,
+                    own.count, own.type, to, whole.count, whole.type, c->comm);
     for (int r = 0; r < c->size; r++)
         bad += wrong(&whole, to + r * whole.step, seed_of(c, r));
     MPI_Type_free(&whole.type);
@@ -279,8 +263,8 @@ static long allgatherv(struct soaker *s, const struct call *c)
     put(&own, from, seed_of(c, c->rank));
     if (in_place)
         put(&mine, to + u.at[c->rank] * whole.stride, seed_of(c, c->rank));
-    long bad = MPI_Allgatherv(in_place ? MPI_IN_PLACE : from, own.count, own.type, to,
-                              u.count, u.at, whole.type, c->comm) != MPI_SUCCESS;
+    long bad = MAKE(s, c, Allgatherv, Iallgatherv, in_place ? MPI_IN_PLACE : from,
+                    own.count, own.type, to, u.count, u.at, whole.type, c->comm);
     bad += check_parts(c, &u, &whole, to);
     MPI_Type_free(&whole.type);
     MPI_Type_free(&own.type);
@@ -362,13 +346,10 @@ static long reduce(struct soaker *s, const struct call *c)
         set_element(&k, in_place ? to : from, i, value(c->seed, c->rank, i));
     for (long i = 0; i < n && wanted; i++)
         set_element(&k, expected, i, combined(&k, c, i));
-    if (all)
-        bad = MPI_Allreduce(in_place ? MPI_IN_PLACE : from, to, (int)n, k.type, k.op,
-                            c->comm);
-    else
-        bad = MPI_Reduce(in_place ? MPI_IN_PLACE : from, to, (int)n, k.type, k.op,
-                         c->root, c->comm);
-    bad = bad != MPI_SUCCESS;
+    const void *send = in_place ? MPI_IN_PLACE : from;
+    bad = all ? MAKE(s, c, Allreduce, Iallreduce, send, to, (int)n, k.type, k.op, c->comm)
+              : MAKE(s, c, Reduce, Ireduce, send, to, (int)n, k.type, k.op, c->root,
+                     c->comm);
     bad += wanted && memcmp(to, expected, (size_t)n * k.bytes) != 0;
     free(from);
     free(to);
@@ -376,7 +357,9 @@ static long reduce(struct soaker *s, const struct call *c)
     return bad;
 }
 
-/* Parts of different sizes, some of none, or all alike. */
+/* Parts of different sizes, some of none, or all alike. Of the former in place
+ * MPICH 4.0.2 itself stops non-blocking calls: what it copies within the memory overlaps.
+ */
 static long reduce_scatter(struct soaker *s, const struct call *c)
 {
     struct kind k = kind_of(below(&s->lots, 4));
@@ -384,6 +367,7 @@ static long reduce_scatter(struct soaker *s, const struct call *c)
     elements.n = c->n / (long)k.bytes;
     struct unequal u = draw_parts(s, &elements);
     int alike = (int)below(&s->lots, 2), in_place = (int)below(&s->lots, 2);
+    in_place = in_place && (alike || !IS_MPICH || !c->later);
     long n = 0, first = 0;
     for (int r = 0; r < c->size; r++) {
         u.count[r] = alike ? (int)(elements.n / c->size) : u.count[r];
@@ -399,9 +383,10 @@ static long reduce_scatter(struct soaker *s, const struct call *c)
     for (long i = 0; i < own; i++)
         set_element(&k, expected, i, combined(&k, c, first + i));
     const void *send = in_place ? MPI_IN_PLACE : from;
-    long bad = alike ? MPI_Reduce_scatter_block(send, to, (int)own, k.type, k.op, c->comm)
-                     : MPI_Reduce_scatter(send, to, u.count, k.type, k.op, c->comm);
-    bad = bad != MPI_SUCCESS;
+    long bad = alike ? MAKE(s, c, Reduce_scatter_block, Ireduce_scatter_block, send, to,
+                            (int)own, k.type, k.op, c->comm)
+                     : MAKE(s, c, Reduce_scatter, Ireduce_scatter, send, to, u.count,
+                            k.type, k.op, c->comm);
     bad += memcmp(to, expected, (size_t)own * k.bytes) != 0;
     free(from);
     free(to);
@@ -414,26 +399,41 @@ static long reduce_scatter(struct soaker *s, const struct call *c)
 /* That nobody leaves early is looked at in barrier.c. */
 static long barrier(struct soaker *s, const struct call *c)
 {
-    (void)s;
-    return MPI_Barrier(c->comm) != MPI_SUCCESS;
+    return MAKE(s, c, Barrier, Ibarrier, c->comm);
 }
 
-static void one_call(struct soaker *s, MPI_Comm comm)
+static long one_call(struct soaker *s, MPI_Comm comm, int depth)
 {
     static long (*const ways[])(struct soaker *, const struct call *) = {
-        broadcast, broadcasts_under_way, scatter, gather, allgather, allgatherv, reduce,
-        reduce,    reduce_scatter,       barrier};
-    struct call c = {.comm = comm, .n = draw_size(&s->lots)};
+        broadcast,  broadcast, scatter, gather,         allgather,
+        allgatherv, reduce,    reduce,  reduce_scatter, barrier};
+    struct call c = {.comm = comm, .n = draw_size(&s->lots) >> depth, .depth = depth};
     c.seed = (unsigned)draw(&s->lots);
     MPI_Comm_rank(comm, &c.rank);
     MPI_Comm_size(comm, &c.size);
     c.root = (int)below(&s->lots, c.size);
+    c.later = (int)below(&s->lots, 2);
     long way = below(&s->lots, sizeof ways / sizeof *ways);
     long bad = ways[way](s, &c);
     if (bad && !s->bad)
-        fprintf(stderr, "soak: rank %d: not so: call way %ld, %ld bytes, root %d of %d\n",
-                check_rank, way, c.n, c.root, c.size);
+        fprintf(stderr, "soak: rank %d: not so: %s way %ld, %ld bytes, root %d of %d\n",
+                check_rank, c.later ? "non-blocking" : "blocking", way, c.n, c.root,
+                c.size);
     s->bad += bad;
+    return bad;
+}
+
+/* Up to two others on the communicator, each perhaps with others in its turn; then it is
+ * waited for in one of the ways that there are. */
+static long finish(struct soaker *s, const struct call *c, MPI_Request *request)
+{
+    enum { DEPTH = 3 };
+    long bad = 0, others = c->depth < DEPTH ? below(&s->lots, 3) : 0;
+    for (long i = 0; i < others; i++)
+        bad += one_call(s, c->comm, c->depth + 1);
+    for (int done = 0, tests = (int)below(&s->own, 2); tests && !done;)
+        bad += MPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    return bad + (MPI_Wait(request, MPI_STATUS_IGNORE) != MPI_SUCCESS);
 }
 
 /* Replaces a communicator by another one of the same thread. The lots of a split's halves
@@ -480,7 +480,7 @@ static void *soak(void *arg)
             renew(s);
         MPI_Comm comm = s->comm[below(&s->lots, COMMS)];
         uint64_t before = s->lots;
-        one_call(s, comm == MPI_COMM_NULL ? s->comm[0] : comm);
+        one_call(s, comm == MPI_COMM_NULL ? s->comm[0] : comm, 0);
         s->lots = before; /* halves of different sizes draw different roots */
         draw(&s->lots);
     }
