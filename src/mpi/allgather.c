@@ -50,12 +50,13 @@ static int native_allgatherv(const struct task *t, MPI_Comm comm,
     const struct espi_counts *v = &t->parts;
 #if MPI_VERSION >= 4
     if (v->large_count)
-        return ESPI_NATIVE(how, Allgatherv_c, Iallgatherv_c, t->from, t->from_count,
-                           t->from_type, t->to, v->large_count, v->large_at, t->type,
-                           comm);
+        return ESPI_NATIVE(how, Allgatherv_c, Iallgatherv_c, Allgatherv_init_c, t->from,
+                           t->from_count, t->from_type, t->to, v->large_count,
+                           v->large_at, t->type, comm);
 #endif
-    return ESPI_NATIVE(how, Allgatherv, Iallgatherv, t->from, (int)t->from_count,
-                       t->from_type, t->to, v->count, v->at, t->type, comm);
+    return ESPI_NATIVE(how, Allgatherv, Iallgatherv, Allgatherv_init, t->from,
+                       (int)t->from_count, t->from_type, t->to, v->count, v->at, t->type,
+                       comm);
 }
 
 static int native_allgather(const struct espi_work *w, const struct espi_manner *how)
@@ -66,11 +67,12 @@ static int native_allgather(const struct espi_work *w, const struct espi_manner 
         return native_allgatherv(t, comm, how);
 #if MPI_VERSION >= 4
     if (t->from_count > INT_MAX || t->count > INT_MAX)
-        return ESPI_NATIVE(how, Allgather_c, Iallgather_c, t->from, t->from_count,
-                           t->from_type, t->to, t->count, t->type, comm);
+        return ESPI_NATIVE(how, Allgather_c, Iallgather_c, Allgather_init_c, t->from,
+                           t->from_count, t->from_type, t->to, t->count, t->type, comm);
 #endif
-    return ESPI_NATIVE(how, Allgather, Iallgather, t->from, (int)t->from_count,
-                       t->from_type, t->to, (int)t->count, t->type, comm);
+    return ESPI_NATIVE(how, Allgather, Iallgather, Allgather_init, t->from,
+                       (int)t->from_count, t->from_type, t->to, (int)t->count, t->type,
+                       comm);
 }
 
 /* All bytes, and those of the largest part; 0: nothing to do, or wrong. */
@@ -226,8 +228,8 @@ static int is_wrong(const struct task *t)
 }
 
 static const struct espi_work_kind allgather_kind = {
-    sizeof(struct task), "iallgather",    begin_allgather, end_allgather,
-    clear_allgather,     allgather_needs, native_allgather};
+    sizeof(struct task), "iallgather",    "allgather-init", begin_allgather,
+    end_allgather,       clear_allgather, allgather_needs,  native_allgather};
 
 static int allgather(struct task *t, MPI_Comm comm, const struct espi_manner *how)
 {

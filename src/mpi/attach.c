@@ -432,9 +432,11 @@ void espi_attach(void)
     if (espi_job.awake) {
         espi_hooks_wake();
         espi_hooks_wake_later();
+        espi_hooks_wake_init();
     } else {
         espi_hooks_sleep(1);
         espi_hooks_sleep_later(1);
+        espi_hooks_sleep_init(1);
     }
 }
 
@@ -447,6 +449,7 @@ void espi_detach(void)
     espi_job.awake = 0;
     espi_hooks_sleep(0);
     espi_hooks_sleep_later(0);
+    espi_hooks_sleep_init(0);
     if (espi_job.plans)
         espi_comms_end_trials();
     if (espi_job.plans && espi_job.settings.learned[0] && espi_job.rank == 0)

@@ -36,12 +36,12 @@ static void barrier_needs(struct espi_work *w, struct espi_needs *needs)
 
 static int native_barrier(const struct espi_work *w, const struct espi_manner *how)
 {
-    return ESPI_NATIVE(how, Barrier, Ibarrier, w->call.comm);
+    return ESPI_NATIVE(how, Barrier, Ibarrier, Barrier_init, w->call.comm);
 }
 
 static const struct espi_work_kind barrier_kind = {
-    sizeof(struct task), "ibarrier",    begin_barrier, end_barrier,
-    clear_barrier,       barrier_needs, native_barrier};
+    sizeof(struct task), "ibarrier",    "barrier-init", begin_barrier,
+    end_barrier,         clear_barrier, barrier_needs,  native_barrier};
 
 int espi_barrier(MPI_Comm comm, const struct espi_manner *how)
 {

@@ -23,10 +23,11 @@ static int native_bcast(const struct espi_work *w, const struct espi_manner *how
     MPI_Comm comm = w->call.comm;
 #if MPI_VERSION >= 4
     if (t->count > INT_MAX)
-        return ESPI_NATIVE(how, Bcast_c, Ibcast_c, t->buffer, t->count, t->type, root,
-                           comm);
+        return ESPI_NATIVE(how, Bcast_c, Ibcast_c, Bcast_init_c, t->buffer, t->count,
+                           t->type, root, comm);
 #endif
-    return ESPI_NATIVE(how, Bcast, Ibcast, t->buffer, (int)t->count, t->type, root, comm);
+    return ESPI_NATIVE(how, Bcast, Ibcast, Bcast_init, t->buffer, (int)t->count, t->type,
+                       root, comm);
 }
 
 static int begin_bcast(struct espi_work *w, struct espi_run_options *options, void **data)
@@ -61,8 +62,8 @@ static void bcast_needs(struct espi_work *w, struct espi_needs *needs)
 }
 
 static const struct espi_work_kind bcast_kind = {
-    sizeof(struct task), "ibcast",    begin_bcast, end_bcast,
-    clear_bcast,         bcast_needs, native_bcast};
+    sizeof(struct task), "ibcast",    "bcast-init", begin_bcast,
+    end_bcast,           clear_bcast, bcast_needs,  native_bcast};
 
 int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                const struct espi_manner *how)

@@ -94,24 +94,34 @@ static void free_comm(struct espi_comm *c)
 
 static struct espi_comm *gone; /* free to go, when it suits us */
 
-void espi_comm_hold(struct espi_comm *c)
+void espi_comm_keep(struct espi_comm *c)
 {
-    espi_prober_busy(1);
     pthread_mutex_lock(&lock);
     c->n_held++;
     pthread_mutex_unlock(&lock);
 }
 
 /* Called in the midst of the library's progress, which is no place to free one. */
-void espi_comm_release(struct espi_comm *c)
+void espi_comm_unkeep(struct espi_comm *c)
 {
-    espi_prober_busy(-1);
     pthread_mutex_lock(&lock);
     if (--c->n_held == 0 && c->is_gone) {
         c->next = gone;
         gone = c;
     }
     pthread_mutex_unlock(&lock);
+}
+
+void espi_comm_hold(struct espi_comm *c)
+{
+    espi_prober_busy(1);
+    espi_comm_keep(c);
+}
+
+void espi_comm_release(struct espi_comm *c)
+{
+    espi_prober_busy(-1);
+    espi_comm_unkeep(c);
 }
 
 /* A twin that was given up and that nothing holds any more; NULL: there is none. */

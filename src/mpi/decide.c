@@ -291,13 +291,14 @@ static esp_status complete_program(const struct espi_comm *c, struct espi_entry 
 }
 
 /* Is it the plan's turn? Non-blocking calls, which must not wait for what others have
- * seen, go by the prediction; so do calls whose result would change with the way. */
+ * seen, and persistent ones go by the prediction; so do calls whose result would change
+ * with the way. */
 static int is_ours(struct espi_decision *d, const struct espi_call *call, uint64_t bytes)
 {
     struct espi_entry *e = d->entry;
     if (!e->choice.plan)
         return 0;
-    if (e->trials.on && !call->later && !call->is_fixed)
+    if (e->trials.on && !call->later && !call->is_init && !call->is_fixed)
         return espi_trials_turn(e, bytes, &d->turn);
     return !e->choice.is_native;
 }

@@ -16,6 +16,22 @@
             *ierror = code;                                                              \
     }
 
+/* A call that gives a request, `made`. */
+#define GIVING(call)                                                                     \
+    ({                                                                                   \
+        MPI_Request made = MPI_REQUEST_NULL;                                             \
+        int code_ = call;                                                                \
+        give_request(code_, made, request);                                              \
+    })
+
+__attribute__((unused)) static int give_request(int code, MPI_Request made,
+                                                MPI_Fint *request)
+{
+    if (code == MPI_SUCCESS)
+        *request = PMPI_Request_c2f(made);
+    return code;
+}
+
 #ifdef OPEN_MPI
 
 /* Fortran's MPI_BOTTOM and MPI_IN_PLACE are the addresses of these, spelled as the
@@ -83,12 +99,13 @@ _Static_assert(_Generic((MPI_Fint)0, int : 1, default : 0), "counts need no conv
     c_address(from), c_address(to), counts, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), C_COMM
 
 /* As compilers spell the name, and for mpi_f08. */
-#define ALL(name, NAME, params, call)                                                    \
-    ONE(mpi_##name##_, params, call)                                                     \
-    ONE(mpi_##name, params, call)                                                        \
-    ONE(mpi_##name##__, params, call)                                                    \
-    ONE(MPI_##NAME, params, call)                                                        \
-    ONE(mpi_##name##_f08_, params, call)
+#define SPELLED_ALL(name, NAME, params, call)                                            \
+    ONE(name##_, params, call)                                                           \
+    ONE(name, params, call)                                                              \
+    ONE(name##__, params, call)                                                          \
+    ONE(NAME, params, call)                                                              \
+    ONE(name##_f08_, params, call)
+#define ALL(name, NAME, params, call) SPELLED_ALL(mpi_##name, MPI_##NAME, params, call)
 
 #endif
 

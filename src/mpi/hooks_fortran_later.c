@@ -1,21 +1,6 @@
 /* Their non-blocking kin, by their Fortran names. */
 #include "mpi/hooks_fortran.h"
 
-/* A call that gives a request, `made`. */
-#define GIVING(call)                                                                     \
-    ({                                                                                   \
-        MPI_Request made = MPI_REQUEST_NULL;                                             \
-        int code_ = call;                                                                \
-        give_request(code_, made, request);                                              \
-    })
-
-static int give_request(int code, MPI_Request made, MPI_Fint *request)
-{
-    if (code == MPI_SUCCESS)
-        *request = PMPI_Request_c2f(made);
-    return code;
-}
-
 static int free_op(MPI_Fint *op)
 {
     MPI_Op freed = PMPI_Op_f2c(*op);

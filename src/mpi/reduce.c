@@ -30,11 +30,11 @@ static int native_reduce(const struct espi_work *w, const struct espi_manner *ho
     MPI_Comm comm = w->call.comm;
 #if MPI_VERSION >= 4
     if (t->count > INT_MAX)
-        return ESPI_NATIVE(how, Reduce_c, Ireduce_c, t->user_from, t->user_to, t->count,
-                           type, op, root, comm);
+        return ESPI_NATIVE(how, Reduce_c, Ireduce_c, Reduce_init_c, t->user_from,
+                           t->user_to, t->count, type, op, root, comm);
 #endif
-    return ESPI_NATIVE(how, Reduce, Ireduce, t->user_from, t->user_to, (int)t->count,
-                       type, op, root, comm);
+    return ESPI_NATIVE(how, Reduce, Ireduce, Reduce_init, t->user_from, t->user_to,
+                       (int)t->count, type, op, root, comm);
 }
 
 static int native_allreduce(const struct espi_work *w, const struct espi_manner *how)
@@ -45,11 +45,11 @@ static int native_allreduce(const struct espi_work *w, const struct espi_manner 
     MPI_Comm comm = w->call.comm;
 #if MPI_VERSION >= 4
     if (t->count > INT_MAX)
-        return ESPI_NATIVE(how, Allreduce_c, Iallreduce_c, t->user_from, t->user_to,
-                           t->count, type, op, comm);
+        return ESPI_NATIVE(how, Allreduce_c, Iallreduce_c, Allreduce_init_c, t->user_from,
+                           t->user_to, t->count, type, op, comm);
 #endif
-    return ESPI_NATIVE(how, Allreduce, Iallreduce, t->user_from, t->user_to,
-                       (int)t->count, type, op, comm);
+    return ESPI_NATIVE(how, Allreduce, Iallreduce, Allreduce_init, t->user_from,
+                       t->user_to, (int)t->count, type, op, comm);
 }
 
 /* Does the rank combine anything, or does it only send what it has? */
@@ -182,11 +182,11 @@ static void reduce_needs(struct espi_work *w, struct espi_needs *needs)
 }
 
 static const struct espi_work_kind reduce_kind = {
-    sizeof(struct task), "ireduce",    begin_reduce, end_reduce,
-    clear_reduce,        reduce_needs, native_reduce};
+    sizeof(struct task), "ireduce",    "reduce-init", begin_reduce,
+    end_reduce,          clear_reduce, reduce_needs,  native_reduce};
 static const struct espi_work_kind allreduce_kind = {
-    sizeof(struct task), "iallreduce", begin_reduce,    end_reduce,
-    clear_reduce,        reduce_needs, native_allreduce};
+    sizeof(struct task), "iallreduce", "allreduce-init", begin_reduce,
+    end_reduce,          clear_reduce, reduce_needs,     native_allreduce};
 
 static int make_call(struct task *t, const struct espi_manner *how)
 {

@@ -42,11 +42,13 @@ static int native_blocks(const struct task *t, const struct espi_manner *how)
     MPI_Comm comm = t->work.call.comm;
 #if MPI_VERSION >= 4
     if (t->count > INT_MAX)
-        return ESPI_NATIVE(how, Reduce_scatter_block_c, Ireduce_scatter_block_c, from,
-                           t->to, t->count, type, op, comm);
+        return ESPI_NATIVE(how, Reduce_scatter_block_c, Ireduce_scatter_block_c,
+                           Reduce_scatter_block_init_c, from, t->to, t->count, type, op,
+                           comm);
 #endif
-    return ESPI_NATIVE(how, Reduce_scatter_block, Ireduce_scatter_block, from, t->to,
-                       (int)t->count, type, op, comm);
+    return ESPI_NATIVE(how, Reduce_scatter_block, Ireduce_scatter_block,
+                       Reduce_scatter_block_init, from, t->to, (int)t->count, type, op,
+                       comm);
 }
 
 static int native_reduce_scatter(const struct espi_work *w, const struct espi_manner *how)
@@ -60,11 +62,12 @@ static int native_reduce_scatter(const struct espi_work *w, const struct espi_ma
         return native_blocks(t, how);
 #if MPI_VERSION >= 4
     if (t->parts.large_count)
-        return ESPI_NATIVE(how, Reduce_scatter_c, Ireduce_scatter_c, from, t->to,
-                           t->parts.large_count, type, op, comm);
+        return ESPI_NATIVE(how, Reduce_scatter_c, Ireduce_scatter_c,
+                           Reduce_scatter_init_c, from, t->to, t->parts.large_count, type,
+                           op, comm);
 #endif
-    return ESPI_NATIVE(how, Reduce_scatter, Ireduce_scatter, from, t->to, t->parts.count,
-                       type, op, comm);
+    return ESPI_NATIVE(how, Reduce_scatter, Ireduce_scatter, Reduce_scatter_init, from,
+                       t->to, t->parts.count, type, op, comm);
 }
 
 /* All bytes, and those of the largest part; 0: nothing to do, or the library's. */
@@ -229,8 +232,9 @@ static int is_wrong(const struct task *t)
 }
 
 static const struct espi_work_kind reduce_scatter_kind = {
-    sizeof(struct task),  "ireduce-scatter",    begin_reduce_scatter, end_reduce_scatter,
-    clear_reduce_scatter, reduce_scatter_needs, native_reduce_scatter};
+    sizeof(struct task),  "ireduce-scatter",    "reduce-scatter-init",
+    begin_reduce_scatter, end_reduce_scatter,   clear_reduce_scatter,
+    reduce_scatter_needs, native_reduce_scatter};
 
 static int reduce_scatter(struct task *t, MPI_Comm comm, const struct espi_manner *how)
 {

@@ -34,11 +34,12 @@ static int native_scatter(const struct espi_work *w, const struct espi_manner *h
     MPI_Comm comm = w->call.comm;
 #if MPI_VERSION >= 4
     if (from->count > INT_MAX || to->count > INT_MAX)
-        return ESPI_NATIVE(how, Scatter_c, Iscatter_c, from->at, from->count, from->type,
-                           to->at, to->count, to->type, root, comm);
+        return ESPI_NATIVE(how, Scatter_c, Iscatter_c, Scatter_init_c, from->at,
+                           from->count, from->type, to->at, to->count, to->type, root,
+                           comm);
 #endif
-    return ESPI_NATIVE(how, Scatter, Iscatter, from->at, (int)from->count, from->type,
-                       to->at, (int)to->count, to->type, root, comm);
+    return ESPI_NATIVE(how, Scatter, Iscatter, Scatter_init, from->at, (int)from->count,
+                       from->type, to->at, (int)to->count, to->type, root, comm);
 }
 
 static int native_gather(const struct espi_work *w, const struct espi_manner *how)
@@ -49,11 +50,11 @@ static int native_gather(const struct espi_work *w, const struct espi_manner *ho
     MPI_Comm comm = w->call.comm;
 #if MPI_VERSION >= 4
     if (from->count > INT_MAX || to->count > INT_MAX)
-        return ESPI_NATIVE(how, Gather_c, Igather_c, from->at, from->count, from->type,
-                           to->at, to->count, to->type, root, comm);
+        return ESPI_NATIVE(how, Gather_c, Igather_c, Gather_init_c, from->at, from->count,
+                           from->type, to->at, to->count, to->type, root, comm);
 #endif
-    return ESPI_NATIVE(how, Gather, Igather, from->at, (int)from->count, from->type,
-                       to->at, (int)to->count, to->type, root, comm);
+    return ESPI_NATIVE(how, Gather, Igather, Gather_init, from->at, (int)from->count,
+                       from->type, to->at, (int)to->count, to->type, root, comm);
 }
 
 /* The user's memory of a rank's part, on the root. */
@@ -235,8 +236,8 @@ static int end_scatter(struct espi_work *w)
 }
 
 static const struct espi_work_kind scatter_kind = {
-    sizeof(struct task), "iscatter",  begin_scatter, end_scatter,
-    clear_parts,         parts_needs, native_scatter};
+    sizeof(struct task), "iscatter",  "scatter-init", begin_scatter,
+    end_scatter,         clear_parts, parts_needs,    native_scatter};
 
 /* ---- gather ---- */
 
@@ -284,8 +285,8 @@ static int end_gather(struct espi_work *w)
 }
 
 static const struct espi_work_kind gather_kind = {
-    sizeof(struct task), "igather",   begin_gather, end_gather,
-    clear_parts,         parts_needs, native_gather};
+    sizeof(struct task), "igather",   "gather-init", begin_gather,
+    end_gather,          clear_parts, parts_needs,   native_gather};
 
 /* ---- both ---- */
 

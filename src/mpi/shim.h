@@ -71,9 +71,11 @@ esp_status espi_take_plan(const char *text, size_t length, const char *name,
 /* From now on collectives come to us. */
 void espi_hooks_wake(void);
 void espi_hooks_wake_later(void);
+void espi_hooks_wake_init(void);
 /* From now on they go to the library; with the job before us, without a detour. */
 void espi_hooks_sleep(int whole_job);
 void espi_hooks_sleep_later(int whole_job);
+void espi_hooks_sleep_init(int whole_job);
 /* Calls of that name that would come to us go to the native function instead. */
 void espi_bypass(const char *name, void *ours, void *native);
 
@@ -168,6 +170,7 @@ struct espi_comm {
         tried[2];     /* natively, by plans: operations of which a call was timed, bits */
     int next_tag;     /* of non-blocking calls, from the first of theirs */
     uint64_t n_ended; /* such calls */
+    int next_init_tag, n_init;       /* of persistent calls; how many there are here */
     uint64_t n_agreed;               /* entries */
     int n_held;                      /* non-blocking calls and entries under way */
     int is_gone;                     /* the user has freed it */
@@ -218,9 +221,12 @@ struct espi_comm *espi_comm_of(MPI_Comm comm);
  */
 int espi_comm_ask(struct espi_comm *c, MPI_Comm comm);
 
-/* Calls under way keep it, also when the user frees it. */
+/* Calls under way keep it, also when the user frees it; its ranks are busy. */
 void espi_comm_hold(struct espi_comm *c);
 void espi_comm_release(struct espi_comm *c);
+/* So do persistent calls, under way or not. */
+void espi_comm_keep(struct espi_comm *c);
+void espi_comm_unkeep(struct espi_comm *c);
 
 /* The keyval and MPI_COMM_WORLD, and at the end all that hangs on it. */
 int espi_comms_begin(void);
@@ -392,6 +398,7 @@ struct espi_call {
     int decided;              /* was it weighed whose it is? */
     int is_barrier;           /* the allgather is one */
     int later;                /* it must not wait for others */
+    int is_init;              /* it is made to be started again and again: no trials */
     int is_fixed;             /* the same way each time: no trials */
     double ours_s, native_s;  /* predicted; 0: not */
     double start_s;
@@ -585,6 +592,11 @@ int espi_reduce_scatter_block(const void *from, void *to, MPI_Count count,
 int espi_barrier(MPI_Comm comm, const struct espi_manner *how);
 
 /* ---- non-blocking calls ---- */
+
+/* MPI_Start and MPI_Request_free, of persistent calls of ours and all others. */
+int espi_start(MPI_Request *request);
+int espi_start_all(int n, MPI_Request requests[]);
+int espi_request_free(MPI_Request *request);
 
 /* MPI_Op_free: of one that calls under way have need of, the handle only. */
 int espi_op_free(MPI_Op *op);

@@ -12,9 +12,12 @@ enum {
     ESPI_CHANNELS = 8192,
     /* Non-blocking calls: a ring (later.c). */
     ESPI_TAG_LATER = ESPI_TAG_CALLS + ESPI_CHANNELS,
-    ESPI_LATER_TAGS = 16384,
+    ESPI_LATER_TAGS = 8192,
+    /* Persistent calls: each its own (persistent.c). */
+    ESPI_TAG_INIT = ESPI_TAG_LATER + ESPI_LATER_TAGS,
+    ESPI_INIT_TAGS = 8192,
     /* Sums of programs (agree.c), in turn. */
-    ESPI_TAG_SUMS = ESPI_TAG_LATER + ESPI_LATER_TAGS,
+    ESPI_TAG_SUMS = ESPI_TAG_INIT + ESPI_INIT_TAGS,
     ESPI_SUMS = 8000,
     /* One each. */
     ESPI_TAG_GREETING = 32763,

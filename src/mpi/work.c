@@ -8,8 +8,9 @@ void espi_work_open(struct espi_work *w, esp_op op, int root, MPI_Comm comm,
     if (how->kind == ESPI_BLOCKING)
         return;
     espi_prober_busy(-1); /* what is under way counts by its communicator */
-    call->later = 1;
-    if (!espi_job.nonblocking || (call->c && call->c->whose != ESPI_OURS))
+    call->later = how->kind == ESPI_LATER;
+    call->is_init = how->kind == ESPI_INIT;
+    if (!espi_job.nonblocking || (call->later && call->c && call->c->whose != ESPI_OURS))
         call->c = NULL; /* this call must not wait for the others' answer */
 }
 
@@ -28,8 +29,12 @@ static int run_now(struct espi_work *w)
 int espi_work_do(struct espi_work *w, const struct espi_manner *how)
 {
     int ours = w->call.entry != NULL;
-    if (how->kind == ESPI_LATER)
-        return ours ? espi_later_start(w, how->request) : w->kind->native(w, how);
+    if (ours && how->kind == ESPI_LATER)
+        return espi_later_start(w, how->request);
+    if (ours && how->kind == ESPI_INIT)
+        return espi_persistent_init(w, how);
+    if (how->kind != ESPI_BLOCKING)
+        return w->kind->native(w, how);
     int code = ours ? run_now(w) : w->kind->native(w, how);
     return espi_call_close(&w->call, ours, code);
 }

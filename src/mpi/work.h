@@ -7,24 +7,51 @@
 
 #include "mpi/shim.h"
 
+/* Persistent collectives: of MPI 4, or an extension of Open MPI. */
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+#if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define ESPI_HAS_INIT               1
+#define ESPI_INIT_NAME(front, Name) front##MPIX_##Name
+#elif MPI_VERSION >= 4
+#define ESPI_HAS_INIT               1
+#define ESPI_INIT_NAME(front, Name) front##MPI_##Name
+#else
+#define ESPI_HAS_INIT 0
+#endif
+
 /* How a call is made. */
 enum espi_manner_kind {
     ESPI_BLOCKING,
     ESPI_LATER, /* non-blocking: what it gives back is a request */
+    ESPI_INIT,  /* persistent: what it gives back is one that can be started */
 };
 
 struct espi_manner {
     enum espi_manner_kind kind;
     MPI_Request *request;
+    MPI_Info info; /* of persistent calls */
 };
 
-#define ESPI_NOW                 (&(const struct espi_manner){.kind = ESPI_BLOCKING})
-#define ESPI_BY_REQUEST(request) (&(const struct espi_manner){ESPI_LATER, request})
+#define ESPI_NOW (&(const struct espi_manner){.kind = ESPI_BLOCKING})
+#define ESPI_BY_REQUEST(request)                                                         \
+    (&(const struct espi_manner){ESPI_LATER, request, MPI_INFO_NULL})
+#define ESPI_BY_START(info, request)                                                     \
+    (&(const struct espi_manner){ESPI_INIT, request, info})
 
-/* The library's own call, made in that manner. */
-#define ESPI_NATIVE(how, Name, IName, ...)                                               \
+/* The library's own call, made in that manner. Not all have persistent ones. */
+#if ESPI_HAS_INIT
+#define ESPI_NATIVE(how, Name, IName, Init, ...)                                         \
+    ((how)->kind == ESPI_BLOCKING ? PMPI_##Name(__VA_ARGS__)                             \
+     : (how)->kind == ESPI_LATER                                                         \
+         ? PMPI_##IName(__VA_ARGS__, (how)->request)                                     \
+         : ESPI_INIT_NAME(P, Init)(__VA_ARGS__, (how)->info, (how)->request))
+#else
+#define ESPI_NATIVE(how, Name, IName, Init, ...)                                         \
     ((how)->kind == ESPI_BLOCKING ? PMPI_##Name(__VA_ARGS__)                             \
                                   : PMPI_##IName(__VA_ARGS__, (how)->request))
+#endif
 
 struct espi_work;
 
@@ -41,7 +68,8 @@ struct espi_needs {
 
 struct espi_work_kind {
     size_t bytes;      /* of the collective's struct */
-    const char *later; /* the non-blocking call's name, as statistics have it */
+    const char *later; /* names of the non-blocking and the persistent call, as */
+    const char *init;  /* statistics have them */
     /* Makes the data ready for the run, tells it how to reach them, and sets *data to
      * them where they are in one piece. MPI_SUCCESS, or why this rank has lost them; it
      * takes part all the same, since others wait for it. */
@@ -81,7 +109,9 @@ struct espi_kept {
 int espi_keep(struct espi_work *w, struct espi_kept *kept);
 void espi_drop(struct espi_kept *kept);
 
-/* Starts one by its plan, which must not wait; in later.c. */
+/* Starts one by its plan, which must not wait (later.c). */
 int espi_later_start(const struct espi_work *w, MPI_Request *request);
+/* Makes one ready that can be started again and again (persistent.c). */
+int espi_persistent_init(const struct espi_work *w, const struct espi_manner *how);
 
 #endif

@@ -1,0 +1,102 @@
+/* Their persistent kin, by their C names, and what starts and frees their requests. */
+#include "mpi/hooks.h"
+
+#if ESPI_HAS_INIT
+
+#define INIT ESPI_BY_START(info, request)
+
+/* As TAKE and its kin, by other names; a library may be without some of them. */
+#define TAKE_INIT(Name, params, args, ours)                                              \
+    __attribute__((weak)) int ESPI_INIT_NAME(P, Name)(UNWRAP params, MPI_Info info,      \
+                                                      MPI_Request * request);            \
+    static int take_##Name(UNWRAP params, MPI_Info info, MPI_Request *request)           \
+    {                                                                                    \
+        return ours;                                                                     \
+    }                                                                                    \
+    static int (*now_##Name)(UNWRAP params, MPI_Info info, MPI_Request * request) =      \
+        ESPI_INIT_NAME(P, Name);
+#define SLEEP_INIT(Name, params, args, ours) now_##Name = ESPI_INIT_NAME(P, Name);
+#define SHOW_INIT(Name, params, args, ours)                                              \
+    int ESPI_INIT_NAME(, Name)(UNWRAP params, MPI_Info info, MPI_Request * request)      \
+    {                                                                                    \
+        return now_##Name(UNWRAP args, info, request);                                   \
+    }
+
+/* clang-format off */
+#define PLAIN(X)                                                                         \
+    X(Barrier_init, (BARRIER_LIST), (BARRIER_ARGS),                                          \
+      espi_barrier(BARRIER_ARGS, INIT))                                                 \
+    X(Bcast_init, (BCAST_LIST(int)), (BCAST_ARGS),                                           \
+      espi_bcast(BCAST_ARGS, INIT))                                                     \
+    X(Scatter_init, (ROOTED_LIST(int)), (ROOTED_ARGS),                                       \
+      espi_scatter(ROOTED_ARGS, INIT))                                                  \
+    X(Gather_init, (ROOTED_LIST(int)), (ROOTED_ARGS),                                        \
+      espi_gather(ROOTED_ARGS, INIT))                                                   \
+    X(Allgather_init, (ALLGATHER_LIST(int)), (ALLGATHER_ARGS),                               \
+      espi_allgather(ALLGATHER_ARGS, INIT))                                             \
+    X(Allgatherv_init, (ALLGATHERV_LIST(int, int)), (ALLGATHERV_ARGS),                       \
+      OUR_ALLGATHERV(INIT))                                                             \
+    X(Reduce_init, (REDUCE_LIST(int)), (REDUCE_ARGS),                                        \
+      espi_reduce(REDUCE_ARGS, INIT))                                                   \
+    X(Allreduce_init, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                               \
+      espi_allreduce(ALLREDUCE_ARGS, INIT))                                             \
+    X(Reduce_scatter_init, (REDUCE_SCATTER_LIST(int)), (REDUCE_SCATTER_ARGS),                \
+      OUR_REDUCE_SCATTER(INIT))                                                         \
+    X(Reduce_scatter_block_init, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                    \
+      espi_reduce_scatter_block(ALLREDUCE_ARGS, INIT))
+#if MPI_VERSION >= 4
+#define ALL(X)                                                                           \
+    PLAIN(X)                                                                             \
+    X(Bcast_init_c, (BCAST_LIST(MPI_Count)), (BCAST_ARGS),                                   \
+      espi_bcast(BCAST_ARGS, INIT))                                                     \
+    X(Scatter_init_c, (ROOTED_LIST(MPI_Count)), (ROOTED_ARGS),                               \
+      espi_scatter(ROOTED_ARGS, INIT))                                                  \
+    X(Gather_init_c, (ROOTED_LIST(MPI_Count)), (ROOTED_ARGS),                                \
+      espi_gather(ROOTED_ARGS, INIT))                                                   \
+    X(Allgather_init_c, (ALLGATHER_LIST(MPI_Count)), (ALLGATHER_ARGS),                       \
+      espi_allgather(ALLGATHER_ARGS, INIT))                                             \
+    X(Allgatherv_init_c, (ALLGATHERV_LIST(MPI_Count, MPI_Aint)), (ALLGATHERV_ARGS),          \
+      OUR_ALLGATHERV_C(INIT))                                                           \
+    X(Reduce_init_c, (REDUCE_LIST(MPI_Count)), (REDUCE_ARGS),                                \
+      espi_reduce(REDUCE_ARGS, INIT))                                                   \
+    X(Allreduce_init_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),                       \
+      espi_allreduce(ALLREDUCE_ARGS, INIT))                                             \
+    X(Reduce_scatter_init_c, (REDUCE_SCATTER_LIST(MPI_Count)), (REDUCE_SCATTER_ARGS),        \
+      OUR_REDUCE_SCATTER_C(INIT))                                                       \
+    X(Reduce_scatter_block_init_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),            \
+      espi_reduce_scatter_block(ALLREDUCE_ARGS, INIT))
+#else
+#define ALL(X) PLAIN(X)
+#endif
+
+#else
+#define ALL(X)
+#endif
+
+#define STARTS(X)                                                                        \
+    X(Start, (MPI_Request *request), (request), espi_start(request))                     \
+    X(Startall, (int n, MPI_Request requests[]), (n, requests),                          \
+      espi_start_all(n, requests))                                                       \
+    X(Request_free, (MPI_Request *request), (request), espi_request_free(request))
+
+ALL(TAKE_INIT)
+STARTS(TAKE)
+
+void espi_hooks_wake_init(void)
+{
+    ALL(WAKE)
+    STARTS(WAKE)
+}
+
+void espi_hooks_sleep_init(int whole_job)
+{
+    ALL(SLEEP_INIT)
+    STARTS(SLEEP)
+}
+
+#pragma GCC visibility push(default)
+
+ALL(SHOW_INIT)
+STARTS(SHOW)
+
+#pragma GCC visibility pop

@@ -1,0 +1,46 @@
+/* A collective that goes on by its plan while the program does something else (later.c).
+ */
+#ifndef ESPI_MPI_LATER_H
+#define ESPI_MPI_LATER_H
+
+#include <stdatomic.h>
+
+#include "mpi/work.h"
+
+struct espi_later {
+    struct espi_later *next;
+    const char *name;       /* for statistics; it stays */
+    struct espi_work *work; /* ours, the collective's struct */
+    struct espi_comm *c;
+    struct espi_entry entry; /* a program of its own: the communicator's may change */
+    struct espi_arena arena; /* of the run */
+    struct espi_run run;
+    struct espi_mpi_transport wire;
+    struct espi_transport transport;
+    struct espi_kept kept;
+    int not_kept; /* why not all is */
+    int lost;     /* why this rank takes part without data */
+    int first_tag, n_tags;
+    int waits;       /* for some before it */
+    uint64_t looked; /* when it was last found to: how many had ended */
+    char algo[40];
+    /* This rank's part is over: completes the request. */
+    void (*ended)(struct espi_later *p, int code);
+    MPI_Request request;
+    atomic_int code; /* other threads may end it, and read that */
+    /* of persistent calls (persistent.c) */
+    struct espi_later *next_init;
+    atomic_int active, is_freed;
+};
+
+/* With a program of its own, which has no tags yet; NULL: out of memory. */
+struct espi_later *espi_later_make(const struct espi_work *w);
+/* NULL: nothing. */
+void espi_later_free(struct espi_later *p);
+void espi_later_tag(struct espi_later *p, int first);
+/* Makes data and run ready; -1: out of memory. */
+int espi_later_begin(struct espi_later *p);
+/* From now on it goes on whenever the library makes progress. */
+void espi_later_go(struct espi_later *p);
+
+#endif
