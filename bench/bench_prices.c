@@ -125,7 +125,8 @@ static void try_seed(const struct esp_platform *p, int seed, double deadline,
     double start_s = processor_s();
     esp_status st = espi_priced_solve(&task, &arena, &a, &err);
     if (st == ESP_EUNSUPPORTED)
-        printf("%6d %4d %4d %s\n", seed, task.n_targets, task.max_machines, err.text);
+        printf("%6d %4d %4d %s (%.2f s)\n", seed, task.n_targets, task.max_machines,
+               err.text, processor_s() - start_s);
     else {
         bench_stop_if(st, &err);
         print_line(&task, &a, seed, processor_s() - start_s, totals);

@@ -72,6 +72,11 @@ struct esp_schedule {
     struct esp_send *sends;
 };
 
+/* How many machines a plan by price rents at a node. */
+struct esp_rent {
+    int node, count;
+};
+
 struct esp_plan {
     esp_op op;
     int root;
@@ -94,6 +99,8 @@ struct esp_plan {
     struct esp_schedule *schedule; /* NULL: none yet; freed with the plan. Plans with
                                       steps have none: their steps say all */
     double makespan_bound_s; /* no plan for size_bytes ends sooner; 0: not computed */
+    int n_rents;             /* 0: nothing is said of machines */
+    struct esp_rent *rents;  /* machines at each node that sends or receives */
 };
 
 /* An empty plan with a copy of the algorithm's name. */
@@ -122,6 +129,11 @@ ESP_API esp_status esp_plan_add_simple_tree(struct esp_plan *plan,
 ESP_API esp_status esp_plan_set_targets(struct esp_plan *plan, int n_targets,
                                         const int *targets, struct esp_err *err);
 
+/* Says how many machines are rented at each node; copied. The ports and links of a node
+ * are there as many times (see struct esp_machines). n 0: nothing is said. */
+ESP_API esp_status esp_plan_set_rents(struct esp_plan *plan, int n,
+                                      const struct esp_rent *rents, struct esp_err *err);
+
 /* Gives the last tree added a root and targets of its own; targets are copied, and NULL
  * stands for those of the plan. */
 ESP_API esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n_targets,
@@ -140,9 +152,10 @@ ESP_API esp_status esp_plan_set_tree_steps(struct esp_plan *plan, const int *ste
  * targets from its root, every host at most once, in an order in which each sender has
  * the data, over paths of links that exist, that switches only forward, that the
  * weights sum to 1: in all, or each target's and each root's to its part (redundant
- * plans: see struct esp_plan), that steps are as esp_plan_set_tree_steps says, and that
- * the schedule, if there is one, has every send once, after those that it needs, and
- * gives the trees what their weights say. */
+ * plans: see struct esp_plan), that where machines are counted each node that sends or
+ * receives has some, and none more than the platform allows, that steps are as
+ * esp_plan_set_tree_steps says, and that the schedule, if there is one, has every send
+ * once, after those that it needs, and gives the trees what their weights say. */
 ESP_API esp_status esp_plan_check(const struct esp_plan *plan,
                                   const struct esp_platform *p, struct esp_err *err);
 

@@ -26,12 +26,15 @@ static esp_status copy_nodes(struct copying *c, const unsigned char *keeps,
                                      .send_s = esp_platform_node_send_s(c->p, v),
                                      .recv_s = esp_platform_node_recv_s(c->p, v)};
         struct esp_node_rates rates = esp_platform_node_rates(c->p, v);
+        struct esp_machines machines = esp_platform_node_machines(c->p, v);
         c->node[v] = -1;
         if (spec.kind == ESP_NODE_HOST && !keeps[v])
             continue;
         esp_status status = esp_builder_add_node(c->b, &spec, &c->node[v], err);
         if (!status && esp_platform_model(c->p) == ESP_MODEL_HNOW)
             status = esp_builder_set_rates(c->b, c->node[v], &rates, err);
+        if (!status) /* a plan may count them */
+            status = esp_builder_set_machines(c->b, c->node[v], &machines, err);
         if (status)
             return status;
     }

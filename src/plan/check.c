@@ -324,6 +324,39 @@ static esp_status check_head(const struct esp_plan *plan, const struct esp_platf
     return espi_slices_check(plan->size_bytes, plan->slice_bytes, ESP_EINPUT, err);
 }
 
+/* Each node once, no more than may be rented, and some wherever bytes come or go. */
+static esp_status check_rents(struct check *c)
+{
+    const struct esp_plan *plan = c->plan;
+    char name[64];
+    memset(c->has, 0, (size_t)c->p->n_nodes);
+    for (int i = 0; i < plan->n_rents; i++) {
+        const struct esp_rent *rent = &plan->rents[i];
+        if (rent->node < 0 || rent->node >= c->p->n_nodes)
+            return espi_err(c->err, ESP_EINPUT, "machines are rented at no node");
+        int most = esp_platform_node_machines(c->p, rent->node).max_count;
+        espi_quote(name, sizeof name, espi_node_name(c->p, rent->node));
+        if (c->has[rent->node]++)
+            return espi_err(c->err, ESP_EINPUT, "machines at '%s' are counted twice",
+                            name);
+        if (rent->count < 1 || rent->count > most)
+            return espi_err(c->err, ESP_EINPUT,
+                            "%d machines at '%s', of which there may be 1 to %d",
+                            rent->count, name, most);
+    }
+    for (int t = 0; plan->n_rents && t < plan->n_trees; t++)
+        for (int i = 0; i < plan->trees[t].n_edges; i++)
+            for (int end = 0; end < 2; end++) {
+                const struct esp_edge *e = &plan->trees[t].edges[i];
+                int v = end ? e->to : e->from;
+                if (!c->has[v])
+                    return espi_err(
+                        c->err, ESP_EINPUT, "there is no machine at '%s'",
+                        espi_quote(name, sizeof name, espi_node_name(c->p, v)));
+            }
+    return ESP_OK;
+}
+
 esp_status esp_plan_check(const struct esp_plan *plan, const struct esp_platform *p,
                           struct esp_err *err)
 {
@@ -342,6 +375,8 @@ esp_status esp_plan_check(const struct esp_plan *plan, const struct esp_platform
         st = check_weights(&c);
     for (c.tree = 0; c.tree < plan->n_trees && !st; c.tree++)
         st = check_tree(&c);
+    if (!st)
+        st = check_rents(&c);
     espi_free(c.has);
     espi_free(c.seen_on);
     if (!st)

@@ -47,10 +47,12 @@ esp_status esp_plan_copy(const struct esp_plan *plan, struct esp_plan **out,
     *copy = *plan;
     copy->n_trees = 0;
     copy->targets = NULL;
+    copy->rents = NULL;
     copy->schedule = NULL;
     copy->algo = espi_strdup(plan->algo);
     copy->trees = espi_calloc((size_t)plan->n_trees + 1, sizeof *copy->trees);
-    int bad = !copy->algo || !copy->trees || COPY(copy, plan, targets, plan->n_targets);
+    int bad = !copy->algo || !copy->trees || COPY(copy, plan, targets, plan->n_targets) ||
+              COPY(copy, plan, rents, plan->n_rents);
     while (!bad && copy->n_trees < plan->n_trees) {
         int t = copy->n_trees++;
         bad = copy_tree(&copy->trees[t], &plan->trees[t]);

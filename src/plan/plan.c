@@ -95,6 +95,7 @@ void esp_plan_free(struct esp_plan *plan)
     espi_schedule_free(plan->schedule);
     espi_free(plan->trees);
     espi_free(plan->targets);
+    espi_free(plan->rents);
     espi_free(plan->algo);
     espi_free(plan);
 }
@@ -186,6 +187,20 @@ esp_status esp_plan_set_targets(struct esp_plan *plan, int n_targets, const int 
 {
     drop_schedule(plan);
     return replace_nodes(&plan->targets, &plan->n_targets, n_targets, targets, err);
+}
+
+esp_status esp_plan_set_rents(struct esp_plan *plan, int n, const struct esp_rent *rents,
+                              struct esp_err *err)
+{
+    struct esp_rent *copy = n > 0 ? ESPI_NEW(struct esp_rent, n) : NULL;
+    if (n > 0 && !copy)
+        return espi_err_nomem(err);
+    if (n > 0)
+        memcpy(copy, rents, (size_t)n * sizeof *copy);
+    espi_free(plan->rents);
+    plan->rents = copy;
+    plan->n_rents = n > 0 ? n : 0;
+    return ESP_OK;
 }
 
 esp_status esp_plan_set_tree_ends(struct esp_plan *plan, int root, int n_targets,

@@ -22,6 +22,8 @@ struct reader {
     size_t n_nodes, nodes_cap;
     int *steps; /* of the tree being read */
     size_t n_steps, steps_cap;
+    struct esp_rent *rents;
+    size_t n_rents, rents_cap;
     int has_format, has_root, has_trees;
     struct esp_schedule *schedule;
     int n_counts; /* trees that it has slices for */
@@ -199,6 +201,34 @@ static esp_status read_targets(struct reader *r)
                   esp_plan_set_targets(r->plan, (int)r->n_nodes, r->nodes, r->json.err));
 }
 
+/* {"aws:eu-west-1": 2, ...} */
+static esp_status read_rents(struct reader *r)
+{
+    struct espi_json_text key;
+    r->n_rents = 0;
+    espi_json_open_object(&r->json);
+    while (espi_json_key(&r->json, &key)) {
+        int node = espi_names_find_n(&r->p->nodes, key.at, key.length);
+        double count;
+        if (node < 0)
+            return espi_json_fail(&r->json, "machines are counted at a node that the "
+                                            "platform does not have");
+        if (espi_json_number(&r->json, &count))
+            break;
+        if (!(count >= 1 && count <= 1e9 && count == (int)count))
+            return espi_json_fail(&r->json, "machines are counted from 1 to 1e9");
+        if (r->n_rents >= (size_t)r->p->n_nodes)
+            return espi_json_fail(&r->json, "machines of a node are counted twice");
+        if (espi_grow((void **)&r->rents, &r->rents_cap, r->n_rents + 1,
+                      sizeof *r->rents))
+            return fail_nomem(r);
+        r->rents[r->n_rents++] = (struct esp_rent){node, (int)count};
+    }
+    if (r->json.status)
+        return r->json.status;
+    return failed(r, esp_plan_set_rents(r->plan, (int)r->n_rents, r->rents, r->json.err));
+}
+
 static esp_status read_trees(struct reader *r)
 {
     if (r->has_trees++)
@@ -291,6 +321,8 @@ static void read_member(struct reader *r, const struct espi_json_text *key)
         espi_json_bool(&r->json, &r->plan->redundant);
     } else if (espi_json_is(key, "trees")) {
         read_trees(r);
+    } else if (espi_json_is(key, "machines")) {
+        read_rents(r);
     } else if (espi_json_is(key, "schedule")) {
         if (r->schedule)
             espi_json_fail(&r->json, "\"schedule\" is there twice");
@@ -345,6 +377,7 @@ esp_status esp_plan_parse(const char *text, size_t length, const char *where,
     espi_free(r.hops);
     espi_free(r.nodes);
     espi_free(r.steps);
+    espi_free(r.rents);
     espi_schedule_free(r.schedule);
     if (st)
         esp_plan_free(r.plan);

@@ -66,6 +66,19 @@ static void put_tree(const struct esp_platform *p, const struct esp_plan *plan,
     fputs("]}", out);
 }
 
+/* {"aws:eu-west-1": 2, ...} */
+static void put_rents(const struct esp_platform *p, const struct esp_plan *plan,
+                      FILE *out)
+{
+    fputs(",\n  \"machines\": {", out);
+    for (int i = 0; i < plan->n_rents; i++) {
+        fputs(i ? ", " : "", out);
+        espi_json_put_string(out, espi_node_name(p, plan->rents[i].node));
+        fprintf(out, ": %d", plan->rents[i].count);
+    }
+    putc('}', out);
+}
+
 static void put_figure(FILE *out, const char *before, double value)
 {
     char text[ESPI_NUMBER_MAX];
@@ -141,6 +154,8 @@ esp_status espi_plan_write_timed(const struct esp_plan *plan,
         fputs(",\n  \"redundant\": true", out);
         put_number(out, "patience", plan->patience);
     }
+    if (plan->n_rents)
+        put_rents(p, plan, out);
     fputs(",\n  \"trees\": [", out);
     for (int t = 0; t < plan->n_trees; t++) {
         if (t)

@@ -46,7 +46,8 @@ struct search {
     size_t node_room;
     int n_nodes, looked_at;
     double effort; /* of windows that are done with */
-    int *parts;    /* by link */
+    double may_spend, good_enough;
+    int *parts; /* by link */
     struct espi_arena arena;
 };
 
@@ -116,8 +117,8 @@ static double effort_end(const struct search *s)
         if (s->nodes[i].open && s->nodes[i].bound < least)
             least = s->nodes[i].bound;
     return s->best->value.objective <= least * (1 + ESPI_PRICED_GOAL)
-               ? ESPI_PRICED_EFFORT_NEAR
-               : ESPI_PRICED_EFFORT;
+               ? fmin(ESPI_PRICED_EFFORT_NEAR, s->may_spend)
+               : s->may_spend;
 }
 
 static double effort_so_far(const struct search *s)
@@ -356,8 +357,7 @@ static esp_status go_down(struct search *s, struct espi_priced_whole *w,
     before.upper = ESPI_ARENA_NEW(&s->arena, double, room);
     if (!before.y || !before.lower || !before.upper)
         return espi_err_nomem(err);
-    w->effort_end =
-        w->effort + (ESPI_PRICED_EFFORT - effort_so_far(s)) * ESPI_PRICED_DIVE_PART;
+    w->effort_end = w->effort + (s->may_spend - effort_so_far(s)) * ESPI_PRICED_DIVE_PART;
     for (int step = 0; step < ESPI_PRICED_DIVE; step++)
         if (!step_down(s, w, &before, &st, err))
             break;
@@ -405,7 +405,7 @@ static esp_status look_at(struct search *s, int at, struct esp_err *err)
         return st;
     if (set_bounds(s, w, at))
         return espi_err_nomem(err);
-    w->effort_end = w->effort + ESPI_PRICED_EFFORT - effort_so_far(s);
+    w->effort_end = w->effort + s->may_spend - effort_so_far(s);
     st = espi_priced_whole_solve(w, first ? ESPI_PRICED_ROOT_FLAT : ESPI_PRICED_NODE_FLAT,
                                  enough(s), err);
     if (st || !w->feasible)
@@ -476,7 +476,8 @@ static esp_status search_all(struct search *s, struct esp_err *err)
 {
     esp_status st = ESP_OK;
     for (int at; !st && (at = least_node(s)) >= 0;) {
-        if (s->nodes[at].bound >= enough(s) || effort_so_far(s) > effort_end(s))
+        if (s->nodes[at].bound >= enough(s) || effort_so_far(s) > effort_end(s) ||
+            s->best->value.objective <= s->good_enough)
             break;
         st = look_at(s, at, err);
         s->looked_at++;
@@ -515,7 +516,12 @@ esp_status espi_priced_branch(struct espi_priced_model *m,
                               struct espi_priced_pool *pool, struct espi_priced_mix *best,
                               struct espi_priced_proof *proof, struct esp_err *err)
 {
-    struct search s = {.m = m, .plain = plain, .pool = pool, .best = best};
+    struct search s = {.m = m,
+                       .plain = plain,
+                       .pool = pool,
+                       .best = best,
+                       .may_spend = proof->effort,
+                       .good_enough = proof->good_enough};
     espi_arena_init(&s.arena);
     esp_status st = begin(&s) ? espi_err_nomem(err) : search_all(&s, err);
     if (!st) {

@@ -145,6 +145,36 @@ static esp_status offer_known(struct espi_priced_model *m, struct espi_priced_po
                : ESP_OK;
 }
 
+/* Where the cheap plans that were found are too late: any plan within the deadline, from
+ * which the search goes on to cheaper ones; or the proof that there is none. */
+static esp_status offer_fast(struct espi_priced_model *m, struct espi_priced_pool *pool,
+                             struct espi_arena *arena, struct espi_priced_mix *best,
+                             double *least, struct esp_err *err)
+{
+    struct espi_priced_task task = *m->task;
+    struct espi_priced_model fast;
+    struct espi_priced_bound bound = {0};
+    struct espi_priced_mix mix = {.value = {.objective = INFINITY, .excess = INFINITY}};
+    struct espi_priced_proof proof = {
+        .good_enough = task.deadline_s * (1 + ESPI_PRICED_OPTIMAL),
+        .effort = ESPI_PRICED_EFFORT * ESPI_PRICED_FIRST_PART};
+    task.usd_weight = 0;
+    task.s_weight = 1;
+    esp_status st = espi_priced_model_init(&fast, &task, arena, err);
+    if (!st)
+        st = espi_priced_bound(&fast, ESPI_PRICED_FLAT, arena, &bound, err);
+    if (!st)
+        st = espi_priced_mix(&fast, &bound, pool, arena, &mix, err);
+    if (!st && !isfinite(mix.value.objective))
+        st = espi_priced_branch(&fast, &bound, pool, &mix, &proof, err);
+    if (!st && mix.n && espi_priced_mix_offer(m, pool, mix.share, mix.n, best) < 0)
+        st = espi_err_nomem(err);
+    if (!st && !isfinite(proof.bound))
+        *least = INFINITY;
+    espi_free(mix.share);
+    return st;
+}
+
 /* ---- the answer ---- */
 
 static esp_status copy_tree(const struct espi_priced_tree *from, double share,
@@ -194,7 +224,8 @@ static esp_status prove(struct espi_priced_model *m,
                         struct espi_priced_pool *pool, struct espi_priced_mix *best,
                         struct espi_priced *out, struct esp_err *err)
 {
-    struct espi_priced_proof proof = {.bound = out->bound};
+    struct espi_priced_proof proof = {.effort = ESPI_PRICED_EFFORT,
+                                      .good_enough = -INFINITY};
     if (!m->task->partitions || isfinite(m->task->budget_usd) ||
         best->value.objective <= out->bound * (1 + ESPI_PRICED_OPTIMAL))
         return ESP_OK;
@@ -221,9 +252,15 @@ static esp_status find_plan(struct espi_priced_model *m,
     if (!st)
         st = espi_priced_mix(m, bound, &pool, arena, &best, err);
     int all = 0;
+    if (!st && m->task->partitions && isfinite(m->task->deadline_s) &&
+        !isfinite(m->task->budget_usd) && !isfinite(best.value.objective)) {
+        st = offer_fast(m, &pool, arena, &best, &out->bound, err);
+        if (!st && isfinite(best.value.objective))
+            st = espi_priced_mix(m, bound, &pool, arena, &best, err);
+    }
     if (!st)
         st = espi_priced_try_all(m, &pool, arena, &best, &all, err);
-    if (!st && !all)
+    if (!st && !all && isfinite(out->bound))
         st = prove(m, bound, &pool, &best, out, err);
     if (!st && !isfinite(best.value.objective))
         st = isfinite(out->bound) ? not_found(m->task, &best.value, err)
@@ -260,6 +297,14 @@ static esp_status look_longer(struct espi_priced_model *m, struct espi_arena *ar
     return ESP_OK;
 }
 
+/* In whole partitions the search within a deadline goes on with the bound by itself, in
+ * programs that are smaller. */
+static int rounds_of(const struct espi_priced_task *task)
+{
+    return task->partitions && isfinite(task->deadline_s) ? ESPI_PRICED_WHOLE_FLAT
+                                                          : ESPI_PRICED_FLAT;
+}
+
 static esp_status solve_once(const struct espi_priced_task *task,
                              struct espi_arena *arena, struct espi_priced *out,
                              struct esp_err *err)
@@ -275,7 +320,7 @@ static esp_status solve_once(const struct espi_priced_task *task,
                         ESPI_PARTITIONS_MAX);
     esp_status st = espi_priced_model_init(&m, task, arena, err);
     if (!st)
-        st = espi_priced_bound(&m, ESPI_PRICED_FLAT, arena, &bound, err);
+        st = espi_priced_bound(&m, rounds_of(task), arena, &bound, err);
     if (st)
         return st;
     if (!bound.feasible)

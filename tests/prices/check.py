@@ -5,7 +5,8 @@ usage: check.py PLATFORM PLANS...
 
 PLATFORM is native JSON, or a table of links (CSV), to which the limits of one machine as
 published with Cloudcast belong. A file of PLANS has what `espalier plan --minimize --json`
-prints, or many such objects, one a line (`bench_prices`); - is standard input. Shares no
+prints, or many such objects, one a line (`bench_prices`), or is the plan itself, as -o
+writes it, of which price and time are computed and told; - is standard input. Shares no
 code with espalier: neither readers nor model. Fails with a sentence where a plan is not
 what it says it is."""
 import csv
@@ -149,6 +150,25 @@ def check(net, plan):
         fail(plan, "is too dear")
 
 
+def from_file(net, data):
+    """A plan as -o writes it, which says neither price nor time, as check() takes it."""
+    nodes = {v for link in net.links for v in link}
+    plan = {"root": data["root"], "size_bytes": data["size_bytes"], "partitions": 0,
+            "targets": data.get("targets") or sorted(nodes - {data["root"]}),
+            "machines": [{"node": v, "count": n} for v, n in data["machines"].items()],
+            "transfers": [{"tree": i, "from": u, "to": v,
+                           "bytes": tree["weight"] * data["size_bytes"]}
+                          for i, tree in enumerate(data["trees"]) for u, v in tree["edges"]]}
+    sent = {}
+    for t in plan["transfers"]:
+        sent[t["from"], t["to"]] = sent.get((t["from"], t["to"]), 0) + t["bytes"]
+    plan["time_s"] = time_of(net, sent, data["machines"])
+    plan["usd_bytes"] = sum(size / 1e9 * net.links[e][1] for e, size in sent.items())
+    plan["usd_machines"] = (sum(n * net.hour[v] for v, n in data["machines"].items())
+                            * plan["time_s"] / 3600)
+    return plan
+
+
 def plans_of(path):
     with sys.stdin if path == "-" else open(path) as file:
         text = file.read()
@@ -167,6 +187,9 @@ def main():
     n = 0
     for path in sys.argv[2:]:
         for plan in plans_of(path):
+            if "format" in plan:
+                plan = from_file(net, plan)
+                print(f"{plan['usd_bytes'] + plan['usd_machines']!r} USD {plan['time_s']!r} s")
             plan.setdefault("bound_usd", None)
             check(net, plan)
             n += 1

@@ -49,6 +49,15 @@ def judge(folder, plan):
     subprocess.run([os.path.join(HERE, "check.py"), os.path.join(folder, "p.json"), path], check=True)
 
 
+def judge_file(folder, ends):
+    """The plan that -o writes, machines and all, costs and takes what was said."""
+    path = os.path.join(folder, "file.json")
+    plan = ask(ends[0], "plan", *ends[1:], "--minimize", "cost", "--partitions", "10", "-o", path)
+    told = subprocess.run([os.path.join(HERE, "check.py"), os.path.join(folder, "p.json"), path],
+                          stdout=subprocess.PIPE, check=True, text=True).stdout.split()
+    assert same(float(told[0]), plan["usd"]) and float(told[2]) <= plan["time_s"] * 1.00001, (told, plan)
+
+
 def try_one(espalier, folder, rng):
     table, platform = os.path.join(folder, "links.csv"), os.path.join(folder, "p.json")
     sites = draw_table(table, rng)
@@ -66,11 +75,14 @@ def try_one(espalier, folder, rng):
     plans.append(ask(espalier, "plan", *ends, "--minimize", "time", "--budget", f"{money!r}usd"))
     for plan in plans:
         judge(folder, plan)
+    judge_file(folder, [espalier, *ends])
     front = ask(espalier, "compare", *ends, "--front", "--points", "4")
     for a, b in zip(front, front[1:]):
         assert a["usd"] >= b["usd"] and a["time_s"] <= b["time_s"], front
     assert same(front[0]["time_s"], fastest["time_s"]), (front, fastest["time_s"])
     assert front[-1]["usd"] <= cheapest["usd"] * 1.000001, (front, cheapest["usd"])
+    for a, b in zip(front, front[1:]):
+        assert a["bound_usd"] >= b["bound_usd"], front
     assert all(p["usd"] >= p["bound_usd"] * 0.999999 for p in front), front
 
 

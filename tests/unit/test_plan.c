@@ -40,11 +40,15 @@ static struct esp_platform *toy(void)
     "{\"format\":\"espalier-plan/1\",\"redundant\":true,\"patience\":1.5,"               \
     "\"root\":\"a\",\"trees\":[" trees "]}"
 #define TREE(weight, edges) "{\"weight\":" weight ",\"edges\":[" edges "]}"
-#define AB                  "[\"a\",\"b\"]"
-#define BC                  "[\"b\",\"c\"]"
-#define CD                  "[\"c\",\"d\"]"
-#define ASD                 "[\"a\",\"s\",\"d\"]"
-#define CHAIN               AB "," BC "," CD
+#define RENTED(machines, trees)                                                          \
+    "{\"format\":\"espalier-plan/"                                                       \
+    "1\",\"op\":\"multicast\",\"root\":\"a\",\"targets\":[\"c\"],"                       \
+    "\"machines\":{" machines "},\"trees\":[" trees "]}"
+#define AB    "[\"a\",\"b\"]"
+#define BC    "[\"b\",\"c\"]"
+#define CD    "[\"c\",\"d\"]"
+#define ASD   "[\"a\",\"s\",\"d\"]"
+#define CHAIN AB "," BC "," CD
 
 static const struct {
     const char *text, *why; /* NULL: it is good */
@@ -62,6 +66,12 @@ static const struct {
     {REDUNDANT(TREE("1", CHAIN) "," TREE("1", "[\"b\",\"a\"]")), "has the data already"},
     {REDUNDANT(TREE("1", CHAIN) "," TREE("1", "[\"s\",\"d\"]")),
      "a switch only forwards"},
+    {RENTED("\"a\":1,\"b\":1,\"c\":1", TREE("1", AB "," BC)), NULL},
+    {RENTED("\"a\":1,\"c\":1", TREE("1", AB "," BC)), "no machine at 'b'"},
+    {RENTED("\"a\":1,\"b\":2,\"c\":1", TREE("1", AB "," BC)), "there may be 1 to 1"},
+    {RENTED("\"a\":1,\"a\":1,\"b\":1,\"c\":1", TREE("1", AB "," BC)), "twice"},
+    {RENTED("\"a\":0.5,\"b\":1,\"c\":1", TREE("1", AB "," BC)), "are counted from 1"},
+    {RENTED("\"z\":1", TREE("1", AB "," BC)), "the platform does not have"},
     {PLAN("a", TREE("1", AB "," BC)), "tree 0 does not reach d"},
     {PLAN("a", TREE("1", BC "," AB "," CD)), "does not have the data yet"},
     {PLAN("a", TREE("1", CHAIN "," ASD)), "has the data already"},

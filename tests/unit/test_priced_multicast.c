@@ -87,7 +87,7 @@ static void check_branching(struct espi_priced_task *task, double best)
     struct espi_priced_bound plain;
     struct espi_priced_pool pool;
     struct espi_priced_mix mix = {.value = {.objective = INFINITY, .excess = INFINITY}};
-    struct espi_priced_proof proof = {0};
+    struct espi_priced_proof proof = {.effort = 9000, .good_enough = -INFINITY};
     espi_arena_init(&arena);
     assert_int_equal(espi_priced_model_init(&m, task, &arena, NULL), ESP_OK);
     assert_int_equal(espi_priced_bound(&m, 20, &arena, &plain, NULL), ESP_OK);

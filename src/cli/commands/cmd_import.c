@@ -1,10 +1,15 @@
 /* espalier import: platforms that others described, in native JSON. */
+#include <espalier/plan.h>
+
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "cli/options/hosts.h"
 #include "cli/options/platforms.h"
+#include "cli/printing/term.h"
 #include "platform/part.h"
 #include "platform/platform.h"
+#include "platform/prices.h"
 #include "platform/readers.h"
 
 static const char *const formats[] = {"json",    "matrix",  "edges", "tiers",
@@ -72,6 +77,81 @@ static int cut_part(const struct cli_args *args, struct esp_platform **p)
     return CLI_OK;
 }
 
+/* How many machines the plan rents by node; 0: it does not go there. */
+static int *count_rents(const struct cli_args *args, const struct esp_platform *p)
+{
+    struct esp_err err = {0};
+    struct esp_plan *plan = NULL;
+    char quoted[256];
+    int *count = NULL;
+
+    if (cli_fail(esp_plan_read(cli_text(args, "rented"), p, &plan, &err), &err) != CLI_OK)
+        return NULL;
+    if (!plan->n_rents)
+        cli_error(CLI_BAD_INPUT,
+                  "%s: the plan counts no machines; see 'espalier plan "
+                  "--minimize'",
+                  espi_quote(quoted, sizeof quoted, cli_text(args, "rented")));
+    else if (!(count = espi_calloc((size_t)p->n_nodes, sizeof *count)))
+        cli_error(CLI_FAILED, "out of memory");
+    for (int i = 0; count && i < plan->n_rents; i++)
+        count[plan->rents[i].node] = plan->rents[i].count;
+    esp_plan_free(plan);
+    return count;
+}
+
+/* The nodes of the plan alone, each a host as strong as all machines rented there: ports
+ * count once for each, links once for each pair. */
+static esp_status join_machines(const struct esp_platform *p, const int *count,
+                                struct esp_platform **out, struct esp_err *err)
+{
+    struct esp_platform *joined = NULL;
+    double *link = ESPI_NEW(double, p->n_links + 1);
+    double *cable = ESPI_NEW(double, p->n_shared + 1);
+    int *hosts = ESPI_NEW(int, p->n_nodes + 1), n = 0, is_out;
+    esp_status st = link && cable && hosts ? ESP_OK : espi_err_nomem(err);
+
+    for (int e = 0; !st && e < p->n_links; e++) {
+        int a = count[p->tail[e]], b = count[p->head[e]];
+        link[e] = a && b ? (a < b ? a : b) : 1;
+    }
+    for (int s = 0; !st && s < p->n_shared; s++) {
+        int owner = espi_port_owner(p, s, &is_out);
+        cable[s] = owner >= 0 && count[owner] ? count[owner] : 1;
+    }
+    for (int v = 0; !st && v < p->n_nodes; v++)
+        if (count[v])
+            hosts[n++] = v;
+    if (!st)
+        st = espi_platform_scaled(p, link, cable, &joined, err);
+    if (!st)
+        st = espi_platform_part(joined, n, hosts, out, NULL, err);
+    esp_platform_free(joined);
+    espi_free(link);
+    espi_free(cable);
+    espi_free(hosts);
+    return st;
+}
+
+static int rent_machines(const struct cli_args *args, struct esp_platform **p)
+{
+    struct esp_err err = {0};
+    struct esp_platform *joined = NULL;
+
+    if (!cli_text(args, "rented"))
+        return CLI_OK;
+    int *count = count_rents(args, *p);
+    if (!count)
+        return CLI_BAD_INPUT;
+    int code = cli_fail(join_machines(*p, count, &joined, &err), &err);
+    espi_free(count);
+    if (code != CLI_OK)
+        return code;
+    esp_platform_free(*p);
+    *p = joined;
+    return CLI_OK;
+}
+
 /* All rates times what --scale says, such as those of a copy that one machine carries. */
 static int scale_rates(const struct cli_args *args, struct esp_platform **p)
 {
@@ -130,6 +210,8 @@ static int run_import(const struct cli_args *args)
         code = cut_part(args, &p);
     if (code == CLI_OK)
         code = apply_limits(args, &p);
+    if (code == CLI_OK)
+        code = rent_machines(args, &p);
     if (code == CLI_OK)
         code = scale_rates(args, &p);
     if (code == CLI_OK)
@@ -227,6 +309,12 @@ const struct command cli_command_import = {
              .min = 0,
              .max = 1e9,
              .help = "What one machine costs an hour, at each host."},
+            {.name = "rented",
+             .kind = CLI_FILE,
+             .value = "PLAN",
+             .help = "The hosts of this plan by price alone, each as strong as all "
+                     "machines that the plan rents there: the network that the plan "
+                     "runs on, as for a testbed."},
             {.name = "scale",
              .kind = CLI_DOUBLE,
              .value = "X",

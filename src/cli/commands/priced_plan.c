@@ -116,7 +116,23 @@ static esp_status add_trees(const struct priced_answer *a, struct esp_plan *plan
     return st;
 }
 
-/* As any plan. What it takes hangs on the machines, of which a plan does not know. */
+static esp_status add_rents(const struct priced_answer *a, struct esp_plan *plan,
+                            struct esp_err *err)
+{
+    struct esp_rent *rents = ESPI_NEW(struct esp_rent, a->p->n_nodes + 1);
+    int n = 0;
+
+    if (!rents)
+        return espi_err_nomem(err);
+    for (int v = 0; v < a->p->n_nodes; v++)
+        if (a->is->machines[v])
+            rents[n++] = (struct esp_rent){v, a->is->machines[v]};
+    esp_status st = esp_plan_set_rents(plan, n, rents, err);
+    espi_free(rents);
+    return st;
+}
+
+/* As any plan, with what it rents. */
 static esp_status make_esp_plan(const struct priced_answer *a, esp_op op,
                                 struct esp_plan **out, struct esp_err *err)
 {
@@ -128,6 +144,8 @@ static esp_status make_esp_plan(const struct priced_answer *a, esp_op op,
         st = esp_plan_set_targets(plan, a->task->n_targets, a->task->targets, err);
     if (!st)
         st = add_trees(a, plan, err);
+    if (!st)
+        st = add_rents(a, plan, err);
     if (!st)
         st = esp_plan_check(plan, a->p, err);
     if (st) {

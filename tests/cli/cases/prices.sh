@@ -16,7 +16,17 @@ espalier plan p.json --op multicast --root aws:a --targets gcp:b,gcp:d --size 10
 
 espalier plan p.json --op multicast --root aws:a --targets gcp:b --size 100GB --minimize time --partitions 1
 
-espalier plan p.json --op multicast --root aws:a --targets gcp:b,gcp:d --size 100GB --minimize cost --machines 1 -o plan.json | tail -1; grep -c '"weight"' plan.json
+espalier plan p.json --op multicast --root aws:a --targets gcp:b,gcp:d --size 100GB --minimize cost --machines 1 -o plan.json | tail -1; grep -c '"weight"' plan.json; grep '"machines"' plan.json
+
+# The network that this plan runs on, as for a testbed: what is rented counts.
+espalier plan p.json --op multicast --root aws:a --targets gcp:b --size 100GB --minimize time --partitions 1 -o fast.json | tail -1; grep '"machines"' fast.json
+espalier import p.json --rented fast.json --scale 0.001 -o small.json; grep '"bandwidth_Bps"' small.json
+
+espalier import p.json --rented p.json -o small.json
+
+sed 's/"aws:a": 2/"aws:a": 3/' fast.json | espalier simulate p.json -
+
+sed 's/"aws:a": 2, //' fast.json | espalier simulate p.json -
 
 espalier compare p.json --op multicast --root aws:a --targets gcp:b --size 100GB --front --machines 1 --partitions 1
 
