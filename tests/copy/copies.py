@@ -23,9 +23,7 @@ class Bed:
         self.hosts = [f"h{i}" for i in range(n)]
         self.pids = os.path.join(self.dir, "pids")
         os.mkdir(self.pids)
-        with open(os.path.join(self.dir, "hosts"), "w") as file:
-            for host in self.hosts:
-                file.write(f"{host} 127.0.0.1\n")
+        self.address = {h: "127.0.0.1" for h in self.hosts}
 
     def done(self):
         shutil.rmtree(self.dir, ignore_errors=True)
@@ -48,10 +46,17 @@ class Bed:
         for name in os.listdir(self.pids):
             os.remove(os.path.join(self.pids, name))
 
-    def start(self, words, to="", full=(), bad=(), far=(), stdin=None, patience=10):
+    def write_list(self, name, hosts):
+        with open(self.path(name), "w") as file:
+            file.writelines(f"{h} {self.address[h]}\n" for h in hosts)
+
+    def start(self, words, to="", full=(), bad=(), far=(), relays=(), stdin=None, patience=10):
+        self.write_list("hosts", [h for h in self.hosts if h not in relays])
+        self.write_list("relays", relays)
         line = [*self.here(), self.espalier, "cp", *words, "--json", "--patience", str(patience),
                 "--to", self.path("hosts") + ":" + self.path("out", "{host}") + to,
                 "--rsh", os.path.join(HERE, "rsh"), "--agent", self.espalier]
+        line += ["--relay", self.path("relays")] if relays else []
         env = dict(os.environ, COPY_PIDS=self.pids, COPY_FULL=" ".join(full),
                    COPY_BAD=" ".join(bad), COPY_BAD_AGENT=self.bad, COPY_FAR=" ".join(far))
         return subprocess.Popen(line, env=env, cwd=self.dir, stdin=stdin or subprocess.DEVNULL,
@@ -123,8 +128,8 @@ class NetBed(Bed):
     def __init__(self, build, n, rate="40mbit"):
         super().__init__(build, n)
         os.environ["COPY_SPACES"] = "1"
-        self.address = {"here": "10.77.0.250"}
-        self.address.update({h: f"10.77.0.{i + 1}" for i, h in enumerate(self.hosts)})
+        self.address = {h: f"10.77.0.{i + 1}" for i, h in enumerate(self.hosts)}
+        self.address["here"] = "10.77.0.250"
         ip("link add hub type bridge")
         ip("link set hub up")
         for name, address in self.address.items():
@@ -136,9 +141,6 @@ class NetBed(Bed):
             ip(f"-n {name} link set lo up")
             subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf",
                             "rate", rate, "burst", "64kb", "latency", "200ms"], check=True)
-        with open(self.path("hosts"), "w") as file:
-            for host in self.hosts:
-                file.write(f"{host} {self.address[host]}\n")
 
     def here(self):
         return ["nsenter", "--net=/run/netns/here", "--"]
