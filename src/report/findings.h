@@ -27,14 +27,19 @@ struct espi_figure {
     struct espi_chart_series series[ESPI_SERIES_MAX];
 };
 
-/* A number that was published, and ours. */
+/* A number that was published, and ours. One rule says for all whether they agree: ours
+ * is within a tenth of what was published, numbers of things are equal. */
 struct espi_claim {
     const char *what;
     double published, ours;
-    double tolerance; /* |ours - published| up to this is agreement */
+    double base;      /* of "x% more than": 100, so that the whole is compared; else 0 */
     const char *unit; /* "%", "s", "" */
     const char *why;  /* what is known of the difference; or NULL */
+    int is_number;    /* of things */
 };
+
+/* The rule in words. */
+extern const char espi_claim_rule[];
 
 struct espi_findings {
     struct espi_arena *arena;
@@ -61,5 +66,7 @@ const char *espi_findings_text(struct espi_findings *f, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 int espi_claim_agrees(const struct espi_claim *claim);
+/* How far ours may be from what was published. */
+double espi_claim_tolerance(const struct espi_claim *claim);
 
 #endif

@@ -48,6 +48,7 @@ static void write_claims(const struct espi_findings *f, FILE *out)
         fputs("<p>The paper gives no numbers for this, only curves.</p>\n", out);
         return;
     }
+    put_element(out, "p", espi_claim_rule);
     fputs(
         "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">claim</th><th "
         "scope=\"col\">published</th><th scope=\"col\">here</th><th "

@@ -27,19 +27,19 @@ const double espi_multicast_shares[SHARES] = {10, 25, 40, 55, 70, 85, 100};
 
 /* ---- one trial ---- */
 
-static esp_status draw_platform(const char *preset, int platform, struct esp_platform **p,
-                                struct esp_err *err)
+static esp_status draw_platform(const char *preset, uint64_t platform,
+                                struct esp_platform **p, struct esp_err *err)
 {
     struct esp_tiers_options o;
 
     esp_tiers_options_defaults(&o);
     esp_status status = esp_tiers_options_preset(&o, preset, err);
-    o.seed = 1 + (uint64_t)platform;
+    o.seed = 1 + platform;
     return status == ESP_OK ? esp_generate_tiers(&o, p, err) : status;
 }
 
 /* The LAN nodes (l0, l1, ...) in random order; the first is the source. */
-static int draw_nodes(const struct esp_platform *p, int seed, int *nodes)
+static int draw_nodes(const struct esp_platform *p, uint64_t seed, int *nodes)
 {
     struct espi_rng rng;
     int n = 0;
@@ -47,7 +47,7 @@ static int draw_nodes(const struct esp_platform *p, int seed, int *nodes)
     for (int v = 0; v < esp_platform_node_count(p); v++)
         if (esp_platform_node_name(p, v)[0] == 'l')
             nodes[n++] = v;
-    espi_rng_seed(&rng, (uint64_t)seed + 1000);
+    espi_rng_seed(&rng, seed + 1000);
     espi_rng_shuffle(&rng, nodes, n);
     return n;
 }
@@ -116,7 +116,7 @@ static esp_status run_algo(const struct esp_platform *p, const int *nodes, int n
     return ESP_OK;
 }
 
-static esp_status try_targets(const struct esp_platform *p, int platform, int share,
+static esp_status try_targets(const struct esp_platform *p, uint64_t platform, int share,
                               struct espi_multicast_trial *trial, struct esp_err *err)
 {
     struct espi_arena arena;
@@ -137,7 +137,7 @@ static esp_status try_targets(const struct esp_platform *p, int platform, int sh
     return status;
 }
 
-esp_status espi_multicast_try(const char *preset, int platform, int share,
+esp_status espi_multicast_try(const char *preset, uint64_t platform, int share,
                               struct espi_multicast_trial *trial, struct esp_err *err)
 {
     struct esp_platform *p = NULL;
@@ -163,8 +163,8 @@ static esp_status fill_row(const struct espi_study_table *x, size_t row, double 
     int at = (int)row / draws_of(x);
     struct espi_multicast_trial trial;
     esp_status status =
-        espi_multicast_try(presets[PRESETS - 1 - at / SHARES], (int)row % draws_of(x),
-                           at % SHARES, &trial, err);
+        espi_multicast_try(presets[PRESETS - 1 - at / SHARES],
+                           x->seed + row % (size_t)draws_of(x), at % SHARES, &trial, err);
 
     for (int i = 0; status == ESP_OK && i < ALGOS; i++) {
         cells[i] = trial.to_bound[i];

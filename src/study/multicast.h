@@ -2,6 +2,8 @@
 #ifndef ESPI_STUDY_MULTICAST_H
 #define ESPI_STUDY_MULTICAST_H
 
+#include <stdint.h>
+
 #include <espalier/status.h>
 
 enum { ESPI_MULTICAST_ALGOS = 8, ESPI_MULTICAST_SHARES = 7 };
@@ -19,7 +21,7 @@ struct espi_multicast_trial {
 /* All algorithms on a Tiers platform of that preset and number, from a LAN node drawn at
  * random to a share of the other LAN nodes; the targets of a smaller share are among
  * those of a larger one. */
-esp_status espi_multicast_try(const char *preset, int platform, int share,
+esp_status espi_multicast_try(const char *preset, uint64_t platform, int share,
                               struct espi_multicast_trial *trial, struct esp_err *err);
 
 #endif

@@ -92,6 +92,7 @@ espi_study_fill(const struct espi_study_run *run, struct espi_study_table *table
 {
     struct filling filling = {table, fill_row};
 
+    table->seed = run->seed;
     table->cells =
         ESPI_ARENA_ZNEW(run->findings->arena, double, table->rows * table->width + 1);
     if (!table->cells)

@@ -4,13 +4,17 @@
 #ifndef ESPI_STUDY_STUDY_H
 #define ESPI_STUDY_STUDY_H
 
+#include <stdint.h>
+
 #include <espalier/status.h>
 
 #include "report/findings.h"
 
 /* What an experiment gets to work with. */
 struct espi_study_run {
-    int quick; /* fewer repetitions, so that all experiments take two minutes */
+    int quick;     /* fewer repetitions */
+    uint64_t seed; /* added to the seeds of all draws, and even: 0 gives those that are
+                      printed in documents, and the networks of other seeds differ */
     struct espi_findings *findings;
     /* Told how many of how many jobs are done, from any thread; may be NULL. */
     void (*progress)(void *arg, size_t done, size_t total);
@@ -40,6 +44,7 @@ esp_status espi_study_jobs(const struct espi_study_run *run, size_t n,
 struct espi_study_table {
     size_t rows, width;
     double *cells; /* row by row */
+    uint64_t seed; /* of the run */
     void *arg;     /* the experiment's own */
 };
 

@@ -47,7 +47,7 @@ static esp_status try_platform(const struct espi_study_table *x, size_t row,
 
     esp_tiers_options_defaults(&o);
     esp_status status = esp_tiers_options_preset(&o, preset, err);
-    o.seed = 1 + row % (size_t)draws_of(x);
+    o.seed = x->seed + 1 + row % (size_t)draws_of(x);
     if (status == ESP_OK)
         status = esp_generate_tiers(&o, &p, err);
     if (status == ESP_OK)
@@ -82,9 +82,10 @@ static void report_presets(const struct espi_study_table *x, struct espi_finding
             espi_findings_claim(
                 f, &(struct espi_claim){
                        espi_findings_text(f, "%s, %.0f nodes", algos[a], nodes[k]),
-                       theirs[k], y[k], 10, "%",
+                       theirs[k], y[k], 0, "%",
                        "the parameters given to Tiers are not in the paper; the preset "
-                       "was chosen by the nearness of its results to this table"});
+                       "was chosen by the nearness of its results to this table",
+                       0});
         }
         espi_findings_series(f, figure, algos[a], PRESETS, nodes, y);
         if (!isnan(theirs[0]))

@@ -404,9 +404,13 @@ static void test_accounts_are_well_formed(void **state)
     espi_findings_series(&f, figure, HOSTILE, 4, x, y);
     espi_findings_published(&f, figure, "theirs", 0, x, y);
     espi_findings_figure(&f, "fig2", "nothing in it", "x", "y");
-    espi_findings_claim(&f, &(struct espi_claim){"near", 10, 11, 1, "%", NULL});
-    espi_findings_claim(&f, &(struct espi_claim){"far", 10, 12, 1, "%", HOSTILE});
+    espi_findings_claim(&f, &(struct espi_claim){"near", 10, 11, 0, "%", NULL, 0});
+    espi_findings_claim(&f, &(struct espi_claim){"far", 10, 12, 0, "%", HOSTILE, 0});
     assert_true(espi_claim_agrees(&f.claims[0]) && !espi_claim_agrees(&f.claims[1]));
+    /* 19% later against 8% is 119 against 108, and numbers are equal or not */
+    assert_true(espi_claim_agrees(&(struct espi_claim){"", 19, 8, 100, "%", NULL, 0}));
+    assert_false(espi_claim_agrees(&(struct espi_claim){"", 19, 4.5, 100, "%", NULL, 0}));
+    assert_false(espi_claim_agrees(&(struct espi_claim){"", 30, 29, 0, "", NULL, 1}));
     assert_int_equal(f.failed, 0);
     struct espi_study_report_entry entry = {
         "one", HOSTILE, "paper", (const char *const[]){HOSTILE, NULL}, &f, 1.5};
@@ -418,7 +422,7 @@ static void test_accounts_are_well_formed(void **state)
     assert_int_equal(count(text.at, "nan") + count(text.at, "inf\""), 0);
     assert_int_equal(count(text.at, "<figure"), count(text.at, "</figure>"));
     for (int i = 0; i < ESPI_CLAIMS_MAX; i++)
-        espi_findings_claim(&f, &(struct espi_claim){"more", 1, 1, 0, "", NULL});
+        espi_findings_claim(&f, &(struct espi_claim){"more", 1, 1, 0, "", NULL, 0});
     assert_int_equal(f.failed, 1);
     free(text.at);
     espi_arena_done(&arena);
