@@ -74,7 +74,7 @@ static int take_result(struct espi_later *p, int result)
 }
 
 /* Called with the lock held; afterwards the user may have freed it. */
-static void finish(struct espi_later *p, int result)
+static void finish_later(struct espi_later *p, int result)
 {
     struct espi_work *w = p->work;
     int code = take_result(p, result);
@@ -143,7 +143,7 @@ int espi_progress(void)
             continue;
         }
         *link = p->next;
-        finish(p, result);
+        finish_later(p, result);
         finished++;
     }
     pthread_mutex_unlock(&lock);

@@ -1,6 +1,9 @@
 /* Wrong calls end in the handler of the user's communicator, with the right class; what
  * is right afterwards still works. */
 #include "check.h"
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 static int called, class_seen;
 
@@ -55,6 +58,31 @@ static void wrong_length(MPI_Comm comm, int root_count, int count)
     int code = MPI_Bcast(data, n, MPI_INT, 0, comm);
     CHECK(check_rank == 0 ? code == MPI_SUCCESS : code != MPI_SUCCESS && called > 0);
     called = 0;
+}
+
+#if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define BCAST_INIT MPIX_Bcast_init
+#elif MPI_VERSION >= 4
+#define BCAST_INIT MPI_Bcast_init
+#endif
+
+/* The same of a persistent one. */
+static void wrong_length_init(MPI_Comm comm, int root_count, int count)
+{
+#ifdef BCAST_INIT
+    MPI_Request request;
+    int data[10] = {0};
+    int n = check_rank == 0 ? root_count : count;
+    CHECK(!BCAST_INIT(data, n, MPI_INT, 0, comm, MPI_INFO_NULL, &request));
+    CHECK(!MPI_Start(&request));
+    int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(check_rank == 0 ? code == MPI_SUCCESS : code != MPI_SUCCESS && called > 0);
+    called = 0;
+    if (request != MPI_REQUEST_NULL) /* Open MPI takes it away after an error */
+        CHECK(!MPI_Request_free(&request));
+#else
+    (void)comm, (void)root_count, (void)count;
+#endif
 }
 
 /* What the library says of a wrong call ours say, too. Where it finds nothing wrong it
@@ -165,6 +193,10 @@ int main(int argc, char **argv)
         wrong_length(comm, 1, 10);
         right(comm);
         wrong_length(comm, 10, 1);
+        right(comm);
+        wrong_length_init(comm, 1, 10);
+        right(comm);
+        wrong_length_init(comm, 10, 1);
         right(comm);
     }
     MPI_Comm_free(&comm);

@@ -396,8 +396,9 @@ static void at_once(struct op *ops, int n, int how)
         ops[i].request = all[i];
 }
 
-/* MPICH 4.0.2 itself errs about persistent collectives of its own, where it looks for some
- * or any or tests all: it takes those that are over for such that have just ended. */
+/* MPICH 4.0.2 itself errs about persistent collectives of its own, where it looks for
+ * some or any or tests all: it takes those that are over for such that have just ended.
+ */
 static void complete(struct op *ops, int n)
 {
     int how = (int)below(&own, 7);

@@ -1,9 +1,9 @@
 /* Persistent collectives of all kinds: several on each communicator, started again and
  * again, by one call or several, beside other calls and requests of other kinds, with
  * data that are new each time, completed in every way there is. Each byte is looked at.
- * PERSISTENT_ROUNDS rounds from the seed PERSISTENT_SEED; with PERSISTENT_FREELY, when all
- * must run by plans, each rank starts them in an order of its own; PERSISTENT_MANY are
- * made and freed besides, more than there are tags for. */
+ * PERSISTENT_ROUNDS rounds from the seed PERSISTENT_SEED; with PERSISTENT_FREELY, when
+ * all must run by plans, each rank starts them in an order of its own; PERSISTENT_MANY
+ * are made and freed besides, more than there are tags for. */
 #include "ops.h"
 
 #if HAS_INIT

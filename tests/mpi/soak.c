@@ -1,8 +1,9 @@
 /* Random collectives, all that the shim takes, blocking and non-blocking, with others of
  * both kinds while one is under way: communicators that come and go, roots, sizes from
- * nothing to SOAK_MAX bytes, datatypes that differ between ranks, SOAK_THREADS threads at
- * once; each byte is looked at. SOAK_CALLS calls in all, from the seed
- * SOAK_SEED. All ranks draw the same lots, but for how each describes its data.
+ * nothing to SOAK_MAX bytes, persistent calls with SOAK_PERSISTENT, datatypes that differ
+ * between ranks, SOAK_THREADS threads at once; each byte is looked at. SOAK_CALLS calls
+ * in all, from the seed SOAK_SEED. All ranks draw the same lots, but for how each
+ * describes its data.
  *
  * For those who let things go wrong meanwhile: rank 0 makes the file SOAK_BEGUN before
  * the first call and, if SOAK_STOP names a file, all stop soon after that is there
@@ -15,6 +16,9 @@
 #include <unistd.h>
 
 #include "check.h"
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 enum { COMMS = 6 };
 
@@ -25,7 +29,7 @@ struct soaker {
     long calls, bad;
 };
 
-static long most_bytes, pause_ms;
+static long most_bytes, pause_ms, persistent;
 static const char *stop_file; /* NULL: none */
 
 static uint64_t draw(uint64_t *state)
@@ -58,17 +62,29 @@ struct call {
     int rank, size, root;
     long n; /* bytes */
     unsigned seed;
-    int later, depth; /* non-blocking; among so many others */
+    int manner, depth; /* how it is made; among so many others */
 };
 
-/* The call, if it is non-blocking with others after it before it is waited for. Gives
- * what was wrong. */
+/* Persistent calls, of MPI 4 or an extension of Open MPI. */
+#if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define INIT(Name, ...) MPIX_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request_)
+#elif MPI_VERSION >= 4
+#define INIT(Name, ...) MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request_)
+#else
+#define INIT(Name, ...) MPI_ERR_OTHER
+#endif
+
+enum manner { NOW, LATER, PERSISTENT };
+
+/* The call; with others after it before it is waited for, where it does not wait itself.
+ * Gives what was wrong. */
 #define MAKE(s, c, Name, IName, ...)                                                     \
     ({                                                                                   \
         MPI_Request request_ = MPI_REQUEST_NULL;                                         \
-        int code_ =                                                                      \
-            (c)->later ? MPI_##IName(__VA_ARGS__, &request_) : MPI_##Name(__VA_ARGS__);  \
-        (code_ != MPI_SUCCESS) + ((c)->later ? finish(s, c, &request_) : 0);             \
+        int code_ = (c)->manner == NOW     ? MPI_##Name(__VA_ARGS__)                     \
+                    : (c)->manner == LATER ? MPI_##IName(__VA_ARGS__, &request_)         \
+                                           : INIT(Name, __VA_ARGS__);                    \
+        (code_ != MPI_SUCCESS) + ((c)->manner == NOW ? 0 : finish(s, c, &request_));     \
     })
 
 static long finish(struct soaker *s, const struct call *c, MPI_Request *request);
@@ -367,7 +383,7 @@ static long reduce_scatter(struct soaker *s, const struct call *c)
     elements.n = c->n / (long)k.bytes;
     struct unequal u = draw_parts(s, &elements);
     int alike = (int)below(&s->lots, 2), in_place = (int)below(&s->lots, 2);
-    in_place = in_place && (alike || !IS_MPICH || !c->later);
+    in_place = in_place && (alike || !IS_MPICH || c->manner == NOW);
     long n = 0, first = 0;
     for (int r = 0; r < c->size; r++) {
         u.count[r] = alike ? (int)(elements.n / c->size) : u.count[r];
@@ -412,20 +428,19 @@ static long one_call(struct soaker *s, MPI_Comm comm, int depth)
     MPI_Comm_rank(comm, &c.rank);
     MPI_Comm_size(comm, &c.size);
     c.root = (int)below(&s->lots, c.size);
-    c.later = (int)below(&s->lots, 2);
+    c.manner = (int)below(&s->lots, persistent ? 3 : 2);
     long way = below(&s->lots, sizeof ways / sizeof *ways);
     long bad = ways[way](s, &c);
     if (bad && !s->bad)
-        fprintf(stderr, "soak: rank %d: not so: %s way %ld, %ld bytes, root %d of %d\n",
-                check_rank, c.later ? "non-blocking" : "blocking", way, c.n, c.root,
-                c.size);
+        fprintf(stderr, "soak: rank %d: not so: way %ld.%d, %ld bytes, root %d of %d\n",
+                check_rank, way, c.manner, c.n, c.root, c.size);
     s->bad += bad;
     return bad;
 }
 
 /* Up to two others on the communicator, each perhaps with others in its turn; then it is
  * waited for in one of the ways that there are. */
-static long finish(struct soaker *s, const struct call *c, MPI_Request *request)
+static long wait_late(struct soaker *s, const struct call *c, MPI_Request *request)
 {
     enum { DEPTH = 3 };
     long bad = 0, others = c->depth < DEPTH ? below(&s->lots, 3) : 0;
@@ -434,6 +449,15 @@ static long finish(struct soaker *s, const struct call *c, MPI_Request *request)
     for (int done = 0, tests = (int)below(&s->own, 2); tests && !done;)
         bad += MPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS;
     return bad + (MPI_Wait(request, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+}
+
+static long finish(struct soaker *s, const struct call *c, MPI_Request *request)
+{
+    if (c->manner == LATER)
+        return wait_late(s, c, request);
+    long bad = MPI_Start(request) != MPI_SUCCESS;
+    bad += wait_late(s, c, request);
+    return bad + (MPI_Request_free(request) != MPI_SUCCESS);
 }
 
 /* Replaces a communicator by another one of the same thread. The lots of a split's halves
@@ -515,6 +539,7 @@ int main(int argc, char **argv)
     most_bytes = setting("SOAK_MAX", 1 << 18);
     pause_ms = setting("SOAK_PAUSE_MS", 0);
     stop_file = getenv("SOAK_STOP");
+    persistent = setting("SOAK_PERSISTENT", 0);
     say_begun();
     n = provided < MPI_THREAD_MULTIPLE ? 1 : n > THREADS_MAX ? THREADS_MAX : n;
     for (long t = 0; t < n; t++) {
@@ -526,10 +551,12 @@ int main(int argc, char **argv)
             s->comm[i] = MPI_COMM_NULL;
         MPI_Comm_dup(MPI_COMM_WORLD, &s->comm[0]);
     }
-    for (long t = 0; t < n; t++)
+    for (long t = 1; t < n; t++)
         pthread_create(&threads[t], NULL, soak, &soakers[t]);
+    soak(&soakers[0]); /* if there is but one thread it must be that of MPI_Init */
     for (long t = 0; t < n; t++) {
-        pthread_join(threads[t], NULL);
+        if (t > 0)
+            pthread_join(threads[t], NULL);
         CHECK(soakers[t].bad == 0);
         for (int i = 0; i < COMMS; i++)
             if (soakers[t].comm[i] != MPI_COMM_NULL)
