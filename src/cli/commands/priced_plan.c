@@ -11,12 +11,14 @@
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
 #include "plan/plan.h"
+#include "plan/tuning.h"
 #include "platform/platform.h"
 #include "solve/priced_front.h"
 
 enum { BILL_LINES = 40, NAMES_MAX = 8 }; /* looks: lines; names in a sentence */
 #define SECONDS_AN_HOUR 3600.0           /* derived */
 #define BEST_TO         1e-6             /* rounding: shown as 0 */
+#define SLICES_MOST     4e6              /* limit: as plans may have 16,777,216 */
 
 struct priced_answer {
     const struct cli_args *args;
@@ -153,7 +155,8 @@ static esp_status make_esp_plan(const struct priced_answer *a, esp_op op,
         return st;
     }
     plan->size_bytes = a->task->size_bytes;
-    plan->slice_bytes = a->task->size_bytes;
+    plan->slice_bytes =
+        fmin(fmax(ESPI_SLICE_USUAL, a->task->size_bytes / SLICES_MOST), a->task->size_bytes);
     *out = plan;
     return ESP_OK;
 }
