@@ -16,6 +16,7 @@ static const char style[] =
     "color:var(--ink);font:15px/1.5 system-ui,sans-serif}"
     "section{border-top:1px solid var(--line);margin-top:32px}"
     "section:target h2{color:var(--c0)}svg{max-width:100%;height:auto}"
+    "section svg{display:block;margin:16px auto;overflow:visible}"
     ".scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px}"
     "th,td{text-align:right;padding:2px 8px;border-bottom:1px solid var(--line);"
     "font-variant-numeric:tabular-nums}th:first-child,td.text{text-align:left}";
@@ -87,9 +88,13 @@ static void write_contents(const struct espi_front *front, FILE *out)
 
 static void write_network(const struct espi_network *net, FILE *out)
 {
-    fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"The plan\">\n",
-            (int)ceil(net->layout.width * ESPI_NETWORK_SCALE),
-            (int)ceil(net->layout.height * ESPI_NETWORK_SCALE));
+    int width = (int)ceil(net->layout.width * ESPI_NETWORK_SCALE);
+    int height = (int)ceil(net->layout.height * ESPI_NETWORK_SCALE);
+
+    fprintf(out,
+            "<svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\" aria-label=\"The "
+            "plan\">\n",
+            width, height, width);
     espi_network_write(net, out);
     fputs("</svg>\n", out);
 }

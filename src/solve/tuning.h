@@ -692,9 +692,12 @@ enum { ESPI_PRICED_NODE_FLAT = 2 };
  * chosen on: not measured; the first value tried */
 #define ESPI_PRICED_WORTHY 0.3
 
-/* Of that, what may be spent on the first plan within a deadline, where the cheap ones
- * are too late. unit: 1 trades: larger, less is left for cheaper plans; smaller, none is
- * found shown by: bench_prices chosen on: not measured; the first value tried */
+/* Of that, what may be spent on the first plan within a deadline, where cheap ones are
+ * too late.
+ * unit: 1
+ * trades: larger, less is left for cheaper plans; smaller, none is found
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
 #define ESPI_PRICED_FIRST_PART 0.3
 
 /* And before that search the bound is as it is when it has not risen for so many rounds.
