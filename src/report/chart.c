@@ -64,7 +64,7 @@ static void stretch(struct scale *s, const struct espi_figure *figure, bool is_y
         }
     if (!(s->low <= s->high))
         s->low = s->high = 0;
-    if (is_y && !s->log && s->low > 0)
+    if (is_y && !s->log && !figure->close_y && s->low > 0)
         s->low = 0;
     if (s->high - s->low < 1e-12)
         s->high = s->low + 1;
@@ -141,13 +141,21 @@ static void write_curve(FILE *out, const struct espi_chart_series *series, int c
         pen_down = pen_down || here;
     }
     fputs("\"/>", out);
-    for (int i = 0; i < series->n; i++)
-        if (value_fits(x, series->x[i]) && value_fits(y, series->y[i]))
-            fprintf(out,
-                    "<circle cx=\"%ld\" cy=\"%ld\" r=\"3\" style=\"stroke:var(--c%d);"
-                    "fill:var(--%s)\"/>",
-                    lround(place(x, series->x[i])), lround(place(y, series->y[i])),
-                    colour, series->published ? "paper" : "c8");
+    for (int i = 0; i < series->n; i++) {
+        if (!value_fits(x, series->x[i]) || !value_fits(y, series->y[i]))
+            continue;
+        if (series->links) {
+            fputs("<a href=\"", out);
+            espi_markup_text(out, series->links[i]);
+            fputs("\">", out);
+        }
+        fprintf(out,
+                "<circle cx=\"%ld\" cy=\"%ld\" r=\"%d\" style=\"stroke:var(--c%d);"
+                "fill:var(--%s)\"/>%s",
+                lround(place(x, series->x[i])), lround(place(y, series->y[i])),
+                series->links ? 6 : 3, colour, series->published ? "paper" : "c8",
+                series->links ? "</a>" : "");
+    }
 }
 
 static void write_legend(FILE *out, const struct espi_figure *figure)

@@ -16,6 +16,7 @@ struct espi_chart_series {
     int published; /* read off the paper, not computed here */
     int n;
     double *x, *y;
+    const char *const *links; /* where each point leads; NULL: nowhere */
 };
 
 struct espi_figure {
@@ -23,6 +24,7 @@ struct espi_figure {
     const char *title; /* what it shows */
     const char *x_title, *y_title;
     int log_x, log_y;
+    int close_y; /* the axis begins where the values do, and not at 0 */
     int n_series;
     struct espi_chart_series series[ESPI_SERIES_MAX];
 };

@@ -8,7 +8,7 @@
 struct espi_priced_proof {
     double good_enough; /* asked: the search ends with a plan that has this or less */
     double effort;      /* asked: what may be spent, as ESPI_PRICED_EFFORT */
-    double bound; /* no plan of the task has less; infinite: there is none */
+    double bound;       /* no plan of the task has less; infinite: there is none */
     int nodes;
 };
 

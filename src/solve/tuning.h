@@ -749,7 +749,7 @@ enum { ESPI_PRICED_NODE_FLAT = 2 };
  * chosen on: not measured; the first value tried */
 #define ESPI_PRICED_WORTHY 0.3
 
-/* Of that, what may be spent on the first plan within a deadline, where the cheap ones are
+/* Of that, what may be spent on the first plan within a deadline, where cheap ones are
  * too late.
  * unit: 1
  * trades: larger, less is left for cheaper plans; smaller, none is found
@@ -761,8 +761,8 @@ enum { ESPI_PRICED_NODE_FLAT = 2 };
  * unit: rounds
  * trades: larger, time; smaller, links that the search begins without
  * shown by: bench_prices
- * chosen on: seeds 33, 36 and 42 within 1.1 times the fastest: of 5 and 20, which took 0.2
- * s and 0.7 to 6.4 s, and ended with nearly the same bound */
+ * chosen on: seeds 33, 36 and 42 within 1.1 times the fastest: of 5 and 20, which took
+ * 0.2 s and 0.7 to 6.4 s, and ended with nearly the same bound */
 enum { ESPI_PRICED_WHOLE_FLAT = 5 };
 
 #endif

@@ -553,13 +553,7 @@ const struct command cli_command_compare = {
              .help = "Compare plans by price instead: from the fastest to the cheapest, "
                      "the cheapest within each of some deadlines. For multicasts and "
                      "broadcasts on platforms with prices."},
-            {.name = "points",
-             .kind = CLI_INT,
-             .limited = true,
-             .min = 2,
-             .max = 1000,
-             .fallback = "8",
-             .help = "With --front: so many deadlines."},
+            CLI_POINTS_OPTION,
             CLI_PRICED_OPTIONS,
             {0}},
     .examples =

@@ -197,8 +197,12 @@ static int read_given_plan(struct cli_copy *c)
     if (!cli_text(c->args, "platform"))
         return cli_error(CLI_BAD_USAGE, "--plan needs the platform that it is for: -p");
     esp_status status = esp_plan_read(path, c->p, &c->plan, &err);
-    if (status)
-        return cli_fail(status, &err);
+    if (status) {
+        int code = cli_fail(status, &err);
+        if (status == ESP_EINPUT)
+            cli_error(code, "hosts over which the plan relays are named with --relay");
+        return code;
+    }
     if (c->plan->op != ESP_OP_BCAST && c->plan->op != ESP_OP_MULTICAST)
         return cli_error(CLI_BAD_INPUT,
                          "the plan is neither a broadcast nor a multicast");

@@ -100,39 +100,6 @@ static int *count_rents(const struct cli_args *args, const struct esp_platform *
     return count;
 }
 
-/* The nodes of the plan alone, each a host as strong as all machines rented there: ports
- * count once for each, links once for each pair. */
-static esp_status join_machines(const struct esp_platform *p, const int *count,
-                                struct esp_platform **out, struct esp_err *err)
-{
-    struct esp_platform *joined = NULL;
-    double *link = ESPI_NEW(double, p->n_links + 1);
-    double *cable = ESPI_NEW(double, p->n_shared + 1);
-    int *hosts = ESPI_NEW(int, p->n_nodes + 1), n = 0, is_out;
-    esp_status st = link && cable && hosts ? ESP_OK : espi_err_nomem(err);
-
-    for (int e = 0; !st && e < p->n_links; e++) {
-        int a = count[p->tail[e]], b = count[p->head[e]];
-        link[e] = a && b ? (a < b ? a : b) : 1;
-    }
-    for (int s = 0; !st && s < p->n_shared; s++) {
-        int owner = espi_port_owner(p, s, &is_out);
-        cable[s] = owner >= 0 && count[owner] ? count[owner] : 1;
-    }
-    for (int v = 0; !st && v < p->n_nodes; v++)
-        if (count[v])
-            hosts[n++] = v;
-    if (!st)
-        st = espi_platform_scaled(p, link, cable, &joined, err);
-    if (!st)
-        st = espi_platform_part(joined, n, hosts, out, NULL, err);
-    esp_platform_free(joined);
-    espi_free(link);
-    espi_free(cable);
-    espi_free(hosts);
-    return st;
-}
-
 static int rent_machines(const struct cli_args *args, struct esp_platform **p)
 {
     struct esp_err err = {0};
@@ -143,7 +110,7 @@ static int rent_machines(const struct cli_args *args, struct esp_platform **p)
     int *count = count_rents(args, *p);
     if (!count)
         return CLI_BAD_INPUT;
-    int code = cli_fail(join_machines(*p, count, &joined, &err), &err);
+    int code = cli_fail(espi_platform_rented(*p, count, &joined, &err), &err);
     espi_free(count);
     if (code != CLI_OK)
         return code;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/units.h"
+#include "cli/commands/priced.h"
 #include "cli/commands/show.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
@@ -221,6 +222,8 @@ static int answer_show(struct cli_question *q)
             CLI_BAD_USAGE,
             "--output: what is to be drawn shows by the name's end: FILE.html is a page, "
             "FILE.svg, FILE.png and FILE.pdf are pictures, FILE.dot is for Graphviz");
+    if (cli_has(q->args, "front"))
+        return cli_show_price_front(q, path);
     if (ends_with(path, ".html") && !espi_page_exists())
         return cli_error(
             CLI_FAILED, "this espalier was built without pages, because npm was missing: "
@@ -299,6 +302,11 @@ const struct command cli_command_show = {
             CLI_SEED_OPTION,
             CLI_BUDGET_OPTION,
             CLI_MODEL_OPTION,
+            {.name = "front",
+             .help = "Draw what time costs instead, as 'espalier compare --front' finds "
+                     "it: the curve, and on a page the plan of each of its points."},
+            CLI_POINTS_OPTION,
+            CLI_PRICED_OPTIONS,
             {0}},
     .examples =
         (const struct cli_example[]){
@@ -307,6 +315,9 @@ const struct command cli_command_show = {
              "espalier show p.json --algo refine -o tree.svg"},
             {"Two plans to compare:",
              "espalier show p.json one.json two.json -o both.html"},
+            {"What an hour less costs, with all plans:",
+             "espalier show clouds.json --front --op multicast --root aws:us-east-1 "
+             "--targets gcp:us-west1-a,aws:eu-west-1 --size 300GB -o front.html"},
             {0}},
     .see = (const char *const[]){"plan", "simulate", "bound", NULL},
     .run = run_show,

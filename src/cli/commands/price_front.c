@@ -14,7 +14,7 @@ static double point_usd(const struct espi_priced_point *point)
 }
 
 /* Plans that come again with a later deadline stand once. */
-static int comes_again(const struct espi_priced_point *front, int i, int n)
+int cli_priced_comes_again(const struct espi_priced_point *front, int i, int n)
 {
     return i + 1 < n && front[i + 1].is.time_s == front[i].is.time_s &&
            point_usd(&front[i + 1]) == point_usd(&front[i]);
@@ -32,7 +32,7 @@ static int print_front(const struct espi_priced_task *task,
     cli_table_init(&t, columns, 8);
     for (int i = 0; i < n; i++) {
         const struct espi_priced *is = &front[i].is;
-        if (comes_again(front, i, n))
+        if (cli_priced_comes_again(front, i, n))
             continue;
         cli_table_add(&t, "%s", espi_format_time(time, sizeof time, is->time_s));
         cli_table_add(&t, "%.4f", point_usd(&front[i]));
@@ -49,7 +49,9 @@ static int print_front(const struct espi_priced_task *task,
     int bad = cli_table_print(&t, stdout, 2);
     cli_table_done(&t);
     printf("\nNo plan takes less than %s.\nThe plan of a line: espalier plan ... "
-           "--minimize cost --deadline TIME\n",
+           "--minimize cost --deadline TIME\nAs a picture, with all plans: espalier show "
+           "... "
+           "--front -o front.html\n",
            espi_format_time(time, sizeof time, front[0].is.fastest_s));
     return bad ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
@@ -62,7 +64,7 @@ static int print_front_json(const struct espi_priced_task *task,
     for (int i = 0; i < n; i++) {
         const struct espi_priced *is = &front[i].is;
         json_t *point = json_object();
-        if (comes_again(front, i, n)) {
+        if (cli_priced_comes_again(front, i, n)) {
             json_decref(point);
             continue;
         }
@@ -80,30 +82,46 @@ static int print_front_json(const struct espi_priced_task *task,
     return cli_print_json(all);
 }
 
-int cli_price_front(struct cli_question *q)
+int cli_priced_front(const struct cli_question *q, struct espi_priced_task *task,
+                     struct espi_arena *arena, struct espi_priced_point **out, int *n)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    struct espi_arena arena;
-    struct espi_priced_task task;
-    int code = cli_priced_task(q, &task), n = (int)cli_int(q->args, "points");
+    int code = cli_priced_task(q, task);
 
+    *n = (int)cli_int(q->args, "points");
     if (code != CLI_OK)
         return code;
     if (!esp_platform_has_prices(q->p))
         return cli_error(CLI_BAD_INPUT,
                          "--front: the platform has no prices: give its links "
                          "usd_per_GB, or its nodes usd_per_hour (docs/formats.md)");
-    struct espi_priced_point *front = espi_calloc((size_t)n, sizeof *front);
+    struct espi_priced_point *front = espi_calloc((size_t)*n, sizeof *front);
     if (!front)
         return cli_error(CLI_FAILED, "out of memory");
-    espi_arena_init(&arena);
-    cli_progress_start(n, "planning");
+    cli_progress_start(*n, "planning");
     esp_status status =
-        espi_priced_front(&task, n, &arena, front, cli_progress_update, &err);
+        espi_priced_front(task, *n, arena, front, cli_progress_update, &err);
     cli_progress_end();
-    code = status                     ? cli_fail(status, &err)
-           : cli_has(q->args, "json") ? print_front_json(&task, front, n)
-                                      : print_front(&task, front, n);
+    if (status) {
+        espi_free(front);
+        return cli_fail(status, &err);
+    }
+    *out = front;
+    return CLI_OK;
+}
+
+int cli_price_front(struct cli_question *q)
+{
+    struct espi_arena arena;
+    struct espi_priced_task task;
+    struct espi_priced_point *front = NULL;
+    int n;
+
+    espi_arena_init(&arena);
+    int code = cli_priced_front(q, &task, &arena, &front, &n);
+    if (code == CLI_OK)
+        code = cli_has(q->args, "json") ? print_front_json(&task, front, n)
+                                        : print_front(&task, front, n);
     espi_arena_done(&arena);
     espi_free(front);
     return code;

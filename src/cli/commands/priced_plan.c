@@ -102,62 +102,6 @@ int cli_priced_relays(const struct espi_priced_task *task, const struct espi_pri
     return n;
 }
 
-/* ---- the plan ---- */
-
-static esp_status add_trees(const struct priced_answer *a, struct esp_plan *plan,
-                            struct esp_err *err)
-{
-    esp_status st = ESP_OK;
-
-    for (int t = 0; t < a->is->n_trees && !st; t++)
-        st =
-            esp_plan_add_simple_tree(plan, a->p, a->is->trees[t].share,
-                                     a->is->trees[t].n_links, a->is->trees[t].links, err);
-    return st;
-}
-
-static esp_status add_rents(const struct priced_answer *a, struct esp_plan *plan,
-                            struct esp_err *err)
-{
-    struct esp_rent *rents = ESPI_NEW(struct esp_rent, a->p->n_nodes + 1);
-    int n = 0;
-
-    if (!rents)
-        return espi_err_nomem(err);
-    for (int v = 0; v < a->p->n_nodes; v++)
-        if (a->is->machines[v])
-            rents[n++] = (struct esp_rent){v, a->is->machines[v]};
-    esp_status st = esp_plan_set_rents(plan, n, rents, err);
-    espi_free(rents);
-    return st;
-}
-
-/* As any plan, with what it rents. */
-static esp_status make_esp_plan(const struct priced_answer *a, esp_op op,
-                                struct esp_plan **out, struct esp_err *err)
-{
-    struct esp_plan *plan = NULL;
-    esp_status st = esp_plan_create(op, a->task->root,
-                                    a->by_time ? "least-time" : "least-cost", &plan, err);
-
-    if (!st && a->task->targets)
-        st = esp_plan_set_targets(plan, a->task->n_targets, a->task->targets, err);
-    if (!st)
-        st = add_trees(a, plan, err);
-    if (!st)
-        st = add_rents(a, plan, err);
-    if (!st)
-        st = esp_plan_check(plan, a->p, err);
-    if (st) {
-        esp_plan_free(plan);
-        return st;
-    }
-    plan->size_bytes = a->task->size_bytes;
-    plan->slice_bytes = a->task->size_bytes;
-    *out = plan;
-    return ESP_OK;
-}
-
 /* ---- for people ---- */
 
 static void add_row(struct cli_table *t, const char *name, const char *text)
@@ -251,7 +195,7 @@ static int print_facts(const struct priced_answer *a)
     return bad;
 }
 
-static double link_usd_per_GB(const struct esp_platform *p, int link)
+double cli_priced_usd_per_GB(const struct esp_platform *p, int link)
 {
     double usd = esp_platform_link_price(p, link);
 
@@ -285,7 +229,7 @@ static int make_bill(const struct priced_answer *a, struct bill_line **out)
     for (int e = 0; e < a->p->n_links; e++) {
         double GB = a->is->usage[e] * a->task->size_bytes / ESPI_BYTES_PER_GB;
         if (GB > 0)
-            lines[n++] = (struct bill_line){e, GB, GB * link_usd_per_GB(a->p, e)};
+            lines[n++] = (struct bill_line){e, GB, GB * cli_priced_usd_per_GB(a->p, e)};
     }
     qsort(lines, (size_t)n, sizeof *lines, by_usd);
     *out = lines;
@@ -309,7 +253,7 @@ static int print_bill(const struct priced_answer *a)
         cli_table_add(&t, "%s", espi_node_name(a->p, a->p->tail[e]));
         cli_table_add(&t, "%s", espi_node_name(a->p, a->p->head[e]));
         cli_table_add(&t, "%.6g", lines[i].GB);
-        cli_table_add(&t, "%g", link_usd_per_GB(a->p, e));
+        cli_table_add(&t, "%g", cli_priced_usd_per_GB(a->p, e));
         cli_table_add(&t, "%.4f", lines[i].usd);
     }
     int bad = cli_table_print(&t, stdout, 2);
@@ -480,7 +424,8 @@ static int answer_priced(struct priced_answer *a, esp_op op)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     const char *path = cli_text(a->args, "output");
-    esp_status status = make_esp_plan(a, op, &a->plan, &err);
+    esp_status status = cli_priced_make_plan(
+        a->task, a->is, op, a->by_time ? "least-time" : "least-cost", &a->plan, &err);
 
     if (status != ESP_OK)
         return cli_fail(status, &err);

@@ -32,6 +32,13 @@ espalier compare p.json --op multicast --root aws:a --targets gcp:b --size 100GB
 
 espalier compare p.json --op multicast --root aws:a --targets gcp:b --size 100GB --front --machines 1 --partitions 1 --json
 
+# The same as a picture, and as a page with a section for each point of the curve.
+espalier show p.json --front --op multicast --root aws:a --targets gcp:b,gcp:d --size 100GB --points 3 -o front.html; grep -o '<a href="#plan-[0-9]*"><circle' front.html; grep -o '<section id="plan-[0-9]*"><h2>[^<]*' front.html
+
+espalier show p.json --front --op multicast --root aws:a --targets gcp:b,gcp:d --size 100GB --points 3 -o front.svg --json; grep -c '<circle' front.svg
+
+espalier show p.json --front --op multicast --root aws:a --targets gcp:b -o front.dot
+
 # What cannot be, and what to do about it.
 espalier plan p.json --op multicast --targets gcp:b --size 100GB --minimize cost --deadline 10s
 
