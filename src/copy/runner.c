@@ -15,7 +15,8 @@ static uint32_t slice_at(const struct espi_runner *r, uint64_t at)
     return (uint32_t)(at / r->part.message.block_bytes);
 }
 
-/* Slices are as long as blocks; behind the end of a short one are zeros. */
+/* Slices are as long as blocks; behind the end of a short one are zeros, as in all of one
+ * that cannot be read: what was in memory before is nobody's business. */
 static void load_slice(void *arg, int part, uint64_t at, void *to, size_t bytes)
 {
     struct espi_runner *r = arg;
@@ -25,8 +26,9 @@ static void load_slice(void *arg, int part, uint64_t at, void *to, size_t bytes)
     (void)part;
     if (length > bytes)
         length = bytes;
-    if (!r->err.status)
-        r->disk.move(r->disk.self, &r->part.message, 0, from, to, length, &r->err);
+    if (r->err.status ||
+        r->disk.move(r->disk.self, &r->part.message, 0, from, to, length, &r->err))
+        length = 0;
     memset((char *)to + length, 0, bytes - length);
 }
 

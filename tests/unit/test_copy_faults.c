@@ -14,10 +14,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/err.h"
 #include "base/rng.h"
 #include "copy/agent.h"
 #include "copy/blame.h"
 #include "copy/control.h"
+#include "copy/runner.h"
 #include "copy/source.h"
 #include "copy/store.h"
 #include "copy/tcp.h"
@@ -99,6 +101,79 @@ static void bytes_in_the_kernel_are_not_there_yet(void **state)
     espi_tcp_free(a.tcp);
     espi_tcp_free(b.tcp);
     espi_listener_close(&l);
+}
+
+/* ---- a disk that fails ---- */
+
+static esp_status fail_to_read(void *self, const struct espi_copy_message *m, int keeps,
+                               uint64_t at, void *data, size_t bytes, struct esp_err *err)
+{
+    (void)self, (void)m, (void)keeps, (void)at;
+    memset(data, 7, bytes / 2);
+    return espi_err(err, ESP_EIO, "a broken disk");
+}
+
+static void name_peer(void *self, int stream, struct espi_copy_peer *peer)
+{
+    (void)self, (void)stream;
+    strcpy(peer->address, "127.0.0.1");
+}
+
+static int nobody_relays(void *self, int rank)
+{
+    return self && rank < 0;
+}
+
+/* The part of the root, that sends one block to one host. */
+static void write_part_of_root(struct espi_wire_out *w)
+{
+    struct espi_stream stream = {.from = 0, .to = 1, .source = -1, .keeps = 1};
+    struct espi_step step = {.stream = 0};
+    int send_start[] = {0, 1, 1}, recv_start[] = {0, 0, 1};
+    uint32_t block = 0;
+    struct espi_program prog = {.n_ranks = 2,
+                                .n_slices = 1,
+                                .slots = 1,
+                                .rounds = 1,
+                                .max_lag = 1,
+                                .n_trees = 1,
+                                .n_streams = 1,
+                                .n_states = 1,
+                                .streams = &stream,
+                                .sends = &step,
+                                .recvs = &step,
+                                .send_start = send_start,
+                                .recv_start = recv_start};
+    struct espi_part_source from = {.prog = &prog,
+                                    .message =
+                                        espi_copy_message(ESPI_MESSAGE_DATA, 0, 100, 100),
+                                    .block = &block,
+                                    .peer = name_peer,
+                                    .is_relay = nobody_relays};
+    espi_part_put(w, &from, 0);
+    assert_false(w->failed);
+}
+
+/* What cannot be read goes out as zeros: whoever is sent it must not see what was in
+ * memory before. */
+static void what_cannot_be_read_is_zeros(void **state)
+{
+    (void)state;
+    struct espi_wire_out w = {0};
+    struct espi_runner r;
+    struct espi_copy_disk disk = {NULL, fail_to_read};
+    char data[100], zeros[100] = {0};
+    write_part_of_root(&w);
+    struct espi_wire_in in = espi_wire_in(w.at, w.used);
+    assert_int_equal(espi_runner_start(&r, &in, 1, 0, NULL, &disk, NULL), ESP_OK);
+    for (int i = 0; i < 2; i++) { /* when it fails, and once it has failed */
+        memset(data, 5, sizeof data);
+        r.run.options.load(r.run.options.arg, 0, 0, data, sizeof data);
+        assert_memory_equal(data, zeros, sizeof data);
+    }
+    assert_int_equal(r.err.status, ESP_EIO);
+    espi_runner_done(&r);
+    espi_wire_done(&w);
 }
 
 /* ---- who is to blame ---- */
@@ -362,6 +437,7 @@ int main(void)
         cmocka_unit_test(bytes_in_the_kernel_are_not_there_yet),
         cmocka_unit_test(the_last_of_a_chain_is_to_blame),
         cmocka_unit_test(somebody_is_always_to_blame),
+        cmocka_unit_test(what_cannot_be_read_is_zeros),
         cmocka_unit_test(agents_end_that_hear_nothing),
         cmocka_unit_test(what_is_left_becomes_what_there_is),
         cmocka_unit_test(copies_wait_for_one_another),
