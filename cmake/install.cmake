@@ -33,6 +33,9 @@ foreach(name espalier espalier-runtime)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
+# Man pages and messages name them.
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/espalier
+        FILES_MATCHING PATTERN "*.md")
 # Made by the program when it is built, see src/CMakeLists.txt.
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES man/espalier-mpi.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)

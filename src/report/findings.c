@@ -78,9 +78,9 @@ const char *espi_findings_text(struct espi_findings *f, const char *fmt, ...)
     return strcpy(kept, text);
 }
 
-const char espi_claim_rule[] =
-    "Agrees: ours is within a tenth of what was published (of \"x% later\", of 100% + x), "
-    "and a number of agents is the same.";
+const char espi_claim_rule[] = "Agrees: ours is within a tenth of what was published (of "
+                               "\"x% later\", of 100% + x), "
+                               "and a number of agents is the same.";
 
 /* rounding: means of few draws differ by some hundredths from one set of draws to the
  * next, and what is read off a figure is no better; --seed shows the first */

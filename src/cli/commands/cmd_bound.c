@@ -408,13 +408,13 @@ const struct command cli_command_bound = {
             CLI_SEED_OPTION,
             {0}},
     .examples =
-        (const struct cli_example[]){{"How fast can a broadcast from n0 be at best?",
+        (const struct cli_example[]){{"How fast can a broadcast from w3 be at best?",
                                       "espalier bound p.json --root w3"},
                                      {"Which link is worth an upgrade?",
                                       "espalier bound p.json --root w3 --what-if"},
                                      {"And a multicast to three hosts?",
                                       "espalier bound p.json --op multicast --targets "
-                                      "n3,n5,n8"},
+                                      "w3,w5,w8"},
                                      {0}},
     .see = (const char *const[]){"plan", "compare", NULL},
     .run = run_bound,

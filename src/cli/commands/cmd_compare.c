@@ -559,7 +559,7 @@ const struct command cli_command_compare = {
     .examples =
         (const struct cli_example[]){
             {"All of them, for the default message:", "espalier compare p.json"},
-            {"Which has the shortest makespan with 1 MB from n3?",
+            {"Which has the shortest makespan with 1 MB from w3?",
              "espalier compare p.json --root w3 --size 1MB --sort makespan"},
             {"Two of them:", "espalier compare p.json --algo ecef,grow"},
             {"A plan beside what MPI libraries do:",

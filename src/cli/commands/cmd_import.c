@@ -7,6 +7,7 @@
 #include "cli/options/hosts.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/term.h"
+#include "platform/islands.h"
 #include "platform/part.h"
 #include "platform/platform.h"
 #include "platform/prices.h"
@@ -55,6 +56,51 @@ static void warn_of_switches(const struct esp_platform *p, esp_format format)
               "warning: '%s' becomes a host, though it looks like a switch (%s); if it "
               "only forwards, say --switches '%s'",
               name, more, name);
+}
+
+enum { ISLANDS_SHOWN = 5 }; /* looks: as many as are read */
+
+/* "118 hosts (nancy), 1 host (b)": a group by its site, else by its first host. */
+static void list_islands(const struct esp_platform *p, const struct espi_island *islands,
+                         int n, char *text, size_t size)
+{
+    char name[64];
+    size_t at = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < n && i < ISLANDS_SHOWN && at < size; i++) {
+        const struct espi_island *x = &islands[i];
+        espi_quote(name, sizeof name,
+                   x->site >= 0 ? esp_platform_node_site(p, x->first_host)
+                                : espi_node_name(p, x->first_host));
+        at += (size_t)snprintf(text + at, size - at, "%s%d host%s (%s%s)", i ? ", " : "",
+                               x->n_hosts, x->n_hosts == 1 ? "" : "s", name,
+                               x->site < 0 && x->n_hosts > 1 ? ", ..." : "");
+    }
+    if (n > ISLANDS_SHOWN && at < size)
+        snprintf(text + at, size - at, ", and %d more groups", n - ISLANDS_SHOWN);
+}
+
+/* Where no host reaches all others, nothing can be planned for all of them: it says
+ * which can. */
+static int warn_of_islands(const struct esp_platform *p)
+{
+    struct espi_arena arena;
+    struct espi_island *islands = NULL;
+    char text[600];
+    int n = 0, reached = 1;
+
+    espi_arena_init(&arena);
+    esp_status status = espi_find_islands(p, &arena, &islands, &n, &reached);
+    if (status == ESP_OK && !reached) {
+        list_islands(p, islands, n, text, sizeof text);
+        cli_error(CLI_OK,
+                  "warning: no host reaches all others. Hosts reach one another in %d "
+                  "groups: %s. For a plan cut one out with --only",
+                  n, text);
+    }
+    espi_arena_done(&arena);
+    return status ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
 
 /* The part that --only names, in the place of the whole. */
@@ -176,6 +222,8 @@ static int run_import(const struct cli_args *args)
     if (code == CLI_OK)
         code = cut_part(args, &p);
     if (code == CLI_OK)
+        code = warn_of_islands(p);
+    if (code == CLI_OK)
         code = apply_limits(args, &p);
     if (code == CLI_OK)
         code = rent_machines(args, &p);
@@ -217,6 +265,8 @@ const struct command cli_command_import = {
             "which in a table of links is what stands before the ':' of its name), "
             "--machines how many there may be, and --usd-per-hour what each costs. See "
             "'espalier plan --minimize'.",
+            "Where no host reaches all others, as between sites of a SimGrid file "
+            "without routes, a warning says which hosts do reach one another.",
             "Nothing is written when the file is wrong: a sentence says where and why, "
             "and the exit status is 3.",
             NULL},

@@ -333,7 +333,7 @@ const struct command cli_command_plan = {
             {0}},
     .examples =
         (const struct cli_example[]){
-            {"Send 1 GB from n0 to all:",
+            {"Send 1 GB from w3 to all:",
              "espalier plan p.json --root w3 --size 1GB -o plan.json"},
             {"By a given algorithm, whole messages:",
              "espalier plan p.json --root w3 --algo ecef --slice 0"},

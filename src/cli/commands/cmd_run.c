@@ -309,7 +309,9 @@ const struct command cli_command_run = {
              .kind = CLI_STRING,
              .value = "auto|force|off",
              .help = "Plans run where they are predicted to win (auto), wherever there "
-                     "is one (force), or never (off)."},
+                     "is one (force), or never (off). force among ranks of one machine "
+                     "is a functional test, and slower: they share memory, through which "
+                     "the MPI library copies."},
             {.name = "algo",
              .letter = 'a',
              .kind = CLI_STRING,

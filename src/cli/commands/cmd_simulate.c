@@ -475,8 +475,8 @@ const struct command cli_command_simulate = {
         (const struct cli_example[]){
             {"As it was planned:", "espalier simulate p.json plan.json --gantt"},
             {"Half a second into it the link from a to b is down, and c is gone later:",
-             "espalier simulate p.json plan.json --fault link:a:b@0.5s --fault "
-             "node:c@2s"},
+             "espalier simulate p.json plan.json --fault link:w3:w9@0.5s --fault "
+             "node:m1@2s"},
             {"On a network that is not what was measured, shared as TCP shares it:",
              "espalier simulate p.json plan.json --reality q.json --sharing fluid"},
             {"What Open MPI does by itself with 1 MB:",

@@ -131,6 +131,21 @@ static void write_children(FILE *out, const struct command *c)
     }
 }
 
+/* Does a page name a document, docs/NAME.md? */
+static bool names_documents(const struct command *c)
+{
+    bool found = false;
+
+    for (const char *const *a = c->about; a && *a; a++)
+        found |= strstr(*a, "docs/") != NULL;
+    for (const struct cli_option *o = c->options; o && o->name; o++)
+        found |= strstr(o->help, "docs/") != NULL;
+    if (c->children)
+        for (const struct command *const *k = c->children(); *k; k++)
+            found |= names_documents(*k);
+    return found;
+}
+
 static void command_page(FILE *out, const struct command *c)
 {
     title(out, c->name, c->summary);
@@ -154,6 +169,10 @@ static void command_page(FILE *out, const struct command *c)
         examples(out, c);
     }
     exit_status(out);
+    if (names_documents(c))
+        fputs(".SH FILES\nWhat is called docs here is share/doc/espalier in the folder "
+              "of the installation, such as /usr or /usr/local.\n",
+              out);
     fputs(".SH SEE ALSO\n.BR espalier (1)", out);
     for (const char *const *s = c->see; s && *s; s++)
         fprintf(out, ",\n.BR espalier\\-%s (1)", *s);

@@ -60,3 +60,10 @@ printf 'a b 100MBps\nb c 10MBps\nc a 1GBps\n' >scale.txt
 espalier import --from edges scale.txt --scale 0.01 -o scaled.json
 grep bandwidth scaled.json
 espalier import --from edges scale.txt --scale 0 -o none.json
+
+# Sites without routes between them: which hosts reach one another is said; what one host
+# reaches is enough, and so is what --only leaves.
+printf 'a1 a2 1Gbps\na2 a1 1Gbps\nb1 b2 1Gbps\nb2 b1 1Gbps\nb2 b3 1Gbps\nb3 b1 1Gbps\nc d 1Gbps\n' > islands.txt
+espalier import islands.txt --from edges -o islands.json
+espalier import islands.txt --from edges --only b1,b2,b3 -o b.json
+printf 'c d 1Gbps\n' > one_way.txt; espalier import one_way.txt --from edges -o one_way.json
