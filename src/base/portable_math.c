@@ -53,13 +53,20 @@ static double scale(double x, int k)
     return k > -1000 && k < 1000 ? x * power.value : ldexp(x, k);
 }
 
+/* floor() of what an int holds, without a call. */
+static double round_down(double x)
+{
+    double whole = (double)(int)x;
+    return whole > x ? whole - 1 : whole;
+}
+
 double espi_exp(double x)
 {
     if (!(x < 710)) /* or not a number */
         return x != x ? x : INFINITY;
     if (x < -746)
         return 0;
-    double k = floor(x * LN2_INVERSE + 0.5);
+    double k = round_down(x * LN2_INVERSE + 0.5);
     return scale(exp_near_zero((x - k * LN2_HIGH) - k * LN2_LOW), (int)k);
 }
 
@@ -69,7 +76,7 @@ double espi_exp2(double x)
         return x != x ? x : INFINITY;
     if (x < -1080)
         return 0;
-    double k = floor(x + 0.5);
+    double k = round_down(x + 0.5);
     return scale(exp_near_zero((x - k) * (LN2_HIGH + LN2_LOW)), (int)k);
 }
 

@@ -104,14 +104,15 @@ static double price_of_load(const struct espi_rounds *c, double load_s)
     return espi_exp(c->sharpness * (load_s - c->busiest_s) / c->ideal_s);
 }
 
-/* The sum of the prices. Most resources are so little busy that theirs would leave no
- * trace in it: exp(-60) is 9e-27. */
-static double unevenness(const struct espi_rounds *c)
+/* The sum of the prices, or at least `enough`. Most resources are so little busy that
+ * theirs would leave no trace in it: exp(-60) is 9e-27. Of those whose load is as it was
+ * saved the price is known. */
+static double unevenness(const struct espi_rounds *c, double enough)
 {
     double sum = 0, least_s = c->busiest_s - 60 / c->sharpness * c->ideal_s;
-    for (int r = 0; r < c->res.n; r++)
+    for (int r = 0; r < c->res.n && sum < enough; r++)
         if (c->load[r] > least_s)
-            sum += price_of_load(c, c->load[r]);
+            sum += c->load[r] == c->saved[r] ? c->price[r] : price_of_load(c, c->load[r]);
     return sum;
 }
 
@@ -165,16 +166,16 @@ static void move(struct espi_rounds *c, int slots, int from, int to)
 static int find_move(struct espi_rounds *c, int slots, int *from, int *to)
 {
     int give[ESPI_SHARE_TREES], take[ESPI_SHARE_TREES], found = 0;
-    double least = unevenness(c) * (1 - 1e-9);
     set_prices(c);
     memcpy(c->saved, c->load, (size_t)c->res.n * sizeof *c->load);
+    double least = unevenness(c, INFINITY) * (1 - 1e-9);
     for (int i = 0, n = find_trees(c, slots, -1, -1, give); i < n; i++)
         for (int k = 0, m = find_trees(c, slots, 1, c->part[give[i]], take); k < m; k++) {
             if (c->remainder[give[i]] <= c->remainder[take[k]])
                 break;
             c->moves_left--;
             move(c, slots, give[i], take[k]);
-            double then = unevenness(c);
+            double then = unevenness(c, least);
             memcpy(c->load, c->saved, (size_t)c->res.n * sizeof *c->load);
             if (then >= least)
                 continue;

@@ -22,15 +22,22 @@
 #include "algo/tuning.h"
 #include "base/portable_math.h"
 
+/* How busy a resource is. */
+struct weighed {
+    double load;   /* part of a round */
+    double weight; /* exp(sharp * (load - 1)) */
+};
+
 struct mover {
     const struct espi_move_task *task;
     const struct espi_view *v;
     int n;
-    double *load;             /* resource -> part of a round */
-    double *weight;           /* resource -> exp(sharp * (load - 1)) */
+    struct weighed *load;     /* of resources */
+    struct weighed *before;   /* as they were before their last change */
     int *used;                /* arc -> trees that have it */
     double *fill_s;           /* tree -> when all have the first slice */
     double scale_s, powers;   /* sum over trees of (fill_s / scale_s) ^ 8 */
+    double other_powers;      /* of the trees beside the one that is looked at */
     double left;              /* arcs that may still be weighed */
     double looks;             /* at a whole tree */
     int *parent;              /* of the tree that is looked at */
@@ -47,19 +54,30 @@ static double hop_s(const struct mover *m, int arc)
     return m->v->lag_s[arc];
 }
 
-static void weigh_load(struct mover *m, int r)
+static double weight_of(const struct mover *m, double load)
 {
-    m->weight[r] = espi_exp(fmin(m->task->sharp * (m->load[r] - 1), ESPI_MOST_EXPONENT));
+    return espi_exp(fmin(m->task->sharp * (load - 1), ESPI_MOST_EXPONENT));
+}
+
+/* Most hosts stay where they are: what is taken off for a trial comes back, and then its
+ * weight is known. */
+static void add_load(struct mover *m, int r, double more)
+{
+    struct weighed now = m->load[r];
+    double load = now.load + more;
+    if (load == m->before[r].load)
+        m->load[r] = m->before[r];
+    else
+        m->load[r] = (struct weighed){load, weight_of(m, load)};
+    m->before[r] = now;
 }
 
 static void add_arc(struct mover *m, int arc, int times)
 {
     const struct espi_view *v = m->v;
     m->used[arc] += times;
-    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++) {
-        m->load[v->use_resource[k]] += times * v->use_s[k] / m->task->round_s;
-        weigh_load(m, v->use_resource[k]);
-    }
+    for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
+        add_load(m, v->use_resource[k], times * v->use_s[k] / m->task->round_s);
 }
 
 /* By how much the soft load grows with one arc more, and what it costs that other trees
@@ -69,7 +87,7 @@ static double load_rise(const struct mover *m, int arc)
     const struct espi_view *v = m->v;
     double rise = 0;
     for (int k = v->use_start[arc]; k < v->use_start[arc + 1]; k++)
-        rise += m->weight[v->use_resource[k]] * m->task->factor[k];
+        rise += m->load[v->use_resource[k]].weight * m->task->factor[k];
     double over = rise / m->task->sharp + m->task->reuse * m->used[arc];
     return over * m->task->rounds * m->task->round_s;
 }
@@ -139,19 +157,18 @@ static double power_of(const struct mover *m, double fill_s)
     return x * x;
 }
 
-/* The mean of all trees, had tree t this fill. */
-static double mean_fill_s(const struct mover *m, int t, double fill_s)
+/* The mean of all trees, had the one that is looked at this fill. */
+static double mean_fill_s(const struct mover *m, double fill_s)
 {
-    double sum = m->powers - power_of(m, m->fill_s[t]) + power_of(m, fill_s);
+    double sum = m->other_powers + power_of(m, fill_s);
     return m->scale_s * sqrt(sqrt(sqrt(espi_max(sum, 0) / m->task->k)));
 }
 
-/* What the tree's fill is when a host gets its slices at at_s. */
-static double fill_with(const struct mover *m, int host, double at_s)
+/* The tree's fill without a host and what hangs on it. */
+static double fill_without(const struct mover *m, int host)
 {
     int first = m->place[host], last = first + m->size[host];
-    double others_s = espi_max(m->before_s[first], m->after[last]);
-    return espi_max(others_s, m->below_s[host] + at_s - m->at_s[host]);
+    return espi_max(m->before_s[first], m->after[last]);
 }
 
 static int hangs_on(const struct mover *m, int host, int on)
@@ -160,30 +177,52 @@ static int hangs_on(const struct mover *m, int host, int on)
     return i >= 0 && i < m->size[on];
 }
 
-static double cost_of(const struct mover *m, int t, int host, int arc)
+/* A host of the tree that is looked at, and what it costs to have it hang somewhere. */
+struct moved {
+    int host;
+    double others_s; /* the fill without it */
+    double least_s;  /* no way to it costs less than this and what it adds to loads */
+};
+
+static double cost_of(const struct mover *m, const struct moved *x, int arc, double rise)
 {
     double at_s = m->at_s[m->v->g.tail[arc]] + hop_s(m, arc);
-    return load_rise(m, arc) + mean_fill_s(m, t, fill_with(m, host, at_s));
+    double below_s = m->below_s[x->host] + at_s - m->at_s[x->host];
+    return rise + mean_fill_s(m, espi_max(x->others_s, below_s));
 }
 
-/* Gives a host of tree t the parent that is best; 1: another one. */
-static int move_host(struct mover *m, int t, int host)
+/* The parent that is best. Most are too dear by what they add to loads alone. */
+static int find_parent(struct mover *m, const struct moved *x, int old)
 {
     const struct espi_digraph *g = &m->v->g;
-    int old = m->parent[host], best = old;
-    add_arc(m, old, -1);
-    double least_s = cost_of(m, t, host, old) * (1 - 1e-9); /* rounding */
-    for (int i = g->in.start[host]; i < g->in.start[host + 1]; i++) {
+    int best = old;
+    double least_s = cost_of(m, x, old, load_rise(m, old)) * (1 - 1e-9); /* rounding */
+    for (int i = g->in.start[x->host]; i < g->in.start[x->host + 1]; i++) {
         int arc = g->in.item[i];
-        if (arc == old || hangs_on(m, g->tail[arc], host))
+        if (arc == old || hangs_on(m, g->tail[arc], x->host))
             continue;
-        double s = cost_of(m, t, host, arc);
+        double rise = load_rise(m, arc);
         m->left--;
+        if (!(rise + x->least_s < least_s))
+            continue;
+        double s = cost_of(m, x, arc, rise);
         if (s < least_s) {
             least_s = s;
             best = arc;
         }
     }
+    return best;
+}
+
+/* Gives a host of tree t the parent that is best; 1: another one. */
+static int move_host(struct mover *m, int t, int host)
+{
+    struct moved x = {.host = host, .others_s = fill_without(m, host)};
+    int old = m->parent[host];
+    m->other_powers = m->powers - power_of(m, m->fill_s[t]);
+    x.least_s = mean_fill_s(m, x.others_s);
+    add_arc(m, old, -1);
+    int best = find_parent(m, &x, old);
     add_arc(m, best, 1);
     m->parent[host] = best;
     return best != old;
@@ -210,8 +249,8 @@ static int sweep_tree(struct mover *m, int t, int *parent)
 static int mover_init(struct mover *m, struct espi_arena *a)
 {
     int n_resources = m->v->links.n;
-    m->load = ESPI_ARENA_ZNEW(a, double, n_resources);
-    m->weight = ESPI_ARENA_ZNEW(a, double, n_resources);
+    m->load = ESPI_ARENA_ZNEW(a, struct weighed, n_resources);
+    m->before = ESPI_ARENA_NEW(a, struct weighed, n_resources);
     m->used = ESPI_ARENA_ZNEW(a, int, m->v->g.m);
     m->fill_s = ESPI_ARENA_ZNEW(a, double, m->task->k);
     m->at_s = ESPI_ARENA_ZNEW(a, double, m->n);
@@ -223,7 +262,7 @@ static int mover_init(struct mover *m, struct espi_arena *a)
     m->size = ESPI_ARENA_ZNEW(a, int, m->n);
     m->before_s = ESPI_ARENA_NEW(a, double, m->n + 1);
     m->after = ESPI_ARENA_NEW(a, double, m->n + 1);
-    return !m->load || !m->weight || !m->used || !m->fill_s || !m->at_s || !m->below_s ||
+    return !m->load || !m->before || !m->used || !m->fill_s || !m->at_s || !m->below_s ||
                    !m->first || !m->next || !m->order || !m->place || !m->size ||
                    !m->before_s || !m->after
                ? -1
@@ -232,6 +271,8 @@ static int mover_init(struct mover *m, struct espi_arena *a)
 
 static void load_trees(struct mover *m, int *const *tree)
 {
+    for (int r = 0; r < m->v->links.n; r++)
+        m->load[r] = m->before[r] = (struct weighed){0, weight_of(m, 0)};
     for (int t = 0; t < m->task->k; t++) {
         for (int h = 0; h < m->n; h++)
             if (tree[t][h] >= 0)
@@ -240,8 +281,6 @@ static void load_trees(struct mover *m, int *const *tree)
         m->fill_s[t] = fill_s;
         m->scale_s = espi_max(m->scale_s, fill_s);
     }
-    for (int r = 0; r < m->v->links.n; r++)
-        weigh_load(m, r);
     for (int t = 0; t < m->task->k; t++)
         m->powers += power_of(m, m->fill_s[t]);
 }
