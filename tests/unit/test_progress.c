@@ -30,8 +30,8 @@ static int listen(void *listener, double elapsed_s, double best_s)
     return ++l->heard > l->end_after && l->end_after >= 0;
 }
 
-static const esp_op ops[] = {ESP_OP_BCAST,  ESP_OP_MULTICAST,     ESP_OP_ALLGATHER,
-                             ESP_OP_REDUCE, ESP_OP_ALLREDUCE,     ESP_OP_SCATTER,
+static const esp_op ops[] = {ESP_OP_BCAST,  ESP_OP_MULTICAST,      ESP_OP_ALLGATHER,
+                             ESP_OP_REDUCE, ESP_OP_ALLREDUCE,      ESP_OP_SCATTER,
                              ESP_OP_GATHER, ESP_OP_REDUCE_SCATTER, ESP_OP_ALLTOALL};
 
 static struct esp_request request_for(esp_op op, const int *targets)

@@ -13,9 +13,9 @@
 #include "cli/options/platforms.h"
 #include "plan/ops.h"
 
-const char *const cli_op_names[] = {"bcast",     "multicast",      "scatter",
-                                    "gather",    "reduce",         "allreduce",
-                                    "allgather", "reduce-scatter", "alltoall", NULL};
+const char *const cli_op_names[] = {
+    "bcast",     "multicast", "scatter",        "gather",   "reduce",
+    "allreduce", "allgather", "reduce-scatter", "alltoall", NULL};
 
 static int first_host(const struct esp_platform *p)
 {
