@@ -40,7 +40,7 @@ struct esp_edge {
 
 struct esp_tree {
     double weight; /* the part of the message that travels along this tree */
-    int root;      /* the plan's, but for allgather, reduce-scatter, allreduce, alltoall */
+    int root; /* the plan's, but for allgather, reduce-scatter, allreduce, alltoall */
     int n_targets; /* scatter, gather, alltoall: 1, the tree is a path; else 0 */
     int *targets;  /* nodes; NULL: those of the plan */
     int n_edges;

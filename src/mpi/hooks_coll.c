@@ -74,6 +74,7 @@ TAKE(Allgather, ALLGATHER_PARAMS(int), espi_allgather ALLGATHER_ARGS)
 TAKE(Allgatherv, ALLGATHERV_PARAMS(int, int),
      hook_allgatherv(from, from_count, from_type, to,
                      (struct espi_counts){.count = counts, .at = at}, to_type, comm))
+TAKE(Alltoall, ALLGATHER_PARAMS(int), espi_alltoall ALLGATHER_ARGS)
 TAKE(Reduce, REDUCE_PARAMS(int), espi_reduce REDUCE_ARGS)
 TAKE(Allreduce, ALLREDUCE_PARAMS(int), espi_allreduce ALLREDUCE_ARGS)
 TAKE(Reduce_scatter, REDUCE_SCATTER_PARAMS(int),
@@ -91,6 +92,7 @@ TAKE(Allgatherv_c, ALLGATHERV_PARAMS(MPI_Count, MPI_Aint),
      hook_allgatherv(from, from_count, from_type, to,
                      (struct espi_counts){.large_count = counts, .large_at = at}, to_type,
                      comm))
+TAKE(Alltoall_c, ALLGATHER_PARAMS(MPI_Count), espi_alltoall ALLGATHER_ARGS)
 TAKE(Reduce_c, REDUCE_PARAMS(MPI_Count), espi_reduce REDUCE_ARGS)
 TAKE(Allreduce_c, ALLREDUCE_PARAMS(MPI_Count), espi_allreduce ALLREDUCE_ARGS)
 TAKE(Reduce_scatter_c, REDUCE_SCATTER_PARAMS(MPI_Count),
@@ -109,6 +111,7 @@ TAKE(Reduce_scatter_block_c, ALLREDUCE_PARAMS(MPI_Count),
     X(Gather)                                                                            \
     X(Allgather)                                                                         \
     X(Allgatherv)                                                                        \
+    X(Alltoall)                                                                          \
     X(Reduce)                                                                            \
     X(Allreduce)                                                                         \
     X(Reduce_scatter)                                                                    \
@@ -122,6 +125,7 @@ TAKE(Reduce_scatter_block_c, ALLREDUCE_PARAMS(MPI_Count),
     X(Gather_c)                                                                          \
     X(Allgather_c)                                                                       \
     X(Allgatherv_c)                                                                      \
+    X(Alltoall_c)                                                                        \
     X(Reduce_c)                                                                          \
     X(Allreduce_c)                                                                       \
     X(Reduce_scatter_c)                                                                  \
@@ -156,6 +160,7 @@ SHOW(Scatter, ROOTED_PARAMS(int), ROOTED_ARGS)
 SHOW(Gather, ROOTED_PARAMS(int), ROOTED_ARGS)
 SHOW(Allgather, ALLGATHER_PARAMS(int), ALLGATHER_ARGS)
 SHOW(Allgatherv, ALLGATHERV_PARAMS(int, int), ALLGATHERV_ARGS)
+SHOW(Alltoall, ALLGATHER_PARAMS(int), ALLGATHER_ARGS)
 SHOW(Reduce, REDUCE_PARAMS(int), REDUCE_ARGS)
 SHOW(Allreduce, ALLREDUCE_PARAMS(int), ALLREDUCE_ARGS)
 SHOW(Reduce_scatter, REDUCE_SCATTER_PARAMS(int), REDUCE_SCATTER_ARGS)
@@ -167,6 +172,7 @@ SHOW(Scatter_c, ROOTED_PARAMS(MPI_Count), ROOTED_ARGS)
 SHOW(Gather_c, ROOTED_PARAMS(MPI_Count), ROOTED_ARGS)
 SHOW(Allgather_c, ALLGATHER_PARAMS(MPI_Count), ALLGATHER_ARGS)
 SHOW(Allgatherv_c, ALLGATHERV_PARAMS(MPI_Count, MPI_Aint), ALLGATHERV_ARGS)
+SHOW(Alltoall_c, ALLGATHER_PARAMS(MPI_Count), ALLGATHER_ARGS)
 SHOW(Reduce_c, REDUCE_PARAMS(MPI_Count), REDUCE_ARGS)
 SHOW(Allreduce_c, ALLREDUCE_PARAMS(MPI_Count), ALLREDUCE_ARGS)
 SHOW(Reduce_scatter_c, REDUCE_SCATTER_PARAMS(MPI_Count), REDUCE_SCATTER_ARGS)

@@ -134,6 +134,8 @@ ALL(allgatherv, ALLGATHERV, ALLGATHERV_PARAMS,
     fortran_allgatherv(c_address(from), *from_count, PMPI_Type_f2c(*from_type),
                        c_address(to), counts, at, PMPI_Type_f2c(*to_type),
                        PMPI_Comm_f2c(*comm)))
+ALL(alltoall, ALLTOALL, ALLGATHER_PARAMS,
+    DO(espi_alltoall ALLGATHER_ARGS, PMPI_Alltoall ALLGATHER_ARGS))
 ALL(reduce, REDUCE, REDUCE_PARAMS, DO(espi_reduce REDUCE_ARGS, PMPI_Reduce REDUCE_ARGS))
 ALL(allreduce, ALLREDUCE, ALLREDUCE_PARAMS,
     DO(espi_allreduce ALLREDUCE_ARGS, PMPI_Allreduce ALLREDUCE_ARGS))

@@ -573,6 +573,8 @@ int espi_reduce_scatter(const void *from, void *to, const struct espi_counts *co
 int espi_reduce_scatter_block(const void *from, void *to, MPI_Count count,
                               MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
+int espi_alltoall(const void *from, MPI_Count from_count, MPI_Datatype from_type,
+                  void *to, MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm);
 int espi_barrier(MPI_Comm comm);
 
 /* ---- non-blocking calls ---- */
