@@ -53,7 +53,7 @@ contains
   subroutine others(m, from, comm)
     integer, intent(in) :: m, from
     type(MPI_Comm), intent(in) :: comm
-    integer :: me, ranks, i, code
+    integer :: me, ranks, i, r, code
     type(MPI_Request) :: request
     integer, allocatable :: own(:), whole(:), counts(:), at(:)
     double precision, allocatable :: x(:), y(:)
@@ -107,6 +107,13 @@ contains
     end do
     call MPI_Reduce_scatter_block(MPI_IN_PLACE, whole, m, MPI_INTEGER, MPI_SUM, comm)
     if (any(whole(1:m) /= own)) bad = bad + 1
+    whole = [(i + 7 * me, i = 1, m * ranks)]
+    call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INTEGER, whole, m, MPI_INTEGER, comm)
+    do r = 0, ranks - 1
+      do i = 1, m
+        if (whole(m * r + i) /= m * me + i + 7 * r) bad = bad + 1
+      end do
+    end do
   end subroutine
   subroutine look(whole, m, ranks)
     integer, intent(in) :: m, ranks, whole(*)

@@ -145,6 +145,17 @@ C     All have the parts of all, and get the sum of their own.
       do i = 1, m
          if (data(i) .ne. own(i)) bad = bad + 1
       end do
+      do i = 1, m * nranks
+         data(i) = i + 7 * rank
+      end do
+      call MPI_ALLTOALL(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, m,
+     &     MPI_INTEGER, MPI_COMM_WORLD, ierr)
+      do r = 1, nranks
+         do i = 1, m
+            if (data(m * (r - 1) + i) .ne. m * rank + i + 7 * (r - 1))
+     &           bad = bad + 1
+         end do
+      end do
       end
 
       subroutine look(data, m, nranks, bad)
