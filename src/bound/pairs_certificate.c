@@ -60,7 +60,7 @@ int espi_pairs_certificate_s(const struct espi_flow_net *net, const double *pric
 
 /* ---- paths ---- */
 
-static esp_status wrong(struct esp_err *err, int path, const char *what)
+static esp_status wrong_path(struct esp_err *err, int path, const char *what)
 {
     return espi_err(err, ESP_EINTERNAL, "path %d of an alltoall: %s", path, what);
 }
@@ -74,13 +74,13 @@ static esp_status check_path(const struct espi_flow_net *net,
     int at = path->from;
     if (espi_is_switch(p, path->from) || espi_is_switch(p, path->to) ||
         path->from == path->to || !(path->weight > 0))
-        return wrong(err, i, "it is for no pair of hosts, or for nothing");
+        return wrong_path(err, i, "it is for no pair of hosts, or for nothing");
     for (int k = 0; k < path->n_hops; k++) {
         if (p->tail[path->hops[k]] != at)
-            return wrong(err, i, "its links do not join");
+            return wrong_path(err, i, "its links do not join");
         at = p->head[path->hops[k]];
     }
-    return at == path->to ? ESP_OK : wrong(err, i, "it ends elsewhere");
+    return at == path->to ? ESP_OK : wrong_path(err, i, "it ends elsewhere");
 }
 
 static esp_status check_sums(const struct espi_flow_net *net, const double *sum,

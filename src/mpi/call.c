@@ -138,7 +138,10 @@ static void begin_trial(struct espi_call *call, const struct espi_decision *d)
 int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part)
 {
     uint64_t program_bytes = bytes;
-    int parts = espi_op_has_parts(call->op) ? call->size : call->size - 1;
+    int n = call->size;
+    int parts = espi_op_has_parts(call->op)   ? n
+                : espi_op_has_pairs(call->op) ? n * (n - 1)
+                                              : n - 1;
     call->bytes = bytes;
     if (!call->c || !bytes || (call->is_barrier ? 0 : (double)bytes) < least_bytes())
         return 0;

@@ -16,6 +16,8 @@
       espi_allgather(ALLGATHER_ARGS, ESPI_NOW))                                          \
     X(Allgatherv, (ALLGATHERV_LIST(int, int)), (ALLGATHERV_ARGS),                        \
       OUR_ALLGATHERV(ESPI_NOW))                                                          \
+    X(Alltoall, (ALLGATHER_LIST(int)), (ALLGATHER_ARGS),                                 \
+      espi_alltoall(ALLGATHER_ARGS, ESPI_NOW))                                           \
     X(Reduce, (REDUCE_LIST(int)), (REDUCE_ARGS),                                         \
       espi_reduce(REDUCE_ARGS, ESPI_NOW))                                                \
     X(Allreduce, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                                \
@@ -37,6 +39,8 @@
       espi_allgather(ALLGATHER_ARGS, ESPI_NOW))                                          \
     X(Allgatherv_c, (ALLGATHERV_LIST(MPI_Count, MPI_Aint)), (ALLGATHERV_ARGS),           \
       OUR_ALLGATHERV_C(ESPI_NOW))                                                        \
+    X(Alltoall_c, (ALLGATHER_LIST(MPI_Count)), (ALLGATHER_ARGS),                         \
+      espi_alltoall(ALLGATHER_ARGS, ESPI_NOW))                                           \
     X(Reduce_c, (REDUCE_LIST(MPI_Count)), (REDUCE_ARGS),                                 \
       espi_reduce(REDUCE_ARGS, ESPI_NOW))                                                \
     X(Allreduce_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),                        \

@@ -36,6 +36,8 @@
       espi_allgather(ALLGATHER_ARGS, INIT))                                             \
     X(Allgatherv_init, (ALLGATHERV_LIST(int, int)), (ALLGATHERV_ARGS),                       \
       OUR_ALLGATHERV(INIT))                                                             \
+    X(Alltoall_init, (ALLGATHER_LIST(int)), (ALLGATHER_ARGS),                            \
+      espi_alltoall(ALLGATHER_ARGS, INIT))                                               \
     X(Reduce_init, (REDUCE_LIST(int)), (REDUCE_ARGS),                                        \
       espi_reduce(REDUCE_ARGS, INIT))                                                   \
     X(Allreduce_init, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                               \
@@ -57,6 +59,8 @@
       espi_allgather(ALLGATHER_ARGS, INIT))                                             \
     X(Allgatherv_init_c, (ALLGATHERV_LIST(MPI_Count, MPI_Aint)), (ALLGATHERV_ARGS),          \
       OUR_ALLGATHERV_C(INIT))                                                           \
+    X(Alltoall_init_c, (ALLGATHER_LIST(MPI_Count)), (ALLGATHER_ARGS),                    \
+      espi_alltoall(ALLGATHER_ARGS, INIT))                                               \
     X(Reduce_init_c, (REDUCE_LIST(MPI_Count)), (REDUCE_ARGS),                                \
       espi_reduce(REDUCE_ARGS, INIT))                                                   \
     X(Allreduce_init_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),                       \

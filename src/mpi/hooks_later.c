@@ -21,6 +21,8 @@
       espi_allgather(ALLGATHER_ARGS, LATER))                                             \
     X(Iallgatherv, (ALLGATHERV_LIST(int, int)), (ALLGATHERV_ARGS),                       \
       OUR_ALLGATHERV(LATER))                                                             \
+    X(Ialltoall, (ALLGATHER_LIST(int)), (ALLGATHER_ARGS),                                \
+      espi_alltoall(ALLGATHER_ARGS, LATER))                                              \
     X(Ireduce, (REDUCE_LIST(int)), (REDUCE_ARGS),                                        \
       espi_reduce(REDUCE_ARGS, LATER))                                                   \
     X(Iallreduce, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                               \
@@ -42,6 +44,8 @@
       espi_allgather(ALLGATHER_ARGS, LATER))                                             \
     X(Iallgatherv_c, (ALLGATHERV_LIST(MPI_Count, MPI_Aint)), (ALLGATHERV_ARGS),          \
       OUR_ALLGATHERV_C(LATER))                                                           \
+    X(Ialltoall_c, (ALLGATHER_LIST(MPI_Count)), (ALLGATHER_ARGS),                        \
+      espi_alltoall(ALLGATHER_ARGS, LATER))                                              \
     X(Ireduce_c, (REDUCE_LIST(MPI_Count)), (REDUCE_ARGS),                                \
       espi_reduce(REDUCE_ARGS, LATER))                                                   \
     X(Iallreduce_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),                       \

@@ -589,6 +589,9 @@ int espi_reduce_scatter_block(const void *from, void *to, MPI_Count count,
                               MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                               const struct espi_manner *how);
 
+int espi_alltoall(const void *from, MPI_Count from_count, MPI_Datatype from_type,
+                  void *to, MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm,
+                  const struct espi_manner *how);
 int espi_barrier(MPI_Comm comm, const struct espi_manner *how);
 
 /* ---- non-blocking calls ---- */

@@ -12,9 +12,11 @@
 
 int64_t espi_native_bytes(const struct esp_platform *p, esp_op op, double size_bytes)
 {
-    int parts = espi_op_has_parts(op)   ? p->n_hosts
-                : espi_op_has_paths(op) ? p->n_hosts - 1
-                                        : 1;
+    double n = p->n_hosts;
+    double parts = espi_op_has_parts(op)   ? n
+                   : espi_op_has_pairs(op) ? n * (n - 1)
+                   : espi_op_has_paths(op) ? n - 1
+                                           : 1;
     return (int64_t)ceil(size_bytes / (parts > 0 ? parts : 1));
 }
 

@@ -222,7 +222,7 @@ static esp_status generate_columns(struct search *x, struct esp_err *err)
 
 /* Before the program has prices: all that is used costs the same, then those resources
  * more that paths so far load most. */
-static esp_status begin(struct search *x, struct esp_err *err)
+static esp_status begin_columns(struct search *x, struct esp_err *err)
 {
     int n = x->net->res.n;
     esp_status st = ESP_OK;
@@ -274,7 +274,7 @@ static int search_init(struct search *x)
     return 0;
 }
 
-static esp_status mix(struct search *x, struct esp_err *err)
+static esp_status mix_columns(struct search *x, struct esp_err *err)
 {
     esp_status st = espi_tree_mix_lp_init_groups(&x->mx, x->n, x->net->res.n, x->used,
                                                  x->lower_s, x->arena, err);
@@ -296,9 +296,9 @@ esp_status espi_all_pairs_solve(const struct espi_flow_net *net,
     x.budget = espi_solve_budget_of(options->time_limit_s, options->work_limit);
     if (search_init(&x))
         return espi_err_nomem(err);
-    esp_status st = begin(&x, err);
+    esp_status st = begin_columns(&x, err);
     if (!st && !is_closed(&x) && x.lower_s > 0)
-        st = mix(&x, err);
+        st = mix_columns(&x, err);
     if (!st && !options->bound_only)
         st = espi_pairs_take_paths(net, x.host, x.n, x.columns, x.n_columns, arena,
                                    &found, err);

@@ -151,6 +151,7 @@ static void wrong_places(MPI_Comm comm)
     SAME(MPI_Reduce_scatter_block(a, MPI_IN_PLACE, N, MPI_INT, MPI_SUM, comm));
     SAME(MPI_Allgather(a + N * rank, N, MPI_INT, a, N, MPI_INT, comm));
     SAME(MPI_Allgatherv(a + N * rank, N, MPI_INT, a, counts, at, MPI_INT, comm));
+    SAME(MPI_Alltoall(a, N, MPI_INT, a, N, MPI_INT, comm));
     if (rank == 0) /* the others would wait for it */
         SAME(MPI_Reduce(a, a, N, MPI_INT, MPI_SUM, 0, comm));
 #ifdef MPICH_VERSION /* Open MPI does not look */

@@ -54,7 +54,7 @@ contains
   subroutine others(m, from, comm)
     integer, intent(in) :: m, from
     type(MPI_Comm), intent(in) :: comm
-    integer :: me, ranks, i, code
+    integer :: me, ranks, i, r, code
     type(MPI_Request) :: request
     integer, allocatable :: own(:), whole(:), counts(:), at(:)
     double precision, allocatable :: x(:), y(:)
@@ -108,6 +108,13 @@ contains
     end do
     call MPI_Reduce_scatter_block(MPI_IN_PLACE, whole, m, MPI_INTEGER, MPI_SUM, comm)
     if (any(whole(1:m) /= own)) bad = bad + 1
+    whole = [(i + 7 * me, i = 1, m * ranks)]
+    call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INTEGER, whole, m, MPI_INTEGER, comm)
+    do r = 0, ranks - 1
+      do i = 1, m
+        if (whole(m * r + i) /= m * me + i + 7 * r) bad = bad + 1
+      end do
+    end do
   end subroutine
   ! All kinds under way at once.
   subroutine later(m, from, comm)
@@ -156,6 +163,11 @@ contains
       if (me == from .and. sums(i) /= i * ranks + 500 * ranks * (ranks - 1)) bad = bad + 1
       if (least(i) /= i + 1000 * (ranks - 1)) bad = bad + 1
       if (block(i) /= (i + 1000 * me) * ranks .or. own(i) /= block(i)) bad = bad + 1
+    end do
+    call MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_INTEGER, all, m, MPI_INTEGER, comm, requests(1))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    do i = 1, m * ranks
+      if (all(i) /= mod(i - 1, m) + 1 + 1000 * me) bad = bad + 1
     end do
   end subroutine
   subroutine look(whole, m, ranks)

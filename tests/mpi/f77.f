@@ -146,6 +146,17 @@ C     All have the parts of all, and get the sum of their own.
       do i = 1, m
          if (data(i) .ne. own(i)) bad = bad + 1
       end do
+      do i = 1, m * nranks
+         data(i) = i + 7 * rank
+      end do
+      call MPI_ALLTOALL(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, m,
+     &     MPI_INTEGER, MPI_COMM_WORLD, ierr)
+      do r = 1, nranks
+         do i = 1, m
+            if (data(m * (r - 1) + i) .ne. m * rank + i + 7 * (r - 1))
+     &           bad = bad + 1
+         end do
+      end do
       end
 
 C     All kinds under way at once.
@@ -205,6 +216,12 @@ C     All kinds under way at once.
       call look(gath, m, nranks, bad)
       do i = 1, m
          if (part(i) .ne. block(i)) bad = bad + 1
+      end do
+      call MPI_IALLTOALL(gath, m, MPI_INTEGER, all, m, MPI_INTEGER,
+     &     MPI_COMM_WORLD, req(1), ierr)
+      call MPI_WAIT(req(1), MPI_STATUS_IGNORE, ierr)
+      do i = 1, m * nranks
+         if (all(i) .ne. mod(i - 1, m) + 1 + 1000 * rank) bad = bad + 1
       end do
       end
 

@@ -33,6 +33,7 @@ enum kind {
     GATHER,
     ALLGATHER,
     ALLGATHERV,
+    ALLTOALL,
     REDUCE,
     ALLREDUCE,
     REDUCE_SCATTER,
@@ -127,6 +128,15 @@ static void fill_gather(struct op *o)
         put(o, o->expected, place_of(o, r), r, 0, count_of(o, r));
 }
 
+static void fill_alltoall(struct op *o)
+{
+    for (int r = 0; r < o->size; r++) {
+        put(o, o->in_place ? o->to : o->from, r * (long)o->n, o->rank * o->size + r, 0,
+            o->n);
+        put(o, o->expected, r * (long)o->n, r * o->size + o->rank, 0, o->n);
+    }
+}
+
 static void fill_reduce(struct op *o)
 {
     put(o, o->in_place ? o->to : o->from, 0, o->rank, 0, o->n);
@@ -146,8 +156,8 @@ static void fill_reduce_scatter(struct op *o)
 static void fill(struct op *o)
 {
     static void (*const fills[KINDS])(struct op *) = {
-        fill_bcast,  fill_scatter, fill_gather,         fill_gather,        fill_gather,
-        fill_reduce, fill_reduce,  fill_reduce_scatter, fill_reduce_scatter};
+        fill_bcast,    fill_scatter, fill_gather, fill_gather,         fill_gather,
+        fill_alltoall, fill_reduce,  fill_reduce, fill_reduce_scatter, fill_reduce_scatter};
     if (fills[o->kind])
         fills[o->kind](o);
 }
@@ -181,6 +191,8 @@ static int call_parts(struct op *o, const void *from, void *to, MPI_Datatype t)
         return CALL(Gather, Igather, own_from, o->n, t, to, o->n, t, o->root, o->comm);
     if (o->kind == ALLGATHER)
         return CALL(Allgather, Iallgather, own_from, o->n, t, to, o->n, t, o->comm);
+    if (o->kind == ALLTOALL)
+        return CALL(Alltoall, Ialltoall, own_from, o->n, t, to, o->n, t, o->comm);
     return CALL(Allgatherv, Iallgatherv, own_from, o->count[o->rank], t, to, o->count,
                 o->at, t, o->comm);
 }

@@ -139,6 +139,20 @@ static void reduce_scatter(int in_place, int manner)
         }
 }
 
+static void alltoall(int in_place, int manner)
+{
+    int part = COUNT / check_size;
+    clear(COUNT);
+    for (int r = 0; r < check_size; r++)
+        fill((in_place ? out : in) + (long)r * part * STEP, part,
+             30 + check_rank + 5 * r);
+    int code = MAKE(manner, Alltoall, Ialltoall, in_place ? MPI_IN_PLACE : in, part, gappy,
+                    out, part, gappy, MPI_COMM_WORLD);
+    for (int r = 0; r < check_size && !code; r++)
+        CHECK(is_right(out + (long)r * part * STEP, part, 30 + r + 5 * check_rank,
+                       in_place ? -7 : -9));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype pair;
@@ -159,6 +173,7 @@ int main(int argc, char **argv)
         reduce(root, 0, manner);
         reduce(root, 1, manner);
         reduce_scatter(root, manner);
+        alltoall(root, manner);
     }
     MPI_Type_free(&pair);
     MPI_Type_free(&gappy);

@@ -412,6 +412,27 @@ static long reduce_scatter(struct soaker *s, const struct call *c)
     return bad;
 }
 
+static long alltoall(struct soaker *s, const struct call *c)
+{
+    int in_place = (int)below(&s->lots, 2);
+    struct shape from = describe(s, c->n / c->size, 0), to = describe(s, from.n, 0);
+    unsigned char *sent = room_for(&from, c->size), *got = room_for(&to, c->size);
+    for (int r = 0; r < c->size; r++) {
+        int pair = c->rank * c->size + r;
+        put(in_place ? &to : &from, in_place ? got + r * to.step : sent + r * from.step,
+            seed_of(c, pair));
+    }
+    long bad = MAKE(s, c, Alltoall, Ialltoall, in_place ? MPI_IN_PLACE : sent, from.count,
+                    from.type, got, to.count, to.type, c->comm);
+    for (int r = 0; r < c->size; r++)
+        bad += wrong(&to, got + r * to.step, seed_of(c, r * c->size + c->rank));
+    MPI_Type_free(&from.type);
+    MPI_Type_free(&to.type);
+    free(sent);
+    free(got);
+    return bad;
+}
+
 /* That nobody leaves early is looked at in barrier.c. */
 static long barrier(struct soaker *s, const struct call *c)
 {
@@ -422,7 +443,8 @@ static long one_call(struct soaker *s, MPI_Comm comm, int depth)
 {
     static long (*const ways[])(struct soaker *, const struct call *) = {
         broadcast,  broadcast, scatter, gather,         allgather,
-        allgatherv, reduce,    reduce,  reduce_scatter, barrier};
+        allgatherv, reduce,    reduce,  reduce_scatter, alltoall,
+        barrier};
     struct call c = {.comm = comm, .n = draw_size(&s->lots) >> depth, .depth = depth};
     c.seed = (unsigned)draw(&s->lots);
     MPI_Comm_rank(comm, &c.rank);

@@ -1,5 +1,6 @@
 /* all-pairs: the best paths of all pairs, each pair's part split among its paths.
  *
+ * Reference: F. Shahrokhi, D. Matula, The maximum concurrent flow problem, 1990.
  * solve/all_pairs.c says how they are found: the multicommodity flow of all pairs by
  * column generation, with hosts that pass on for others where that helps. Model: any, by
  * its resources; in half-duplex no schedule may reach what the paths allow. Guarantee:
@@ -72,7 +73,7 @@ const struct espi_algo espi_algo_all_pairs = {
     .models = ESPI_ALL_MODELS,
     .flags = ESPI_ALGO_NEEDS_LP | ESPI_ALGO_MANY_TREES,
     .max_hosts = ESPI_PAIRS_HOSTS,
-    .paper = "multicommodity flow by column generation",
+    .paper = "Shahrokhi, Matula 1990",
     .complexity = "programs of hosts + resources rows, n searches a price",
     .summary = "paths of all pairs that share the resources in the best way",
     .options = options,

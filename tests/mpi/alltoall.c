@@ -1,0 +1,122 @@
+/* MPI_Alltoall: parts of many sizes, plain and with gaps, by different types on both
+ * sides and on different ranks, in place, among all ranks and among some in another
+ * order. Every byte is checked, also those that must not be touched. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+/* A part as the rank describes it: bytes, or blocks of four bytes with gaps. */
+struct shape {
+    MPI_Datatype type;
+    int count;     /* of a part */
+    size_t stride; /* from one block of four bytes to the next */
+};
+
+static struct shape make_shape(int how, int bytes)
+{
+    struct shape s = {MPI_BYTE, bytes, 4};
+    MPI_Datatype block;
+    if (how % 3 == 0)
+        return s;
+    s.stride = how % 3 == 1 ? 4 : 8;
+    s.count = bytes / 4;
+    MPI_Type_contiguous(4, MPI_BYTE, &block);
+    MPI_Type_create_resized(block, 0, (MPI_Aint)s.stride, &s.type);
+    MPI_Type_commit(&s.type);
+    MPI_Type_free(&block);
+    return s;
+}
+
+static void free_shape(struct shape *s)
+{
+    if (s->type != MPI_BYTE)
+        MPI_Type_free(&s->type);
+}
+
+static size_t place(const struct shape *s, size_t i)
+{
+    return i / 4 * s->stride + i % 4;
+}
+
+/* Byte i of what `from` has for `to`. */
+static unsigned char byte_of(int from, int to, size_t i)
+{
+    size_t x = i * 2654435761u + (size_t)from * 40503u + (size_t)to * 9176u;
+    return (unsigned char)(x ^ x >> 8 ^ x >> 16);
+}
+
+static void fill(unsigned char *at, const struct shape *s, int rank, int size, int bytes,
+                 size_t room)
+{
+    memset(at, 0x5a, room);
+    for (int to = 0; to < size; to++)
+        for (int i = 0; i < bytes; i++)
+            at[place(s, (size_t)to * (size_t)bytes + (size_t)i)] =
+                byte_of(rank, to, (size_t)i);
+}
+
+static void look(const unsigned char *at, const struct shape *s, int rank, int size,
+                 int bytes, size_t room)
+{
+    unsigned char *want = check_alloc(room);
+    memset(want, 0x5a, room);
+    for (int from = 0; from < size; from++)
+        for (int i = 0; i < bytes; i++)
+            want[place(s, (size_t)from * (size_t)bytes + (size_t)i)] =
+                byte_of(from, rank, (size_t)i);
+    CHECK(memcmp(at, want, room) == 0);
+    free(want);
+}
+
+static void exchange(MPI_Comm comm, int bytes, int how, int in_place)
+{
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    struct shape from = make_shape(how + rank, bytes);
+    struct shape to = make_shape(how / 3 + 2 * rank, bytes);
+    size_t out = (size_t)bytes * (size_t)size * 2 + 64;
+    unsigned char *sent = check_alloc(out), *got = check_alloc(out);
+    fill(sent, &from, rank, size, bytes, out);
+    memset(got, 0x5a, out);
+    if (in_place) {
+        fill(got, &to, rank, size, bytes, out);
+        CHECK(!MPI_Alltoall(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, got, to.count, to.type,
+                            comm));
+    } else {
+        CHECK(!MPI_Alltoall(sent, from.count, from.type, got, to.count, to.type, comm));
+    }
+    look(got, &to, rank, size, bytes, out);
+    fill(got, &from, rank, size, bytes, out); /* what is sent stays */
+    CHECK(memcmp(sent, got, out) == 0);
+#if MPI_VERSION >= 4
+    memset(got, 0x5a, out);
+    CHECK(!MPI_Alltoall_c(sent, from.count, from.type, got, to.count, to.type, comm));
+    look(got, &to, rank, size, bytes, out);
+#endif
+    free(sent);
+    free(got);
+    free_shape(&from);
+    free_shape(&to);
+}
+
+static void all_of(MPI_Comm comm)
+{
+    static const int sizes[] = {0, 4, 64, 1000, 20004, 131072};
+    int how = 0;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (int round = 0; round < 4; round++, how++)
+            exchange(comm, sizes[k], how, round % 2);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm half;
+    check_begin(&argc, &argv);
+    all_of(MPI_COMM_WORLD);
+    MPI_Comm_split(MPI_COMM_WORLD, check_rank % 2, -check_rank, &half);
+    all_of(half);
+    MPI_Comm_free(&half);
+    return check_end();
+}
