@@ -121,8 +121,8 @@ static int lay_plain(struct task *t)
     for (int r = 0; r < t->work.call.size; r++)
         if (t->is_combined[r] && !is_made_in_place(t, r))
             bytes += (size_t)t->blocks[r].bytes;
-    t->own = bytes > 0 ? espi_malloc(bytes) : NULL;
-    if (bytes > 0 && !t->own)
+    t->own = espi_malloc(bytes > 0 ? bytes : 1);
+    if (!t->own)
         return MPI_ERR_NO_MEM;
     char *next = t->own;
     for (int r = 0; r < t->work.call.size; r++) {
