@@ -9,6 +9,7 @@
 #include "platform/platform.h"
 #include "solve/priced_branch.h"
 #include "solve/priced_mix.h"
+#include "solve/priced_recreate.h"
 #include "solve/priced_small.h"
 #include "solve/tuning.h"
 
@@ -237,6 +238,15 @@ static esp_status prove(struct espi_priced_model *m,
     return ESP_OK;
 }
 
+/* Within the deadline in whole partitions, but much dearer than the bound. */
+static int is_far(const struct espi_priced_model *m, const struct espi_priced_mix *best,
+                  double bound)
+{
+    return m->task->partitions && isfinite(m->task->deadline_s) &&
+           isfinite(best->value.objective) &&
+           best->value.objective > bound * (1 + ESPI_PRICED_GOAL);
+}
+
 static esp_status find_plan(struct espi_priced_model *m,
                             const struct espi_priced_bound *bound,
                             struct espi_arena *arena, struct espi_priced *out,
@@ -258,6 +268,8 @@ static esp_status find_plan(struct espi_priced_model *m,
         if (!st && isfinite(best.value.objective))
             st = espi_priced_mix(m, bound, &pool, arena, &best, err);
     }
+    if (!st && is_far(m, &best, out->bound))
+        st = espi_priced_recreate(m, &pool, arena, &best, err);
     if (!st)
         st = espi_priced_try_all(m, &pool, arena, &best, &all, err);
     if (!st && !all && isfinite(out->bound))

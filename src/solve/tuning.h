@@ -765,4 +765,34 @@ enum { ESPI_PRICED_NODE_FLAT = 2 };
  * 0.2 s and 0.7 to 6.4 s, and ended with nearly the same bound */
 enum { ESPI_PRICED_WHOLE_FLAT = 5 };
 
+/* Where a plan within a deadline is far from its bound, so often some partitions are sent
+ * anew.
+ * unit: times
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_RECREATIONS = 200 };
+
+/* So many of them at once at most.
+ * unit: partitions
+ * trades: larger, time, and more is looked for at random; smaller, plans that no single
+ * exchange makes cheaper
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_OUT = 4 };
+
+/* A tree that crosses a port too often is looked for so many times.
+ * unit: times
+ * trades: larger, time; smaller, plans are not found
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_RETRIES = 6 };
+
+/* And each time the port's links are dearer by this part of the dearest link.
+ * unit: 1
+ * trades: larger, dearer trees; smaller, more tries
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_PENALTY 0.1
+
 #endif
