@@ -174,7 +174,7 @@ static esp_status find_costs(struct ward *w, const struct espi_ailment *ailments
     esp_status status = ESP_OK;
 
     w->all = ESPI_ARENA_ZNEW(&w->arena, struct patient, w->n + 1);
-    if (!w->all)
+    if (!w->all || !ailments)
         return espi_err_nomem(err);
     status = esp_bound_compute(w->q->p, &w->q->request, NULL, &bound, err);
     if (status != ESP_OK)
