@@ -11,7 +11,7 @@ const char *const cli_exit_text[] = {
     "It failed for a reason outside of the input, such as a full disk.",
     "Bad usage: an unknown option, or a value that makes no sense.",
     "Bad input: a file that is missing or wrong; the message says where.",
-    "What was to be checked is not so (measure --check).",
+    "What was to be checked is not so (measure --check, doctor).",
 };
 
 static const char *const group_titles[CLI_GROUP_COUNT] = {

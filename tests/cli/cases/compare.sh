@@ -32,7 +32,7 @@ espalier compare p.json --root w3 --front --csv
 espalier generate tiers --preset 30 --seed 1 -o q.json
 for op in bcast allreduce allgather reduce scatter; do espalier compare q.json --op $op --json | grep -m1 '"algo"'; done
 
-espalier generate tiers --nodes 1000 -o big.json
+espalier generate tiers --nodes 300 -o big.json
 espalier compare big.json --algo refine,auto,mtp --json | grep -m1 '"algo"'
 
 # rows that have a shorter makespan, but more messages, stand below
