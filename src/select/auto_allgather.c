@@ -140,7 +140,8 @@ static esp_status enter_algo(struct espi_contest *c, const struct espi_algo *alg
 {
     double options[ESPI_ALGO_OPTIONS_MAX] = {0};
     double slice_bytes = slices_for(c, algo, parts);
-    int given = c->judge.only_bytes > 0 && !makes_trees(algo);
+    int given = c->judge.only_bytes > 0 && !makes_trees(algo) &&
+                !espi_op_has_pairs(algo->op); /* whose messages are as they are */
     espi_algo_standard(algo, options);
     if (is_weighed(algo) && !given)
         return enter_weighed(c, algo, slice_bytes, err);

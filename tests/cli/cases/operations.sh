@@ -50,3 +50,15 @@ espalier plan p.json --op scatter --algo grow
 espalier plan p.json --op reduce-scatter --size 1MB | grep -v -e planning
 
 espalier plan p.json --op reduce-scatter --algo two-tree
+
+espalier generate sites --sites 2 --clusters 1 --hosts 3 -o sites.json >/dev/null; espalier compare sites.json --op alltoall --size 4kB | sed -E 's/ +[0-9.]+ [mun]?s$//'
+
+espalier plan sites.json --op alltoall --size 4kB -o a.json | grep -v -e planning
+
+espalier simulate sites.json a.json | head -7
+
+espalier bound sites.json --op alltoall --size 4kB
+
+espalier plan sites.json --op alltoall --algo by-site:gap=9
+
+espalier plan sites.json --op alltoall --targets s1-c1-h1
