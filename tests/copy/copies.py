@@ -145,6 +145,13 @@ class NetBed(Bed):
     def here(self):
         return ["nsenter", "--net=/run/netns/here", "--"]
 
+    def peers(self, host):
+        """Those whom it has connections with just now."""
+        lines = subprocess.run(["nsenter", f"--net=/run/netns/{host}", "--", "ss", "-Htn"],
+                               capture_output=True, text=True).stdout
+        return [n for n, a in sorted(self.address.items())
+                if n != host and (f"{a}:" in lines or f"{a}]:" in lines)]
+
     def cut_way(self, a, b):
         """Nothing gets from one to the other any more, and nobody is told."""
         ip(f"-n {a} neigh replace {self.address[b]} lladdr 02:00:00:00:00:01 dev eth0 nud permanent")
