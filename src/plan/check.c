@@ -190,23 +190,23 @@ static esp_status bad_sum(const struct check *c, int part, double sum)
 }
 
 /* Every part is carried whole. */
-static esp_status check_sums(const struct check *c, struct espi_arena *arena)
+static esp_status check_sums(const struct check *c, double *sum, struct espi_arena *arena)
 {
     const struct esp_plan *plan = c->plan;
     int parts = c->parts > 0 ? c->parts : 1;
-    double *sum = ESPI_ARENA_ZNEW(arena, double, parts);
-    int *part = espi_tree_parts(plan, c->p, arena);
-    if (!sum || !part)
+    int many = espi_op_has_parts(plan->op) || espi_op_has_paths(plan->op);
+    const int *part = many ? espi_tree_parts(plan, c->p, arena) : NULL;
+    if (many && !part)
         return espi_err_nomem(c->err);
     for (int t = 0; t < plan->n_trees; t++) {
         const struct esp_tree *tree = &plan->trees[t];
         char a[64];
-        if (part[t] < 0)
+        if (part && part[t] < 0)
             return espi_err(
                 c->err, ESP_EINPUT, "tree %d: %s has no part of its own in the message",
                 t,
                 name_of(c, tree->n_targets ? tree->targets[0] : tree->root, a, sizeof a));
-        sum[part[t]] += tree->weight * parts;
+        sum[part ? part[t] : 0] += tree->weight * parts;
     }
     for (int k = 0; k < parts; k++)
         if (fabs(sum[k] - 1) > 1e-6)
@@ -231,9 +231,13 @@ static esp_status check_weights(const struct check *c)
     if (plan->redundant)
         return ESP_OK;
     struct espi_arena arena;
+    double *sum = espi_calloc(c->parts > 0 ? (size_t)c->parts : 1, sizeof *sum);
+    if (!sum)
+        return espi_err_nomem(c->err);
     espi_arena_init(&arena);
-    esp_status st = check_sums(c, &arena);
+    esp_status st = check_sums(c, sum, &arena);
     espi_arena_done(&arena);
+    espi_free(sum);
     return st;
 }
 

@@ -50,7 +50,7 @@ static esp_status check_tree_slices(const struct checker *c, const int *part,
                             "the schedule gives tree %d %d slices of %d: not its weight",
                             t, count, s->slots);
         sum += count;
-        of_part[part[t]] += count;
+        of_part[part ? part[t] : 0] += count;
     }
     if (sum != s->slots)
         return espi_err(c->err, ESP_EINPUT,
@@ -81,8 +81,8 @@ static esp_status check_round(const struct checker *c, struct espi_arena *arena)
     if (s->slots < 1 || s->slots > (parts > ESPI_MAX_SLOTS ? parts : ESPI_MAX_SLOTS))
         return espi_err(c->err, ESP_EINPUT, "a round of %d slots is none", s->slots);
     int *of_part = ESPI_ARENA_ZNEW(arena, int, parts > 1 ? parts : 1);
-    int *part = espi_tree_parts(c->plan, c->p, arena);
-    if (!of_part || !part)
+    const int *part = parts > 1 ? espi_tree_parts(c->plan, c->p, arena) : NULL;
+    if (!of_part || (parts > 1 && !part))
         return espi_err_nomem(c->err);
     esp_status st = check_tree_slices(c, part, of_part);
     return st ? st : check_parts(c, parts, part, of_part);

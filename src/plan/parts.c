@@ -50,12 +50,12 @@ int *espi_tree_parts(const struct esp_plan *plan, const struct esp_platform *p,
                      struct espi_arena *arena)
 {
     int *part = ESPI_ARENA_ZNEW(arena, int, (size_t)plan->n_trees + 1);
-    int *number = ESPI_ARENA_NEW(arena, int, p->n_nodes);
     int many = espi_op_has_parts(plan->op) || espi_op_has_paths(plan->op);
-    if (!part || !number)
-        return NULL;
-    if (!many || espi_plan_parts(plan, p->n_hosts) < 1)
+    if (!part || !many || espi_plan_parts(plan, p->n_hosts) < 1)
         return part;
+    int *number = ESPI_ARENA_NEW(arena, int, p->n_nodes);
+    if (!number)
+        return NULL;
     int n = number_hosts(plan, p, number);
     for (int t = 0; t < plan->n_trees; t++)
         part[t] = part_of(plan, &plan->trees[t], number, n);
