@@ -1,7 +1,7 @@
-/* MPI_Alltoall and its non-blocking and persistent kin. Every rank has a part for each other, and gets one from each. By the
- * standard all parts of all ranks have the same bytes, so that ranks decide alike. In
- * MPI_Alltoallv they do not, and no rank knows the sizes of others' parts: that is the
- * library's. */
+/* MPI_Alltoall and its non-blocking and persistent kin. Every rank has a part for each
+ * other, and gets one from each. By the standard all parts of all ranks have the same
+ * bytes, so that ranks decide alike. In MPI_Alltoallv they do not, and no rank knows the
+ * sizes of others' parts: that is the library's. */
 #include <limits.h>
 
 #include "base/alloc.h"
@@ -221,9 +221,10 @@ static int is_wrong(const struct task *t)
     if ((void *)t->to.at == MPI_IN_PLACE ||
         espi_is_nowhere(t->to.at, t->to.count, t->to.type))
         return 1;
-    return !t->in_place && (espi_is_nowhere(t->from.at, t->from.count, t->from.type) ||
-                            (t->from.type == t->to.type &&
-                             espi_is_alias(&t->work.call, t->from.at, t->to.at, t->to.count)));
+    return !t->in_place &&
+           (espi_is_nowhere(t->from.at, t->from.count, t->from.type) ||
+            (t->from.type == t->to.type &&
+             espi_is_alias(&t->work.call, t->from.at, t->to.at, t->to.count)));
 }
 
 static const struct espi_work_kind alltoall_kind = {

@@ -156,8 +156,9 @@ static void fill_reduce_scatter(struct op *o)
 static void fill(struct op *o)
 {
     static void (*const fills[KINDS])(struct op *) = {
-        fill_bcast,    fill_scatter, fill_gather, fill_gather,         fill_gather,
-        fill_alltoall, fill_reduce,  fill_reduce, fill_reduce_scatter, fill_reduce_scatter};
+        fill_bcast,          fill_scatter,       fill_gather, fill_gather,
+        fill_gather,         fill_alltoall,      fill_reduce, fill_reduce,
+        fill_reduce_scatter, fill_reduce_scatter};
     if (fills[o->kind])
         fills[o->kind](o);
 }

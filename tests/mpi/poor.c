@@ -146,8 +146,8 @@ static void alltoall(int in_place, int manner)
     for (int r = 0; r < check_size; r++)
         fill((in_place ? out : in) + (long)r * part * STEP, part,
              30 + check_rank + 5 * r);
-    int code = MAKE(manner, Alltoall, Ialltoall, in_place ? MPI_IN_PLACE : in, part, gappy,
-                    out, part, gappy, MPI_COMM_WORLD);
+    int code = MAKE(manner, Alltoall, Ialltoall, in_place ? MPI_IN_PLACE : in, part,
+                    gappy, out, part, gappy, MPI_COMM_WORLD);
     for (int r = 0; r < check_size && !code; r++)
         CHECK(is_right(out + (long)r * part * STEP, part, 30 + r + 5 * check_rank,
                        in_place ? -7 : -9));
