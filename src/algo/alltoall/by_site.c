@@ -27,7 +27,7 @@ struct sites {
     int most;   /* hosts of the largest site */
 };
 
-enum { WAY = 4 }; /* hosts on the way of a part: sender, two agents, receiver */
+enum { WAY = 4 }; /* derived: hosts on the way of a part: sender, two agents, receiver */
 
 /* The host of the site in that place, counted round and round. */
 static int host_at(const struct sites *s, int site, int place)
