@@ -4,6 +4,7 @@
 #include "algo/algo.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "graph/reach.h"
 #include "plan/ops.h"
 
@@ -79,8 +80,8 @@ esp_status espi_check_ends(const struct esp_platform *p, const struct esp_reques
                            struct esp_err *err)
 {
     if (r->targets && !espi_op_takes_targets(r->op))
-        return espi_err(err, ESP_EUSAGE, "a %s is for all hosts: it takes no targets",
-                        esp_op_name(r->op));
+        return espi_err(err, ESP_EUSAGE, "%s %s is for all hosts: it takes no targets",
+                        espi_article(esp_op_name(r->op)), esp_op_name(r->op));
     if (r->targets && r->n_targets < 1)
         return espi_err(err, ESP_EUSAGE, "there are no targets");
     if (r->op == ESP_OP_BCAST || r->root < 0 || r->root >= p->n_nodes ||

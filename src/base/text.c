@@ -175,3 +175,8 @@ const char *espi_quote_end(char *out, size_t out_size, const char *text)
     espi_quote(out + 3, out_size - 3, text);
     return out;
 }
+
+const char *espi_article(const char *word)
+{
+    return *word && strchr("aeio", *word) ? "an" : "a";
+}

@@ -29,6 +29,9 @@ const char *espi_quote(char *out, size_t out_size, const char *text);
  */
 const char *espi_quote_print(char *out, size_t out_size, const char *fmt, va_list ap);
 
+/* "a" or "an", as the word is spelled. */
+const char *espi_article(const char *word);
+
 /* The same as espi_quote; of long text the end is kept, and "..." stands before it. */
 const char *espi_quote_end(char *out, size_t out_size, const char *text);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "mpi/shim.h"
 #include "mpi/tuning.h"
 #include "plan/ops.h"
@@ -201,9 +202,9 @@ void espi_lose(struct espi_run_options *options)
 void espi_end_job(const char *collective, const char *why)
 {
     fprintf(stderr,
-            "espalier: rank %d %s in a %s in which others wait for it: the job ends; "
+            "espalier: rank %d %s in %s %s in which others wait for it: the job ends; "
             "ESPALIER_MODE=off leaves all to the MPI library\n",
-            espi_job.rank, why, collective);
+            espi_job.rank, why, espi_article(collective), collective);
     usleep(ESPI_LAST_WORDS_US);
     PMPI_Abort(MPI_COMM_WORLD, 1);
     abort();

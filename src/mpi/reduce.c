@@ -160,8 +160,10 @@ static int begin_reduce(struct espi_work *w, struct espi_run_options *options,
 static int end_reduce(struct espi_work *w)
 {
     struct task *t = (struct task *)w;
-    if (gathers(t))
-        return copy_elements(t, combine_all(t, t->own), 0, t->to);
+    if (gathers(t)) {
+        const void *all = combine_all(t, t->own);
+        return copy_elements(t, all, 0, t->to);
+    }
     return t->reduction.element.plain ? MPI_SUCCESS : end_spaced(t);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "plan/messages.h"
 #include "plan/ops.h"
 #include "plan/parts.h"
@@ -130,10 +131,11 @@ static esp_status check_reach(const struct check *c)
 /* A path from the root to its one target; the walk saw to the rest. */
 static esp_status no_path(const struct check *c, int t)
 {
+    const char *name = esp_op_name(c->plan->op);
     return espi_err(c->err, ESP_EINPUT,
-                    "tree %d: a tree of a %s is a path between the root and one target "
+                    "tree %d: a tree of %s %s is a path between the root and one target "
                     "of its own",
-                    t, esp_op_name(c->plan->op));
+                    t, espi_article(name), name);
 }
 
 static esp_status check_is_path(const struct check *c)
@@ -251,16 +253,17 @@ static int is_host(const struct esp_platform *p, int node)
 static esp_status check_tree_ends(const struct check *c, int t)
 {
     const struct esp_plan *plan = c->plan;
+    const char *name = esp_op_name(plan->op);
     const struct esp_tree *tree = &plan->trees[t];
     if (!is_host(c->p, tree->root))
         return espi_err(c->err, ESP_EINPUT, "tree %d: its root is no host", t);
     if (tree->root != plan->root && !espi_op_frees_roots(plan->op))
-        return espi_err(c->err, ESP_EINPUT, "tree %d: all trees of a %s have its root", t,
-                        esp_op_name(plan->op));
+        return espi_err(c->err, ESP_EINPUT, "tree %d: all trees of %s %s have its root",
+                        t, espi_article(name), name);
     if (tree->targets && !espi_op_has_paths(plan->op))
         return espi_err(c->err, ESP_EINPUT,
-                        "tree %d: trees of a %s have no targets of their own", t,
-                        esp_op_name(plan->op));
+                        "tree %d: trees of %s %s have no targets of their own", t,
+                        espi_article(name), name);
     if (!tree->targets && espi_op_has_paths(plan->op) && c->parts > 0)
         return no_path(c, t);
     if (tree->targets && (tree->n_targets != 1 || !is_host(c->p, tree->targets[0])))
@@ -272,11 +275,12 @@ static esp_status check_tree_ends(const struct check *c, int t)
 static esp_status check_targets(const struct check *c)
 {
     const struct esp_plan *plan = c->plan;
+    const char *name = esp_op_name(plan->op);
     if (!plan->targets)
         return ESP_OK;
     if (!espi_op_takes_targets(plan->op))
-        return espi_err(c->err, ESP_EINPUT, "a %s has no targets: it is for all hosts",
-                        esp_op_name(plan->op));
+        return espi_err(c->err, ESP_EINPUT, "%s %s has no targets: it is for all hosts",
+                        espi_article(name), name);
     if (plan->n_targets < 1)
         return espi_err(c->err, ESP_EINPUT, "the list of targets is empty");
     memset(c->has, 0, (size_t)c->p->n_nodes);

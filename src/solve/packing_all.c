@@ -324,7 +324,7 @@ static esp_status generate_columns(struct all *x, struct esp_err *err)
         st = espi_tree_mix_lp_solve(&x->mx, pass ? ESPI_LP_PRIMAL : ESPI_LP_DUAL,
                                     &x->budget, err);
         x->solves++;
-        if (st && espi_solve_budget_is_over(&x->budget))
+        if (st && st != ESP_ENOMEM && espi_solve_budget_is_over(&x->budget))
             return ESP_OK; /* with the best mix so far */
         if (st)
             break;

@@ -54,18 +54,20 @@ static int copy_packing(const struct espi_packing *from, int n_resources,
     return 0;
 }
 
-/* Keeps the packing for the next algorithm, if there is memory for it. */
-static void remember_packing(const struct espi_task *task,
-                             const struct espi_packing *packing)
+/* Keeps the packing for the next algorithm. */
+static int remember_packing(const struct espi_task *task,
+                            const struct espi_packing *packing)
 {
     struct espi_algo_memo *memo = task->memo;
     espi_arena_done(&memo->packed.arena);
     memo->packed.packing.n_hosts = 0;
     memo->packed.slice_bytes = task->view->slice_bytes;
     memo->packed.work_limit = task->work_limit;
-    if (copy_packing(packing, task->view->links.n, &memo->packed.arena,
-                     &memo->packed.packing))
-        memo->packed.packing.n_hosts = 0;
+    if (!copy_packing(packing, task->view->links.n, &memo->packed.arena,
+                      &memo->packed.packing))
+        return 0;
+    memo->packed.packing.n_hosts = 0;
+    return -1;
 }
 
 /* Is the packing kept that the task needs, perhaps in slices of another size? */
@@ -106,8 +108,8 @@ esp_status espi_task_packing(const struct espi_task *task, double time_limit_s,
         espi_packing_solve(v, task->root, &options, task->arena, &packing, err);
     if (st)
         return st;
-    if (memo)
-        remember_packing(task, &packing);
+    if (memo && remember_packing(task, &packing))
+        return espi_err_nomem(err);
     *out = packing;
     return ESP_OK;
 }

@@ -24,7 +24,7 @@
 
 enum { ROWS_MAX = 512, SIZES_MAX = 64 }; /* limit: of an answer */
 enum { WORDS_MORE = 24 };                /* derived: ours of the command line */
-enum { CURVES = 12 };                    /* derived: two of each collective */
+enum { CURVES = 16 };                    /* derived: two of each collective */
 
 struct row {
     esp_op op;
@@ -49,8 +49,9 @@ struct sweep {
 
 static int add_op(struct sweep *s, const char *name)
 {
-    static const esp_op known[] = {ESP_OP_BCAST,     ESP_OP_SCATTER, ESP_OP_GATHER,
-                                   ESP_OP_ALLGATHER, ESP_OP_REDUCE,  ESP_OP_ALLREDUCE};
+    static const esp_op known[] = {
+        ESP_OP_BCAST,  ESP_OP_SCATTER,   ESP_OP_GATHER,         ESP_OP_ALLGATHER,
+        ESP_OP_REDUCE, ESP_OP_ALLREDUCE, ESP_OP_REDUCE_SCATTER, ESP_OP_ALLTOALL};
     char quoted[64];
     esp_op op;
 
@@ -63,8 +64,8 @@ static int add_op(struct sweep *s, const char *name)
             return CLI_OK;
         }
     return cli_error(CLI_BAD_USAGE,
-                     "--op: '%s' is none of bcast, scatter, gather, allgather, reduce "
-                     "and allreduce",
+                     "--op: '%s' is none of bcast, scatter, gather, allgather, reduce, "
+                     "allreduce, reduce-scatter and alltoall",
                      espi_quote(quoted, sizeof quoted, name));
 }
 
@@ -460,7 +461,8 @@ const struct command cli_command_sweep = {
              .kind = CLI_STRING,
              .value = "OP,...",
              .fallback = "bcast,allgather,allreduce",
-             .help = "Which of bcast, scatter, gather, allgather, reduce and allreduce."},
+             .help = "Which of bcast, scatter, gather, allgather, reduce, allreduce, "
+                     "reduce-scatter and alltoall."},
             {.name = "from",
              .kind = CLI_SIZE,
              .fallback = "16KiB",

@@ -119,7 +119,7 @@ int cli_price_front(struct cli_question *q)
 
     espi_arena_init(&arena);
     int code = cli_priced_front(q, &task, &arena, &front, &n);
-    if (code == CLI_OK)
+    if (code == CLI_OK && front)
         code = cli_has(q->args, "json") ? print_front_json(&task, front, n)
                                         : print_front(&task, front, n);
     espi_arena_done(&arena);

@@ -4,7 +4,8 @@
  *
  * usage: espalier-sweep-MPI OPS SIZES REPEATS, with commas in the lists. The size is that
  * of the whole message: what a broadcast sends and an allreduce combines, all parts of a
- * scatter, gather or allgather together. Rank 0 prints lines that begin with '@':
+ * scatter, gather, allgather, reduce-scatter or alltoall together. Rank 0 prints lines
+ * that begin with '@':
  *
  *     @ranks N
  *     @row OP BYTES NATIVE_S PLAN_S WRONG
@@ -59,13 +60,15 @@ static int count_wrong(const struct sweep *s, const unsigned char *at, int rank,
     return wrong;
 }
 
-static int count_wrong_sums(const struct sweep *s, const unsigned char *at, int words)
+/* Sums of all ranks' words from the first one on. */
+static int count_wrong_sums(const struct sweep *s, const unsigned char *at, int first,
+                            int words)
 {
     int wrong = 0;
     for (int i = 0; i < words; i++) {
         int32_t word, right = 0;
         for (int r = 0; r < s->n; r++)
-            right += word_of(s, r, i);
+            right += word_of(s, r, first + i);
         memcpy(&word, at + (size_t)i * WORD, WORD);
         wrong += word != right;
     }
@@ -109,26 +112,49 @@ static int run_allreduce(struct sweep *s, int native, int words)
                                                      MPI_SUM, MPI_COMM_WORLD);
 }
 
-enum { TO_ALL = 1, PARTS_IN = 2, PARTS_OUT = 4, SUMS = 8 }; /* code: bits of flags */
+static int run_reduce_scatter(struct sweep *s, int native, int words)
+{
+    return (native ? PMPI_Reduce_scatter_block : MPI_Reduce_scatter_block)(
+        s->in, s->out, words, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static int run_alltoall(struct sweep *s, int native, int words)
+{
+    return (native ? PMPI_Alltoall : MPI_Alltoall)(s->in, words, MPI_INT, s->out, words,
+                                                   MPI_INT, MPI_COMM_WORLD);
+}
+
+/* code: bits of flags */
+enum { TO_ALL = 1, PARTS_IN = 2, PARTS_OUT = 4, SUMS = 8, PAIRS = 16 };
 
 static const struct collective {
     const char *name;
     run_fn run;
     int flags;
 } collectives[] = {
-#define COLLECTIVE(name, flags)                                                          \
+#define ROW(name, run, flags)                                                            \
     {                                                                                    \
-#name, run_##name, flags                                                         \
+#name, run, flags                                                                \
     }
-    COLLECTIVE(bcast, TO_ALL),     COLLECTIVE(scatter, TO_ALL | PARTS_IN),
-    COLLECTIVE(gather, PARTS_OUT), COLLECTIVE(allgather, TO_ALL | PARTS_OUT),
-    COLLECTIVE(reduce, SUMS),      COLLECTIVE(allreduce, TO_ALL | SUMS),
-#undef COLLECTIVE
+    /* clang-format off */
+    ROW(bcast, run_bcast, TO_ALL),
+    ROW(scatter, run_scatter, TO_ALL | PARTS_IN),
+    ROW(gather, run_gather, PARTS_OUT),
+    ROW(allgather, run_allgather, TO_ALL | PARTS_OUT),
+    ROW(reduce, run_reduce, SUMS),
+    ROW(allreduce, run_allreduce, TO_ALL | SUMS),
+    ROW(reduce-scatter, run_reduce_scatter, TO_ALL | PARTS_IN | SUMS),
+    ROW(alltoall, run_alltoall, TO_ALL | PAIRS),
+/* clang-format on */
+#undef ROW
 };
 
-static int is_in_parts(const struct collective *c)
+/* Of the whole message. */
+static double parts_of(const struct sweep *s, const struct collective *c)
 {
-    return (c->flags & (PARTS_IN | PARTS_OUT)) != 0;
+    if (c->flags & PAIRS)
+        return s->n > 1 ? (double)s->n * (s->n - 1) : 1;
+    return c->flags & (PARTS_IN | PARTS_OUT) ? s->n : 1;
 }
 
 static size_t part_bytes(int words)
@@ -136,33 +162,45 @@ static size_t part_bytes(int words)
     return (size_t)words * WORD;
 }
 
+/* The part of a pair is as that of a rank with this number. */
+static int pair_of(const struct sweep *s, int from, int to)
+{
+    return from * s->n + to;
+}
+
 /* Broadcasts have it in `out` at the root; all others send from `in`. */
+static void fill_call(const struct sweep *s, const struct collective *c, int words)
+{
+    if (c->run == run_bcast && s->rank == 0)
+        fill_words(s, s->out, 0, words);
+    for (int r = 0; r < s->n && c->flags & PAIRS; r++)
+        fill_words(s, s->in + (size_t)r * part_bytes(words), pair_of(s, s->rank, r),
+                   words);
+    for (int r = 0; r < s->n && c->run == run_scatter && s->rank == 0; r++)
+        fill_words(s, s->in + (size_t)r * part_bytes(words), r, words);
+    if (c->run != run_bcast && c->run != run_scatter && !(c->flags & PAIRS))
+        fill_words(s, s->in, s->rank, c->flags & PARTS_IN ? s->n * words : words);
+}
+
 static void prepare_call(struct sweep *s, const struct collective *c, int words)
 {
     s->call++;
     memset(s->out, 0xa5, s->room);
-    if (c->run == run_bcast) {
-        if (s->rank == 0)
-            fill_words(s, s->out, 0, words);
-    } else if (c->flags & PARTS_IN) {
-        for (int r = 0; s->rank == 0 && r < s->n; r++)
-            fill_words(s, s->in + (size_t)r * part_bytes(words), r, words);
-    } else {
-        fill_words(s, s->in, s->rank, words);
-    }
+    fill_call(s, c, words);
 }
 
 static int look_at_call(const struct sweep *s, const struct collective *c, int words)
 {
-    int wrong = 0;
+    int wrong = 0, in_parts = c->flags & PARTS_IN;
     if (s->rank != 0 && !(c->flags & TO_ALL))
         return 0;
     if (c->flags & SUMS)
-        return count_wrong_sums(s, s->out, words);
-    if (!(c->flags & PARTS_OUT))
-        return count_wrong(s, s->out, c->flags & PARTS_IN ? s->rank : 0, words);
+        return count_wrong_sums(s, s->out, in_parts ? s->rank * words : 0, words);
+    if (!(c->flags & (PARTS_OUT | PAIRS)))
+        return count_wrong(s, s->out, in_parts ? s->rank : 0, words);
     for (int r = 0; r < s->n; r++)
-        wrong += count_wrong(s, s->out + (size_t)r * part_bytes(words), r, words);
+        wrong += count_wrong(s, s->out + (size_t)r * part_bytes(words),
+                             c->flags & PAIRS ? pair_of(s, r, s->rank) : r, words);
     return wrong;
 }
 
@@ -202,7 +240,7 @@ static void measure_row(struct sweep *s, const struct collective *c, double byte
                         int repeats)
 {
     static double times[2][REPEATS_MAX];
-    double share = is_in_parts(c) ? bytes / s->n : bytes;
+    double share = bytes / parts_of(s, c);
     int words = share > WORD ? (int)((share + WORD - 1) / WORD) : 1;
     long wrong = 0, all = 0;
     for (int way = 0; way < 2; way++)

@@ -2,7 +2,7 @@ espalier sweep
 
 espalier sweep -- ./app
 
-espalier sweep --op bcast,alltoall -- mpirun.openmpi
+espalier sweep --op bcast,multicast -- mpirun.openmpi
 
 espalier sweep --op bcast,bcast -- mpirun.openmpi
 
