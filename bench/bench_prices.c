@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "platform/platform.h"
-#include "solve/priced_multicast.h"
+#include "solve/priced/multicast.h"
 
 enum { TARGETS_MAX = 20, MACHINES_MAX = 4, PARTITIONS = 10, NEAR = 5 };
 

@@ -15,7 +15,6 @@ enum {
     LIST_IN_HAND = 16 << 10, /* limit: a shorter list of files is told to each host */
     TRIES_WITHOUT_GAIN = 4,  /* limit: runs in which nobody got anything */
 };
-static const double finish_factor = 8.0; /* limit: disks may take so much longer */
 
 /* ---- where the root's messages are ---- */
 
@@ -149,8 +148,7 @@ static esp_status send_list(struct espi_copy_job *job, struct esp_err *err)
         espi_put_block(&w, list->at, all ? list->used : 0);
         espi_copy_tell(job, &job->host[i], ESPI_TO_OPEN, &w, ESPI_FROM_OPENED);
     }
-    return status ? status
-                  : espi_copy_await(job, finish_factor * job->options.patience_s, err);
+    return status ? status : espi_copy_await(job, espi_copy_disk_s(job, 0), err);
 }
 
 /* What an earlier copy left is fresh: it is to be proven. */
@@ -235,8 +233,7 @@ static esp_status send_stream(struct espi_copy_job *job, struct esp_err *err)
 
 static esp_status finish_copy(struct espi_copy_job *job, struct esp_err *err)
 {
-    double limit_s = finish_factor * (job->options.patience_s +
-                                      (double)job->data_bytes / ESPI_COPY_SLOW_DISK_BPS);
+    double limit_s = espi_copy_disk_s(job, job->data_bytes);
     if (job->start_s > 0)
         job->data_s = espi_now_s() - job->start_s;
     for (int i = 0; i < job->n_hosts; i++) {
@@ -257,7 +254,8 @@ static esp_status run_steps(struct espi_copy_job *job, struct esp_err *err)
 {
     esp_status status = espi_copy_launch(job, err);
     if (!status) /* far hosts need a while to answer a launcher */
-        status = espi_copy_await(job, 4 * job->options.patience_s, err);
+        status =
+            espi_copy_await(job, ESPI_COPY_LAUNCH_TIMES * job->options.patience_s, err);
     if (!status && espi_copy_alive(job) > 0)
         status = send_list(job, err);
     if (!status && espi_copy_alive(job) > 0)

@@ -14,8 +14,6 @@
 #include "copy/runner.h"
 #include "copy/source.h"
 
-#define ESPI_COPY_SLOW_DISK_BPS 20e6 /* limit: a slower disk may be given up */
-
 enum espi_copy_state { /* code */
                        ESPI_COPY_STARTING = 0,
                        ESPI_COPY_UP,
@@ -130,6 +128,8 @@ void espi_copy_show_life(struct espi_copy_job *job);
 /* Takes in what comes, and lets the root's run go on; returns after a while at most. -1:
  * interrupted. */
 int espi_copy_look(struct espi_copy_job *job);
+/* How long hosts may work at so many bytes on their disks. */
+double espi_copy_disk_s(const struct espi_copy_job *job, uint64_t bytes);
 /* Waits until nobody is awaited any longer; who takes longer is out. */
 esp_status espi_copy_await(struct espi_copy_job *job, double limit_s,
                            struct esp_err *err);

@@ -176,8 +176,7 @@ esp_status espi_copy_check(struct espi_copy_job *job, struct esp_err *err)
     struct checking c = {.job = job,
                          .set = espi_calloc(1, bytes),
                          .tags = espi_malloc((size_t)n * ESPI_TAG_BYTES)};
-    double limit_s =
-        8 * job->options.patience_s + (double)job->message.size / ESPI_COPY_SLOW_DISK_BPS;
+    double limit_s = espi_copy_disk_s(job, job->message.size);
     esp_status status = c.set && c.tags ? ESP_OK : espi_err_nomem(err);
     if (!status && espi_secure_random(c.key, sizeof c.key))
         status = espi_err(err, ESP_EIO, "the system has no random numbers");

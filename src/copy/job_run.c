@@ -216,7 +216,8 @@ static uint32_t root_broke(const struct espi_copy_job *job)
 
 static esp_status run_program(struct espi_copy_job *job, struct esp_err *err)
 {
-    esp_status status = espi_copy_await(job, 2 * job->options.patience_s, err);
+    esp_status status =
+        espi_copy_await(job, ESPI_COPY_CONNECT_TIMES * job->options.patience_s, err);
     if (status)
         return status;
     int lost = 0;

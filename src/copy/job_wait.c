@@ -236,6 +236,12 @@ static void lose_silent_checkers(struct espi_copy_job *job)
     }
 }
 
+double espi_copy_disk_s(const struct espi_copy_job *job, uint64_t bytes)
+{
+    return ESPI_COPY_DISK_TIMES *
+           (job->options.patience_s + (double)bytes / ESPI_COPY_SLOW_DISK_BPS);
+}
+
 esp_status espi_copy_await(struct espi_copy_job *job, double limit_s, struct esp_err *err)
 {
     double until_s = espi_now_s() + limit_s;

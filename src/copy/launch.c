@@ -13,10 +13,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "copy/job.h"
+#include "copy/tuning.h"
 
 enum { WORDS_MAX = 64 }; /* limit: of a launcher's command line */
-/* limit: agents have so long to clean up, and at least the first */
-static const double farewell_min_s = 2.0, farewell_s = 10.0;
 
 /* In a process group of its own, so that Ctrl-C reaches the agents through us. */
 static void run_launcher(const struct espi_copy_job *job, const struct espi_copy_host *h,
@@ -108,7 +107,8 @@ int espi_copy_alive(const struct espi_copy_job *job)
 /* Says farewell to all, and then waits for all. */
 void espi_copy_end_agents(struct espi_copy_job *job)
 {
-    double wait_s = fmin(farewell_s, fmax(farewell_min_s, job->options.patience_s));
+    double wait_s = fmin(ESPI_COPY_FAREWELL_MOST_S,
+                         fmax(ESPI_COPY_FAREWELL_LEAST_S, job->options.patience_s));
     double until_s = espi_now_s() + wait_s;
     for (int i = 0; i < job->n_hosts; i++)
         if (job->host[i].control.out >= 0)

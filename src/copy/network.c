@@ -4,11 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-
-/* Nothing is known of the network: these say only that all hosts are alike, and how a
- * transfer's beginning compares with its bytes. */
-static const double uniform_Bps = 1.25e8;     /* looks: a wire of 1 Gbit/s */
-static const double uniform_latency_s = 1e-4; /* looks: of one switch */
+#include "copy/tuning.h"
 
 struct copying {
     const struct esp_platform *p;
@@ -133,8 +129,8 @@ esp_status espi_copy_uniform(const char *const *names, int n, struct esp_platfor
     for (int i = 0; !status && i < n; i++)
         for (int j = 0; !status && j < n; j++)
             if (i != j)
-                status = esp_builder_add_link(b, i, j, uniform_latency_s, uniform_Bps,
-                                              NULL, err);
+                status = esp_builder_add_link(b, i, j, ESPI_COPY_UNIFORM_LATENCY_S,
+                                              ESPI_COPY_UNIFORM_BPS, NULL, err);
     if (!status)
         status = esp_builder_build(b, out, err);
     esp_builder_free(b);

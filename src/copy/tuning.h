@@ -54,6 +54,70 @@ enum { ESPI_COPY_TURN_BYTES = 1 << 20 };
  * chosen on: not measured */
 enum { ESPI_COPY_ORPHAN_TIMES = 8 };
 
+/* Work of hosts at their disks (making folders, proving blocks, the last step of each
+ * file) may take so much longer than the patience and a slow disk's time for the bytes.
+ * unit: times
+ * trades: larger, a host whose disk hangs holds up the end of a copy; smaller, hosts with
+ * many files are given up
+ * shown by: tests/copy/campaign
+ * chosen on: not measured */
+enum { ESPI_COPY_DISK_TIMES = 8 };
+
+/* A slower disk may be given up.
+ * unit: bytes a second
+ * trades: larger, hosts with slow disks are given up; smaller, one whose disk hangs holds
+ * up the end of a long copy
+ * shown by: tests/copy/campaign
+ * chosen on: not measured */
+#define ESPI_COPY_SLOW_DISK_BPS 20e6
+
+/* Launchers may take so long to start agents.
+ * unit: times the patience
+ * trades: larger, a host that cannot be reached holds up the beginning; smaller, far and
+ * busy hosts are given up
+ * shown by: tests/copy/run
+ * chosen on: not measured */
+enum { ESPI_COPY_LAUNCH_TIMES = 4 };
+
+/* Agents may take so long to connect to those that their program names.
+ * unit: times the patience
+ * trades: larger, a host that cannot be reached holds up each run; smaller, busy ones are
+ * given up
+ * shown by: tests/copy/campaign
+ * chosen on: not measured */
+enum { ESPI_COPY_CONNECT_TIMES = 2 };
+
+/* Agents have the patience to clean up, but no less than this.
+ * unit: s
+ * trades: larger, Ctrl-C is answered later where an agent hangs; smaller, a busy one
+ * leaves files behind
+ * shown by: tests/copy/campaign
+ * chosen on: not measured */
+#define ESPI_COPY_FAREWELL_LEAST_S 2.0
+
+/* Nor more than this.
+ * unit: s
+ * trades: larger, a copy with a host that is gone ends later; smaller, an agent that
+ * removes very many files leaves some behind
+ * shown by: tests/copy/campaign
+ * chosen on: not measured */
+#define ESPI_COPY_FAREWELL_MOST_S 10.0
+
+/* The rate of every link where no network is given: with the latency it says how many
+ * slices and how deep trees are worth it.
+ * unit: bytes a second
+ * trades: larger, shallower trees and longer slices; smaller, deeper ones
+ * shown by: espalier cp --plan-only
+ * chosen on: not measured; a wire of 1 Gbit/s */
+#define ESPI_COPY_UNIFORM_BPS 1.25e8
+
+/* The latency of these links.
+ * unit: s
+ * trades: larger, shallower trees and longer slices; smaller, deeper ones
+ * shown by: espalier cp --plan-only
+ * chosen on: not measured; one switch */
+#define ESPI_COPY_UNIFORM_LATENCY_S 1e-4
+
 /* How often agents are told that the job goes on.
  * unit: times the patience
  * trades: larger, fewer signs of life until they give the job up; smaller, more messages

@@ -3,7 +3,7 @@
 #define SUPPORT_PRICED_CASES_H
 
 #include "base/rng.h"
-#include "solve/priced_multicast.h"
+#include "solve/priced/multicast.h"
 
 enum { NODES_MAX = 5 }; /* of networks of which all plans are tried */
 

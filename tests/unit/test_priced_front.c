@@ -10,8 +10,8 @@
 
 #include "platform/platform.h"
 #include "base/alloc.h"
-#include "solve/priced_front.h"
-#include "solve/priced_recreate.h"
+#include "solve/priced/front.h"
+#include "solve/priced/recreate.h"
 #include "support/priced_cases.h"
 #include "support/seed.h"
 

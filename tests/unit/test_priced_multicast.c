@@ -11,8 +11,8 @@
 
 #include "platform/platform.h"
 #include "base/alloc.h"
-#include "solve/priced_branch.h"
-#include "solve/priced_multicast.h"
+#include "solve/priced/branch.h"
+#include "solve/priced/multicast.h"
 #include "support/alloc_fail.h"
 #include "support/priced_cases.h"
 #include "support/seed.h"

@@ -6,7 +6,7 @@
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
 #include "platform/platform.h"
-#include "solve/priced_front.h"
+#include "solve/priced/front.h"
 
 static double point_usd(const struct espi_priced_point *point)
 {

@@ -3,7 +3,7 @@
 #define ESPI_CLI_COMMANDS_PRICED_H
 
 #include "cli/options/plans.h"
-#include "solve/priced_front.h"
+#include "solve/priced/front.h"
 
 #define CLI_PRICED_OPTIONS                                                               \
     {.name = "partitions",                                                               \

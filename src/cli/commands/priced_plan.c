@@ -12,7 +12,7 @@
 #include "cli/printing/term.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
-#include "solve/priced_front.h"
+#include "solve/priced/front.h"
 
 enum { BILL_LINES = 40, NAMES_MAX = 8 }; /* looks: lines; names in a sentence */
 #define SECONDS_AN_HOUR 3600.0           /* derived */

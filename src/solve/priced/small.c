@@ -1,12 +1,12 @@
 /* Small networks: all trees, and all ways to give them to the partitions. */
-#include "solve/priced_small.h"
+#include "solve/priced/small.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "solve/tuning.h"
+#include "solve/priced/tuning.h"
 
 struct small_search {
     struct espi_priced_model *m;

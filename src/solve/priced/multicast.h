@@ -1,6 +1,6 @@
 /* Multicast by price and by time (issue of clouds): the cheapest plan that meets a
  * deadline, the fastest within a budget, or the least sum of both, weighted; and a bound
- * that no plan beats. priced_model.h has the model. */
+ * that no plan beats. model.h has the model. */
 #ifndef ESPI_SOLVE_PRICED_MULTICAST_H
 #define ESPI_SOLVE_PRICED_MULTICAST_H
 

@@ -2,15 +2,15 @@
  * at next. A window in which machines are counted too cheaply, as it is wide, is halved;
  * elsewhere what is most fractional is branched on. From the first node of each window,
  * and wherever a solution is whole, trees are cut from the partitions on links. */
-#include "solve/priced_branch.h"
+#include "solve/priced/branch.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "solve/priced_pack.h"
-#include "solve/tuning.h"
+#include "solve/priced/pack.h"
+#include "solve/priced/tuning.h"
 
 #define WHOLE 1e-6 /* rounding: of partitions and machines */
 

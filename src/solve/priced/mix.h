@@ -4,8 +4,8 @@
 #ifndef ESPI_SOLVE_PRICED_MIX_H
 #define ESPI_SOLVE_PRICED_MIX_H
 
-#include "solve/priced_bound.h"
-#include "solve/priced_trees.h"
+#include "solve/priced/bound.h"
+#include "solve/priced/trees.h"
 
 struct espi_priced_mix {
     struct espi_priced_value value;

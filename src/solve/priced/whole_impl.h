@@ -1,8 +1,8 @@
-/* What the files of priced_whole.h share: its rows and columns. */
+/* What the files of whole.h share: its rows and columns. */
 #ifndef ESPI_SOLVE_PRICED_WHOLE_IMPL_H
 #define ESPI_SOLVE_PRICED_WHOLE_IMPL_H
 
-#include "solve/priced_whole.h"
+#include "solve/priced/whole.h"
 
 /* code: columns; then x, and links */
 enum { ESPI_WHOLE_TIME = 0, ESPI_WHOLE_MISSING = 1, ESPI_WHOLE_MACHINES = 2 };

@@ -17,7 +17,7 @@
 #define ESPI_SOLVE_PRICED_MODEL_H
 
 #include "solve/flow_net.h"
-#include "solve/priced_multicast.h"
+#include "solve/priced/multicast.h"
 
 /* What limits: a port of a node or a cable; links are limits, too, but not listed. */
 struct espi_priced_limit {

@@ -3,7 +3,7 @@
  * and get the cheapest ones over links and ports that have room for a whole partition
  * within the deadline; the mix is kept if it is cheaper. A tree that crosses a port more
  * often than there is room is looked for again with that port's links dearer. */
-#include "solve/priced_recreate.h"
+#include "solve/priced/recreate.h"
 
 #include <limits.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/rng.h"
-#include "solve/tuning.h"
+#include "solve/priced/tuning.h"
 
 struct recreation {
     struct espi_priced_model *m;

@@ -13,7 +13,7 @@
 #ifndef ESPI_SOLVE_PRICED_BOUND_H
 #define ESPI_SOLVE_PRICED_BOUND_H
 
-#include "solve/priced_model.h"
+#include "solve/priced/model.h"
 
 /* Cuts: as many bytes each as there are nodes, 1 on the root's side. */
 struct espi_priced_cuts {

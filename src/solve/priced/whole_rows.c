@@ -1,12 +1,12 @@
-/* Rows and columns of the program of priced_whole.h. */
-#include "solve/priced_whole_impl.h"
+/* Rows and columns of the program of whole.h. */
+#include "solve/priced/whole_impl.h"
 
 #include <limits.h>
 #include <math.h>
 
 #include "base/alloc.h"
 #include "platform/platform.h"
-#include "solve/tuning.h"
+#include "solve/priced/tuning.h"
 
 #define FITS_SLACK 2e-6 /* rounding: of what just fits, as deadlines that are met */
 

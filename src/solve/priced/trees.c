@@ -1,6 +1,6 @@
 /* Cheap Steiner arborescences: nearest target first, then one relay more or less, as long
  * as that helps, each time over the cheapest arborescence of the members. */
-#include "solve/priced_trees.h"
+#include "solve/priced/trees.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "platform/platform.h"
-#include "solve/tuning.h"
+#include "solve/priced/tuning.h"
 
 #define GAIN 1e-9 /* rounding: relative, of the sum of prices */
 

@@ -1,4 +1,4 @@
-#include "solve/priced_model.h"
+#include "solve/priced/model.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "solve/priced_multicast.h"
+#include "solve/priced/multicast.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "platform/platform.h"
-#include "solve/priced_branch.h"
-#include "solve/priced_mix.h"
-#include "solve/priced_recreate.h"
-#include "solve/priced_small.h"
-#include "solve/tuning.h"
+#include "solve/priced/branch.h"
+#include "solve/priced/mix.h"
+#include "solve/priced/recreate.h"
+#include "solve/priced/small.h"
+#include "solve/priced/tuning.h"
 
 enum { HOSTS_MAX = 1000 }; /* limit: a program has a column for each pair of hosts */
 

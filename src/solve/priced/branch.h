@@ -2,8 +2,8 @@
 #ifndef ESPI_SOLVE_PRICED_BRANCH_H
 #define ESPI_SOLVE_PRICED_BRANCH_H
 
-#include "solve/priced_mix.h"
-#include "solve/priced_whole.h"
+#include "solve/priced/mix.h"
+#include "solve/priced/whole.h"
 
 struct espi_priced_proof {
     double good_enough; /* asked: the search ends with a plan that has this or less */

@@ -2,7 +2,7 @@
 #ifndef ESPI_SOLVE_PRICED_PACK_H
 #define ESPI_SOLVE_PRICED_PACK_H
 
-#include "solve/priced_mix.h"
+#include "solve/priced/mix.h"
 
 /* Cuts as many trees as the task has partitions from parts[e] partitions on each link,
  * keeps them in the pool and offers the mix of them: 1: it was better than best, 0: it

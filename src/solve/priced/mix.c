@@ -1,4 +1,4 @@
-#include "solve/priced_mix.h"
+#include "solve/priced/mix.h"
 
 #include <limits.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "lp/lp.h"
 #include "platform/platform.h"
-#include "solve/tuning.h"
+#include "solve/priced/tuning.h"
 
 /* code: columns. After the machines: the part that has no tree, time after the deadline,
  * money over the budget, which are the excesses; then trees. */

@@ -1,4 +1,4 @@
-#include "solve/priced_bound.h"
+#include "solve/priced/bound.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "graph/maxflow.h"
 #include "lp/lp.h"
 #include "platform/platform.h"
-#include "solve/tuning.h"
+#include "solve/priced/tuning.h"
 
 enum { COLUMN_TIME = 0, COLUMN_MACHINES = 1 }; /* then the links */
 

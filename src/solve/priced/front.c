@@ -1,10 +1,10 @@
-#include "solve/priced_front.h"
+#include "solve/priced/front.h"
 
 #include <math.h>
 
 #include "base/err.h"
 #include "base/portable_math.h"
-#include "solve/tuning.h"
+#include "solve/priced/tuning.h"
 
 static struct espi_priced_task by_price(const struct espi_priced_task *task,
                                         double deadline_s)

@@ -1,7 +1,7 @@
 #ifndef ESPI_SOLVE_PRICED_SMALL_H
 #define ESPI_SOLVE_PRICED_SMALL_H
 
-#include "solve/priced_mix.h"
+#include "solve/priced/mix.h"
 
 /* On small networks and with few partitions, improves best by trying all plans there are,
  * and says so: *all. */

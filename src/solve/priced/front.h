@@ -3,7 +3,7 @@
 #ifndef ESPI_SOLVE_PRICED_FRONT_H
 #define ESPI_SOLVE_PRICED_FRONT_H
 
-#include "solve/priced_multicast.h"
+#include "solve/priced/multicast.h"
 
 struct espi_priced_point {
     double deadline_s;     /* INFINITY: none */

@@ -1,4 +1,4 @@
-/* The program of priced_bound.h with whole partitions and whole machines counted, for
+/* The program of bound.h with whole partitions and whole machines counted, for
  * plans that take between from_s and to_s. With x(v, n) = 1 where node v has n machines
  * or more, and caps rounded down to whole partitions, of which c(e, n) cross link e
  * within to_s when n machines are at its ends:
@@ -16,8 +16,8 @@
 
 #include "graph/maxflow.h"
 #include "lp/lp.h"
-#include "solve/priced_bound.h"
-#include "solve/priced_trees.h"
+#include "solve/priced/bound.h"
+#include "solve/priced/trees.h"
 
 struct espi_priced_whole {
     const struct espi_priced_model *m;

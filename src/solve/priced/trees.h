@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "graph/arborescence.h"
-#include "solve/priced_model.h"
+#include "solve/priced/model.h"
 #include "solve/steiner.h"
 
 struct espi_priced_pool {

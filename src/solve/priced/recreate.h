@@ -3,7 +3,7 @@
 #ifndef ESPI_SOLVE_PRICED_RECREATE_H
 #define ESPI_SOLVE_PRICED_RECREATE_H
 
-#include "solve/priced_mix.h"
+#include "solve/priced/mix.h"
 
 /* Improves best, which meets the deadline, by trees that it keeps in the pool. */
 esp_status espi_priced_recreate(struct espi_priced_model *m,

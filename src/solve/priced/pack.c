@@ -6,14 +6,14 @@
  *
  * Complexity: for each tree and link a flow to each target, on the links that carry
  * something. */
-#include "solve/priced_pack.h"
+#include "solve/priced/pack.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "graph/maxflow.h"
-#include "solve/tuning.h"
+#include "solve/priced/tuning.h"
 
 struct packing {
     struct espi_priced_model *m;

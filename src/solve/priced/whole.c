@@ -1,4 +1,4 @@
-#include "solve/priced_whole_impl.h"
+#include "solve/priced/whole_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/number.h"
-#include "solve/tuning.h"
+#include "solve/priced/tuning.h"
 
 enum { DIGITS = 9 }; /* rounding: of bounds, far below what is taken off them */
 #define NOTHING 1e-6 /* rounding: of what is missing */
@@ -61,7 +61,7 @@ static int try_cut(struct espi_priced_whole *w, const double *y, double missing)
     return keep_cut(w, w->side) ? -1 : 1;
 }
 
-/* As in priced_bound.c: nested cuts from both ends, of few links. */
+/* As in bound.c: nested cuts from both ends, of few links. */
 static int add_violated_cuts(struct espi_priced_whole *w, const double *y, double missing,
                              int target)
 {
