@@ -23,6 +23,14 @@ struct espi_algo_option {
     const char *meaning;
 };
 
+/* The option of those that solve programs for as long as it takes. */
+#define ESPI_OPTION_WORK                                                                 \
+    {                                                                                    \
+        .name = "work", .standard = 0, .min = 0, .max = 1e15,                            \
+        .meaning = "steps, of about a microsecond, after which what there is has to "    \
+                   "do; 0: no limit"                                                     \
+    }
+
 /* What an algorithm gets to work with. */
 struct espi_task {
     const struct esp_platform *p;

@@ -61,6 +61,11 @@ struct cli_option {
             "is whole."                                                                  \
     }
 
+/* The words behind '--' where a program of ours runs under an MPI launcher. */
+#define CLI_LAUNCHER_HELP(ours)                                                          \
+    "After '--': the MPI launcher with its options, without a program. " ours            \
+    " is put at the end, or in the place of '{}'."
+
 struct cli_positional {
     const char *name; /* "FILE" */
     enum cli_kind kind;

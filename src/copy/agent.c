@@ -14,6 +14,7 @@
 #include "copy/control.h"
 #include "copy/runner.h"
 #include "copy/store.h"
+#include "copy/tree.h"
 #include "copy/tuning.h"
 
 enum {
@@ -107,20 +108,6 @@ static void report(struct agent *a)
 
 /* ---- where messages are ---- */
 
-static int spool_all(int fd, int keeps, char *data, size_t bytes, uint64_t at)
-{
-    while (bytes > 0) {
-        ssize_t n = keeps ? pwrite(fd, data, bytes, (off_t)at)
-                          : pread(fd, data, bytes, (off_t)at);
-        if (n <= 0)
-            return -1;
-        data += n;
-        bytes -= (size_t)n;
-        at += (uint64_t)n;
-    }
-    return 0;
-}
-
 /* A relay with several hosts to serve keeps what it passes on in a file without a name,
  * which is gone with it. */
 static esp_status spool(struct agent *a, int keeps, uint64_t at, char *data, size_t bytes,
@@ -128,7 +115,7 @@ static esp_status spool(struct agent *a, int keeps, uint64_t at, char *data, siz
 {
     if (a->spool < 0)
         a->spool = openat(a->store.folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (a->spool < 0 || spool_all(a->spool, keeps, data, bytes, at))
+    if (a->spool < 0 || espi_move_at(a->spool, keeps, data, bytes, at))
         return espi_err(err, ESP_EIO, "cannot keep what is to be passed on: %s",
                         strerror(errno));
     return ESP_OK;

@@ -181,23 +181,6 @@ static int source_fd(struct espi_copy_source *s, uint32_t entry)
     return fd;
 }
 
-static int read_all(int fd, char *to, size_t bytes, uint64_t at)
-{
-    while (bytes > 0) {
-        ssize_t n = pread(fd, to, bytes, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n == 0)
-            errno = ESTALE;
-        if (n <= 0)
-            return -1;
-        to += n;
-        at += (uint64_t)n;
-        bytes -= (size_t)n;
-    }
-    return 0;
-}
-
 esp_status espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
                             size_t bytes, struct esp_err *err)
 {
@@ -208,8 +191,8 @@ esp_status espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
         size_t now = left < bytes ? (size_t)left : bytes;
         const char *path = s->m.entry[x->entry].path;
         int fd = source_fd(s, x->entry);
-        if (fd < 0 || read_all(fd, out, now, x->at + skip))
-            return errno == ESTALE
+        if (fd < 0 || espi_move_at(fd, 0, out, now, x->at + skip))
+            return errno == ESTALE || errno == ENODATA
                        ? espi_err(err, ESP_EIO, "%s changed while it was copied",
                                   espi_quote(quoted, sizeof quoted, path))
                        : source_trouble("read", path, err);

@@ -191,24 +191,6 @@ static int open_entry(struct espi_store *s, uint32_t entry, int makes)
     return fd;
 }
 
-static int move_all(int fd, int keeps, char *data, size_t bytes, uint64_t at)
-{
-    while (bytes > 0) {
-        ssize_t n = keeps ? pwrite(fd, data, bytes, (off_t)at)
-                          : pread(fd, data, bytes, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n == 0)
-            errno = keeps ? ENOSPC : ENODATA;
-        if (n <= 0)
-            return -1;
-        data += n;
-        bytes -= (size_t)n;
-        at += (uint64_t)n;
-    }
-    return 0;
-}
-
 /* Its last step, once all that it holds is there. */
 static int dress_file(struct espi_store *s, uint32_t entry, int fd, uint64_t size)
 {
@@ -236,7 +218,7 @@ static esp_status move_stream(struct espi_store *s, int keeps, uint64_t at, char
         uint64_t skip = at - x->stream, left = x->bytes - skip;
         size_t now = left < bytes ? (size_t)left : bytes;
         int fd = open_entry(s, x->entry, keeps);
-        if (fd < 0 || move_all(fd, keeps, data, now, x->at + skip))
+        if (fd < 0 || espi_move_at(fd, keeps, data, now, x->at + skip))
             return espi_store_trouble(what, e->path, err);
         if (keeps)
             espi_set_drop(s->finished, x->entry);
@@ -266,7 +248,7 @@ esp_status espi_store_stream(struct espi_store *s, int keeps, uint64_t at, void 
                              size_t bytes, struct esp_err *err)
 {
     int fd = open_entry(s, 0, keeps);
-    if (fd < 0 || move_all(fd, keeps, data, bytes, at))
+    if (fd < 0 || espi_move_at(fd, keeps, data, bytes, at))
         return espi_store_trouble(keeps ? "write" : "read", s->m->entry[0].path, err);
     return ESP_OK;
 }

@@ -180,18 +180,15 @@ void espi_store_discard(struct espi_store *s)
 
 static int write_zeros(int fd, uint64_t at, uint64_t bytes)
 {
-    static const char zeros[1 << 16];
-    while (bytes > 0) {
-        ssize_t n = pwrite(fd, zeros, bytes < sizeof zeros ? (size_t)bytes : sizeof zeros,
-                           (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return -1;
-        at += (uint64_t)n;
-        bytes -= (uint64_t)n;
+    static char zeros[1 << 16];
+    int bad = 0;
+    while (bytes > 0 && !bad) {
+        size_t n = bytes < sizeof zeros ? (size_t)bytes : sizeof zeros;
+        bad = espi_move_at(fd, 1, zeros, n, at);
+        at += n;
+        bytes -= n;
     }
-    return 0;
+    return bad;
 }
 
 static int clear_gap(int fd, uint64_t at, uint64_t end, uint64_t size)

@@ -88,3 +88,22 @@ void espi_remove_tree(int folder, const char *name)
     empty_and_close(fd);
     unlinkat(folder, name, AT_REMOVEDIR);
 }
+
+int espi_move_at(int fd, int writes, void *data, size_t bytes, uint64_t at)
+{
+    char *next = data;
+    while (bytes > 0) {
+        ssize_t n = writes ? pwrite(fd, next, bytes, (off_t)at)
+                           : pread(fd, next, bytes, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = writes ? ENOSPC : ENODATA;
+        if (n <= 0)
+            return -1;
+        next += n;
+        bytes -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return 0;
+}

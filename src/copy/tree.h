@@ -1,7 +1,9 @@
-/* Opening and removing below a folder. */
+/* Files below a folder: opening and removing them, and their bytes. */
 #ifndef ESPI_COPY_TREE_H
 #define ESPI_COPY_TREE_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* As openat, but never outside the folder nor through a symbolic link. */
@@ -18,5 +20,9 @@ int espi_open_to_empty(int folder, const char *name);
 void espi_empty_folder(int fd);
 /* Removes what is there under that name, and all below it. */
 void espi_remove_tree(int folder, const char *name);
+
+/* Writes or reads all of these bytes of an open file; -1 and errno, ENOSPC or ENODATA
+ * where there is no more. */
+int espi_move_at(int fd, int writes, void *data, size_t bytes, uint64_t at);
 
 #endif

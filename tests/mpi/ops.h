@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "check.h"
+#include "lots.h"
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #endif
@@ -13,19 +14,6 @@
 enum { MOST = 14 };
 
 static uint64_t lots, own; /* equal on all ranks; of this rank alone */
-
-static uint64_t draw(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
-
-static long below(uint64_t *state, long n)
-{
-    return (long)(draw(state) % (uint64_t)n);
-}
 
 enum kind {
     BCAST,

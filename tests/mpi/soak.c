@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "lots.h"
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #endif
@@ -31,19 +32,6 @@ struct soaker {
 
 static long most_bytes, pause_ms, persistent;
 static const char *stop_file; /* NULL: none */
-
-static uint64_t draw(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
-
-static long below(uint64_t *state, long n)
-{
-    return (long)(draw(state) % (uint64_t)n);
-}
 
 /* Small ones are frequent: the size is below 2^k, where k is the lower of two lots, so
  * that one in 700 may reach 64 MiB and the mean stays at some 100 kB. */

@@ -10,7 +10,7 @@
 #include "measure/probe.h"
 #include "support/seed.h"
 
-struct esp_platform *draw_network(int kind, int hosts, int areas, uint64_t seed)
+struct esp_platform *network_of(int kind, int hosts, int areas, uint64_t seed)
 {
     struct esp_measured_options o;
     struct esp_platform *p = NULL;
@@ -18,7 +18,22 @@ struct esp_platform *draw_network(int kind, int hosts, int areas, uint64_t seed)
     o.kind = kind;
     o.hosts = hosts;
     o.areas = areas;
-    o.seed = test_seed(seed);
+    o.seed = seed;
+    assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
+    return p;
+}
+
+struct esp_platform *draw_network(int kind, int hosts, int areas, uint64_t seed)
+{
+    return network_of(kind, hosts, areas, test_seed(seed));
+}
+
+struct esp_platform *preset_of(const char *name)
+{
+    struct esp_measured_options o;
+    struct esp_platform *p = NULL;
+    esp_measured_options_defaults(&o);
+    assert_int_equal(esp_measured_options_preset(&o, name, NULL), ESP_OK);
     assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
     return p;
 }

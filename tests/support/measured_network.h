@@ -8,8 +8,14 @@
 #include "measure/measured.h"
 #include "support/emulated_network.h"
 
-/* A network of a kind, from test_seed(seed). */
+/* A network of a kind, the same whatever the seed of the test. */
+struct esp_platform *network_of(int kind, int hosts, int areas, uint64_t seed);
+
+/* The same from test_seed(seed). */
 struct esp_platform *draw_network(int kind, int hosts, int areas, uint64_t seed);
+
+/* A preset of the generator. */
+struct esp_platform *preset_of(const char *name);
 
 struct measured_network {
     struct espi_samples samples;

@@ -54,3 +54,16 @@ char *plan_json(const struct esp_plan *plan, const struct esp_platform *p, size_
     fclose(f);
     return text;
 }
+
+double fluid_s(const struct esp_platform *p, const struct esp_plan *plan)
+{
+    struct esp_sim_options o;
+    struct esp_sim_result *result = NULL;
+    esp_sim_options_defaults(&o);
+    o.sharing = ESP_SHARING_FLUID;
+    assert_int_equal(esp_simulate(p, plan, &o, &result, NULL), ESP_OK);
+    assert_int_equal(result->lost, 0);
+    double makespan_s = result->makespan_s;
+    esp_sim_result_free(result);
+    return makespan_s;
+}

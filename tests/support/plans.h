@@ -10,6 +10,9 @@ struct esp_plan *plan_made(const struct esp_platform *p, const char *algo, int r
 /* The same, or NULL where the algorithm does not apply. */
 struct esp_plan *plan_tried(const struct esp_platform *p, const char *algo, int root);
 
+/* When the last host has all, simulated with rates shared fairly; nothing may be lost. */
+double fluid_s(const struct esp_platform *p, const struct esp_plan *plan);
+
 /* "01 02 24": the transfers in the order of the plan; nodes of one digit. */
 void plan_text(const struct esp_plan *plan, char *out);
 

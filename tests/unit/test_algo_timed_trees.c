@@ -12,6 +12,8 @@
 
 #include "base/rng.h"
 #include "support/alloc_fail.h"
+#include "support/measured_network.h"
+#include "support/plans.h"
 #include "support/seed.h"
 
 static struct esp_plan *plan_by(const struct esp_platform *p, double bytes,
@@ -27,19 +29,6 @@ static struct esp_plan *plan_by(const struct esp_platform *p, double bytes,
     if (esp_plan_make(p, &request, &plan, &err))
         fail_msg("%s", err.text);
     return plan;
-}
-
-static double fluid_s(const struct esp_platform *p, const struct esp_plan *plan)
-{
-    struct esp_sim_options o;
-    struct esp_sim_result *result = NULL;
-    esp_sim_options_defaults(&o);
-    o.sharing = ESP_SHARING_FLUID;
-    assert_int_equal(esp_simulate(p, plan, &o, &result, NULL), ESP_OK);
-    assert_int_equal(result->lost, 0);
-    double makespan_s = result->makespan_s;
-    esp_sim_result_free(result);
-    return makespan_s;
 }
 
 static void add_link(struct esp_builder *b, int from, int to, double latency_s,
@@ -92,18 +81,6 @@ static void what_goes_far_carries_less(void **state)
     }
 }
 
-static struct esp_platform *measured(int kind, int hosts, uint64_t seed)
-{
-    struct esp_measured_options o;
-    struct esp_platform *p = NULL;
-    esp_measured_options_defaults(&o);
-    o.kind = kind;
-    o.hosts = hosts;
-    o.seed = seed;
-    assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
-    return p;
-}
-
 static void plans_know_when_they_end(void **state)
 {
     (void)state;
@@ -113,7 +90,7 @@ static void plans_know_when_they_end(void **state)
         int kind = (int)espi_rng_below(&r, ESP_MEASURED_KIND_COUNT);
         int hosts = 2 + (int)espi_rng_below(&r, 11);
         double bytes = espi_rng_log_range(&r, 1e6, 1e8);
-        struct esp_platform *p = measured(kind, hosts, espi_rng_below(&r, 1000));
+        struct esp_platform *p = network_of(kind, hosts, 0, espi_rng_below(&r, 1000));
         struct esp_plan *plan = plan_by(p, bytes, bytes / 100);
         double found_s = fluid_s(p, plan), weight = 0;
         for (int t = 0; t < plan->n_trees; t++)
@@ -141,7 +118,7 @@ static esp_status make(void *arg)
 static void failed_allocations_are_told(void **state)
 {
     (void)state;
-    struct esp_platform *p = measured(ESP_MEASURED_STAR, 5, 1);
+    struct esp_platform *p = network_of(ESP_MEASURED_STAR, 5, 0, 1);
     alloc_fail_each(make, p);
     esp_platform_free(p);
 }

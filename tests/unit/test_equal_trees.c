@@ -14,6 +14,8 @@
 
 #include "cost/cost.h"
 #include "support/alloc_fail.h"
+#include "support/measured_network.h"
+#include "support/plans.h"
 #include "support/seed.h"
 
 enum { MB = 1000 * 1000 };
@@ -33,28 +35,6 @@ static struct esp_plan *plan_by(const struct esp_platform *p, const char *algo,
     return plan;
 }
 
-static double fluid_s(const struct esp_platform *p, const struct esp_plan *plan)
-{
-    struct esp_sim_options o;
-    struct esp_sim_result *result = NULL;
-    esp_sim_options_defaults(&o);
-    o.sharing = ESP_SHARING_FLUID;
-    assert_int_equal(esp_simulate(p, plan, &o, &result, NULL), ESP_OK);
-    double makespan_s = result->makespan_s;
-    esp_sim_result_free(result);
-    return makespan_s;
-}
-
-static struct esp_platform *preset(const char *name)
-{
-    struct esp_measured_options o;
-    struct esp_platform *p = NULL;
-    esp_measured_options_defaults(&o);
-    assert_int_equal(esp_measured_options_preset(&o, name, NULL), ESP_OK);
-    assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
-    return p;
-}
-
 /* The four networks on which many trees of unequal weights lost up to a half, and what
  * two trees drawn by hand, one crossing each cable once, show on the first. */
 static void known_networks_are_served_at_the_bound(void **state)
@@ -63,7 +43,7 @@ static void known_networks_are_served_at_the_bound(void **state)
     static const char *const names[] = {"three-sites", "four-racks", "one-switch",
                                         "chain"};
     for (int i = 0; i < 4; i++) {
-        struct esp_platform *p = preset(names[i]);
+        struct esp_platform *p = preset_of(names[i]);
         struct esp_plan *plan = plan_by(p, "equal-trees", 16384);
         double least_s = plan->size_bytes / plan->bound_Bps, found_s = fluid_s(p, plan);
         print_message("%s: %d trees, %.4f of size / bound\n", names[i], plan->n_trees,
@@ -216,7 +196,7 @@ static esp_status make(void *unused)
 static void allocations_may_fail(void **state)
 {
     (void)state;
-    struct esp_platform *p = preset("three-sites");
+    struct esp_platform *p = preset_of("three-sites");
     shared = p;
     alloc_fail_each(make, NULL);
     esp_platform_free(p);

@@ -10,19 +10,8 @@
 #include <espalier/espalier.h>
 
 #include "platform/generators.h"
+#include "support/measured_network.h"
 #include "support/seed.h"
-
-static struct esp_platform *network(int kind, int hosts, uint64_t seed)
-{
-    struct esp_measured_options o;
-    struct esp_platform *p = NULL;
-    esp_measured_options_defaults(&o);
-    o.kind = kind;
-    o.hosts = hosts;
-    o.seed = seed;
-    assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
-    return p;
-}
 
 struct finish {
     double claimed_s, simulated_s, bound_s;
@@ -76,7 +65,8 @@ static void the_latest_of_each_kind_stay_near_the_bound(void **state)
         {ESP_MEASURED_FULL, 19, 17, 1.306, 1.23},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct esp_platform *p = network(cases[i].kind, cases[i].hosts, cases[i].seed);
+        struct esp_platform *p =
+            network_of(cases[i].kind, cases[i].hosts, 0, cases[i].seed);
         struct finish finish = finish_of(p);
         double ratio = finish.simulated_s / finish.bound_s;
         if (!(ratio <= cases[i].most && ratio >= 1 - 1e-9))
@@ -92,7 +82,7 @@ static void the_latest_of_each_kind_stay_near_the_bound(void **state)
 static void claims_of_long_messages_come_true(void **state)
 {
     (void)state;
-    struct esp_platform *p = network(ESP_MEASURED_FULL, 24, 1);
+    struct esp_platform *p = network_of(ESP_MEASURED_FULL, 24, 0, 1);
     struct finish finish = finish_of(p);
     esp_platform_free(p);
     for (int i = 0; i < 6; i++) {
@@ -100,8 +90,8 @@ static void claims_of_long_messages_come_true(void **state)
             !(fabs(finish.claimed_s / finish.simulated_s - 1) < 0.01))
             fail_msg("%d: %g s claimed, %g s simulated, bound %g s", i, finish.claimed_s,
                      finish.simulated_s, finish.bound_s);
-        p = network(i % ESP_MEASURED_KIND_COUNT, 8 + 2 * i,
-                    test_seed((uint64_t)(40 + i)));
+        p = network_of(i % ESP_MEASURED_KIND_COUNT, 8 + 2 * i, 0,
+                       test_seed((uint64_t)(40 + i)));
         finish = finish_of(p);
         esp_platform_free(p);
     }

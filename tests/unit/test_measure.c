@@ -26,16 +26,6 @@ enum { SET_FLOWS = 24, SETS = 20 };
 
 /* ---- networks ---- */
 
-static struct esp_platform *preset_network(const char *preset)
-{
-    struct esp_measured_options o;
-    struct esp_platform *p = NULL;
-    esp_measured_options_defaults(&o);
-    assert_int_equal(esp_measured_options_preset(&o, preset, NULL), ESP_OK);
-    assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
-    return p;
-}
-
 enum { RACKS = 6, RACK_HOSTS = 4, ROW_HOSTS = RACKS * RACK_HOSTS };
 
 static int rack_of(int host)
@@ -205,7 +195,7 @@ static const struct preset_case {
 
 static void measure_preset(const struct preset_case *c, uint64_t seed)
 {
-    struct esp_platform *truth = preset_network(c->preset);
+    struct esp_platform *truth = preset_of(c->preset);
     struct emulated_network net = emulate_network(truth, seed);
     struct measured_network m;
     measure_network(&m, &net, 50);
@@ -237,15 +227,9 @@ static void test_limits_are_tried_again(void **state)
 
 static void measure_seed(int kind, int hosts, uint64_t seed)
 {
-    struct esp_measured_options o;
-    struct esp_platform *truth = NULL;
+    struct esp_platform *truth = network_of(kind, hosts, 0, seed);
     struct measured_network m;
-    esp_measured_options_defaults(&o);
-    o.kind = kind;
-    o.hosts = hosts;
-    o.seed = seed;
-    assert_int_equal(esp_generate_measured(&o, &truth, NULL), ESP_OK);
-    struct emulated_network net = emulate_network(truth, o.seed);
+    struct emulated_network net = emulate_network(truth, seed);
     measure_network(&m, &net, 50);
     assert_true(worst_bound(truth, m.seen) < 0.05);
     assert_true(off_by(truth, m.seen, 0.1, 1) < 0.15);
@@ -446,7 +430,7 @@ static void test_ports_are_not_distance(void **state)
 static void test_routes(void **state)
 {
     (void)state;
-    struct esp_platform *truth = preset_network("chain");
+    struct esp_platform *truth = preset_of("chain");
     struct emulated_network net = emulate_network(truth, test_seed(3));
     struct measured_network m;
     struct espi_site_routes routes;
@@ -486,7 +470,7 @@ static void test_budget(void **state)
 static void test_direct_platform(void **state)
 {
     (void)state;
-    struct esp_platform *truth = preset_network("three-sites");
+    struct esp_platform *truth = preset_of("three-sites");
     struct emulated_network net = emulate_network(truth, test_seed(7));
     struct measured_network m;
     measure_network(&m, &net, 50);
@@ -511,7 +495,7 @@ static void test_direct_platform(void **state)
 static void test_switched_platform(void **state)
 {
     (void)state;
-    struct esp_platform *truth = preset_network("three-sites"), *p = NULL;
+    struct esp_platform *truth = preset_of("three-sites"), *p = NULL;
     struct emulated_network net = emulate_network(truth, test_seed(8));
     struct measured_network m;
     measure_network(&m, &net, 50);

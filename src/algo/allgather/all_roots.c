@@ -56,12 +56,7 @@ static const struct espi_algo_option options[] = {
      .min = 1e-9,
      .max = 1,
      .meaning = "how far from the optimum the trees may stay"},
-    {.name = "work",
-     .standard = 0,
-     .min = 0,
-     .max = 1e15,
-     .meaning = "steps, of about a microsecond, after which what there is has to do; 0: "
-                "no limit"},
+    ESPI_OPTION_WORK,
     {0},
 };
 

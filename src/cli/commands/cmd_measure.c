@@ -340,14 +340,12 @@ const struct command cli_command_measure = {
             "it is done, and what is taken for what.",
             NULL},
     .positionals =
-        (const struct cli_positional[]){
-            {.name = "COMMAND",
-             .kind = CLI_STRING,
-             .optional = true,
-             .repeated = true,
-             .help = "After '--': the MPI launcher with its options, without a program. "
-                     "The probe is put at the end, or in the place of '{}'."},
-            {0}},
+        (const struct cli_positional[]){{.name = "COMMAND",
+                                         .kind = CLI_STRING,
+                                         .optional = true,
+                                         .repeated = true,
+                                         .help = CLI_LAUNCHER_HELP("The probe")},
+                                        {0}},
     .options =
         (const struct cli_option[]){
             CLI_OUTPUT_OPTION,

@@ -118,7 +118,7 @@ static const char **job_line(const struct sweep *s, const char *self, const char
     static const char *const passed[] = {"platform", "hosts", "algo", "mpi", "mode"};
     const struct cli_args *args = s->args;
     const char **words = ESPI_ARENA_NEW(arena, const char *, args->n_words + WORDS_MORE);
-    int n = 0, placed = 0;
+    int n = 0;
 
     if (!words)
         return NULL;
@@ -135,29 +135,20 @@ static const char **job_line(const struct sweep *s, const char *self, const char
         words[n++] = word;
     }
     words[n++] = "--";
-    for (int i = 0; i <= args->n_words; i++) {
-        if (i < args->n_words && strcmp(args->words[i], "{}") != 0) {
-            words[n++] = args->words[i];
-        } else if (!placed++) {
-            words[n++] = program;
-            words[n++] = s->op_list;
-            words[n++] = s->size_list;
-            words[n++] = s->repeats;
-        }
-    }
-    words[n] = NULL;
+    cli_put_program(
+        args, (const char *const[]){program, s->op_list, s->size_list, s->repeats, NULL},
+        &words[n]);
     return words;
 }
 
 /* Lines of the program begin with '@'; what else the launcher says is passed on. */
 static int take_sweep_line(struct sweep *s, char *line)
 {
-    char quoted[200], op[32];
+    char op[32];
     struct row row = {.bound_s = 0};
 
     if (line[0] != '@') {
-        line[strcspn(line, "\r\n")] = '\0';
-        fprintf(stderr, "%s\n", espi_quote(quoted, sizeof quoted, line));
+        cli_pass_line_on(line);
     } else if (strcmp(line, "@end\n") == 0) {
         s->ended = 1;
     } else if (sscanf(line, "@row %31s %lf %lf %lf %ld", op, &row.bytes, &row.native_s,
@@ -440,17 +431,14 @@ const struct command cli_command_sweep = {
             "the platform's hosts have one rank each, before when no plan can end "
             "(bound).",
             "Sizes are of the whole message, as everywhere in espalier: all parts of a "
-            "scatter, gather or allgather together. A time is the middle one of the "
-            "calls, of each the longest of any rank.",
+            "scatter, gather, allgather, reduce-scatter or alltoall together. A time is "
+            "the middle one of the calls, of each the longest of any rank.",
             NULL},
-    .positionals =
-        (const struct cli_positional[]){
-            {.name = "COMMAND",
-             .kind = CLI_STRING,
-             .repeated = true,
-             .help = "After '--': the MPI launcher with its options, without a program. "
-                     "Ours is put at the end, or in the place of '{}'."},
-            {0}},
+    .positionals = (const struct cli_positional[]){{.name = "COMMAND",
+                                                    .kind = CLI_STRING,
+                                                    .repeated = true,
+                                                    .help = CLI_LAUNCHER_HELP("Ours")},
+                                                   {0}},
     .options =
         (const struct cli_option[]){
             {.name = "platform",

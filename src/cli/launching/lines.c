@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/command.h"
 
 int cli_start_lines(const char *const *words, pid_t *pid, FILE **lines)
 {
@@ -30,4 +29,26 @@ int cli_start_lines(const char *const *words, pid_t *pid, FILE **lines)
         return cli_error(CLI_FAILED, "cannot start %s: %s",
                          espi_quote(quoted, sizeof quoted, words[0]), strerror(code));
     return CLI_OK;
+}
+
+void cli_put_program(const struct cli_args *args, const char *const *program,
+                     const char **words)
+{
+    int n = 0, placed = 0;
+
+    for (int i = 0; i <= args->n_words; i++)
+        if (i < args->n_words && strcmp(args->words[i], "{}") != 0)
+            words[n++] = args->words[i];
+        else if (!placed++)
+            for (int k = 0; program[k]; k++)
+                words[n++] = program[k];
+    words[n] = NULL;
+}
+
+void cli_pass_line_on(char *line)
+{
+    char quoted[200];
+
+    line[strcspn(line, "\r\n")] = '\0';
+    fprintf(stderr, "%s\n", espi_quote(quoted, sizeof quoted, line));
 }

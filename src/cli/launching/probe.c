@@ -30,29 +30,22 @@ struct probe {
     char failure[400]; /* why the probe could not go on; "" if it could */
 };
 
-/* The launcher's words with the probe's in the place of '{}', or behind them. */
+/* The launcher's words and the probe's. */
 static const char **command_line(const struct cli_args *args, const char *probe,
                                  const char *budget, const char *check)
 {
+    const char *program[6] = {probe, budget};
     const char **words = ESPI_NEW(const char *, args->n_words + 6);
-    int n = 0, placed = 0;
+    int n = 2;
 
-    for (int i = 0; words && i <= args->n_words; i++) {
-        if (i < args->n_words && strcmp(args->words[i], "{}") != 0) {
-            words[n++] = args->words[i];
-        } else if (!placed++) {
-            words[n++] = probe;
-            words[n++] = budget;
-            if (cli_has(args, "ranks"))
-                words[n++] = "ranks";
-            if (check) {
-                words[n++] = "check";
-                words[n++] = check;
-            }
-        }
+    if (cli_has(args, "ranks"))
+        program[n++] = "ranks";
+    if (check) {
+        program[n++] = "check";
+        program[n++] = check;
     }
     if (words)
-        words[n] = NULL;
+        cli_put_program(args, program, words);
     return words;
 }
 
@@ -77,11 +70,8 @@ static void show_progress(struct probe *p, const char *line)
 /* Lines of the probe begin with '@'; what else the launcher says is passed on. */
 static int take_line(struct probe *p, char *line, size_t length)
 {
-    char quoted[200];
-
     if (line[0] != '@') {
-        line[strcspn(line, "\r\n")] = '\0';
-        fprintf(stderr, "%s\n", espi_quote(quoted, sizeof quoted, line));
+        cli_pass_line_on(line);
         return CLI_OK;
     }
     line++;
