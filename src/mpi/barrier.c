@@ -1,5 +1,5 @@
-/* MPI_Barrier and MPI_Ibarrier, as an allgather of a byte of each rank: who has them all
- * knows that all have come. */
+/* MPI_Barrier, MPI_Ibarrier and MPI_Barrier_init, as an allgather of a byte of each rank:
+ * who has them all knows that all have come. */
 #include "base/alloc.h"
 #include "mpi/work.h"
 

@@ -1,4 +1,4 @@
-/* MPI_Bcast and MPI_Ibcast. */
+/* MPI_Bcast, MPI_Ibcast and MPI_Bcast_init. */
 #include <limits.h>
 
 #include "mpi/work.h"

@@ -139,15 +139,15 @@ static void begin_trial(struct espi_call *call, const struct espi_decision *d)
 int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part)
 {
     uint64_t program_bytes = bytes;
-    int n = call->size;
-    int parts = espi_op_has_parts(call->op)   ? n
-                : espi_op_has_pairs(call->op) ? n * (n - 1)
-                                              : n - 1;
+    uint64_t n = (uint64_t)call->size;
+    uint64_t parts = espi_op_has_parts(call->op)   ? n
+                     : espi_op_has_pairs(call->op) ? n * (n - 1)
+                                                   : n - 1;
     call->bytes = bytes;
     if (!call->c || !bytes || (call->is_barrier ? 0 : (double)bytes) < least_bytes())
         return 0;
     if (largest_part &&
-        (__builtin_mul_overflow(largest_part, (uint64_t)parts, &program_bytes) ||
+        (__builtin_mul_overflow(largest_part, parts, &program_bytes) ||
          program_bytes > (uint64_t)INT64_MAX / 2))
         return 0;
     if (!espi_comm_ask(call->c, call->comm)) {

@@ -11,7 +11,10 @@
  * still those of one before it a call waits, not its caller, until that has ended on this
  * rank: messages of two ranks keep their order, so that nobody else need know. So does
  * one that has many before it, to each of which the library would have to look.
- * (Persistent calls, persistent.c, are the same but for their tags and requests.) */
+ *
+ * Persistent calls (persistent.c) are the same but for their tags and requests. Ranks may
+ * start them in any order, so that none may wait for another: each has tags of its own,
+ * and they do not count among those before a non-blocking call. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -73,7 +76,7 @@ static int take_result(struct espi_later *p, int result)
     return code ? code : w->kind->end(w);
 }
 
-/* Called with the lock held; afterwards the user may have freed it. */
+/* What there is to do before its request is complete. */
 static void finish_later(struct espi_later *p, int result)
 {
     struct espi_work *w = p->work;
@@ -83,10 +86,10 @@ static void finish_later(struct espi_later *p, int result)
     if (espi_job.settings.stats[0])
         espi_stats_note(p->name, p->c->size, w->call.bytes, p->algo,
                         espi_now_s() - w->call.start_s, w->call.native_s);
+    p->code_of_run = p->lost ? p->lost : code;
     p->c->n_ended++;
     espi_comm_release(p->c);
     atomic_fetch_sub(&n_pending, 1);
-    p->ended(p, p->lost ? p->lost : code);
 }
 
 static void complete_request(struct espi_later *p, int code)
@@ -108,12 +111,20 @@ static int shares_tags(const struct espi_later *a, const struct espi_later *b)
            b->first_tag < a->first_tag + a->n_tags;
 }
 
+/* Has it tags of the ring, and its place in the order that all ranks have? */
+static int is_in_ring(const struct espi_later *p)
+{
+    return p->first_tag < ESPI_TAG_LATER + ESPI_LATER_TAGS;
+}
+
 /* For one before it that has its tags, or are there too many before it? */
 static int has_to_wait(const struct espi_later *p)
 {
     int n = 0;
+    if (!is_in_ring(p))
+        return 0;
     for (const struct espi_later *q = list; q && q != p; q = q->next)
-        if (shares_tags(p, q) || (n += p->c == q->c) >= RUNNING)
+        if (is_in_ring(q) && (shares_tags(p, q) || (n += p->c == q->c) >= RUNNING))
             return 1;
     return 0;
 }
@@ -128,13 +139,10 @@ static int go_on(struct espi_later *p)
     return espi_run_progress(&p->run, 0);
 }
 
-int espi_progress(void)
+/* All go on; those that end leave the list. Returns them. */
+static struct espi_later *all_go_on(void)
 {
-    int finished = 0;
-    espi_relay_idle();
-    espi_agree_progress();
-    if (!atomic_load(&n_pending) || pthread_mutex_trylock(&lock))
-        return 0; /* nothing to do, or somebody is at it: we ourselves, perhaps */
+    struct espi_later *ended = NULL, **last = &ended;
     for (struct espi_later **link = &list; *link;) {
         struct espi_later *p = *link;
         int result = go_on(p);
@@ -143,10 +151,29 @@ int espi_progress(void)
             continue;
         }
         *link = p->next;
+        p->next = NULL;
         finish_later(p, result);
-        finished++;
+        *last = p;
+        last = &p->next;
     }
+    return ended;
+}
+
+/* Requests are completed when the lock is free again: an error handler of the user's may
+ * make calls of its own. */
+int espi_progress(void)
+{
+    int finished = 0;
+    espi_relay_idle();
+    espi_agree_progress();
+    if (!atomic_load(&n_pending) || pthread_mutex_trylock(&lock))
+        return 0; /* nothing to do, or somebody is at it: we ourselves, perhaps */
+    struct espi_later *p = all_go_on(), *next;
     pthread_mutex_unlock(&lock);
+    for (; p; p = next, finished++) {
+        next = p->next; /* afterwards the user may have freed it */
+        p->ended(p, p->code_of_run);
+    }
     return finished;
 }
 

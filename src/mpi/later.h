@@ -20,6 +20,7 @@ struct espi_later {
     struct espi_kept kept;
     int not_kept; /* why not all is */
     int lost;     /* why this rank takes part without data */
+    int code_of_run;
     int first_tag, n_tags;
     int waits;       /* for some before it */
     uint64_t looked; /* when it was last found to: how many had ended */
@@ -30,7 +31,7 @@ struct espi_later {
     atomic_int code; /* other threads may end it, and read that */
     /* of persistent calls (persistent.c) */
     struct espi_later *next_init;
-    atomic_int active, is_freed;
+    int n_uses; /* by the user's request, and by starts that have not ended */
 };
 
 /* With a program of its own, which has no tags yet; NULL: out of memory. */

@@ -33,35 +33,62 @@ static struct espi_later *find_init(MPI_Request request)
     return p;
 }
 
-static void add_init(struct espi_later *p)
+static void list_init(struct espi_later *p)
 {
-    espi_comm_keep(p->c);
     pthread_mutex_lock(&lock);
-    p->c->n_init++;
     p->next_init = list;
     list = p;
     atomic_fetch_add(&n_all, 1);
     pthread_mutex_unlock(&lock);
 }
 
-static void remove_init(const struct espi_later *p)
+static void add_init(struct espi_later *p)
 {
+    espi_comm_keep(p->c);
+    p->n_uses = 1;
+    list_init(p);
     pthread_mutex_lock(&lock);
-    struct espi_later **link = &list;
-    while (*link != p)
-        link = &(*link)->next_init;
-    *link = p->next_init;
-    atomic_fetch_sub(&n_all, 1);
+    p->c->n_init++;
     pthread_mutex_unlock(&lock);
 }
 
-/* What no request leads to any more. */
-static void end_init(struct espi_later *p)
+/* From the list; who gets it has what the user's request had. NULL: not there (any more).
+ */
+static struct espi_later *take_init(MPI_Request request)
+{
+    struct espi_later *p = NULL;
+    if (!atomic_load_explicit(&n_all, memory_order_acquire))
+        return NULL;
+    pthread_mutex_lock(&lock);
+    struct espi_later **link = &list;
+    while (*link && (*link)->request != request)
+        link = &(*link)->next_init;
+    if (*link) {
+        p = *link;
+        *link = p->next_init;
+        atomic_fetch_sub(&n_all, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+
+static void use_init(struct espi_later *p)
+{
+    pthread_mutex_lock(&lock);
+    p->n_uses++;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The last use ends it: no request leads to it any more, and nothing is under way. */
+static void unuse_init(struct espi_later *p)
 {
     struct espi_comm *c = p->c;
     pthread_mutex_lock(&lock);
-    c->n_init--;
+    int left = --p->n_uses;
+    c->n_init -= !left;
     pthread_mutex_unlock(&lock);
+    if (left)
+        return;
     espi_later_free(p);
     espi_comm_unkeep(c);
 }
@@ -80,19 +107,14 @@ static void complete_start(struct espi_later *p, int code)
     static const char error; /* a byte more than the request has room for */
     struct espi_comm *c = p->c;
     MPI_Request sent;
-    int freed = atomic_load(&p->is_freed), tag = p->first_tag;
-    if (code && ERRORS_FREE && !freed) {
-        remove_init(p);
-        freed = 1;
-    }
+    if (code && ERRORS_FREE && take_init(p->request))
+        unuse_init(p);
     if (code && !c->is_gone)
         PMPI_Comm_call_errhandler(p->work->call.comm, code);
-    atomic_store(&p->active, 0);
-    if (PMPI_Isend(&error, code ? 1 : 0, MPI_BYTE, c->rank, tag, c->twin, &sent))
+    if (PMPI_Isend(&error, code ? 1 : 0, MPI_BYTE, c->rank, p->first_tag, c->twin, &sent))
         espi_end_job(p->name, "cannot end its request");
     PMPI_Request_free(&sent);
-    if (freed)
-        end_init(p);
+    unuse_init(p); /* it may have been started again meanwhile */
 }
 
 /* ---- the call ---- */
@@ -149,7 +171,7 @@ static int start_init(struct espi_later *p, MPI_Request *request)
     int code = PMPI_Start(request);
     if (code)
         return code;
-    atomic_store(&p->active, 1);
+    use_init(p);
     p->work->call.start_s = espi_job.settings.stats[0] ? espi_now_s() : 0;
     if (espi_later_begin(p))
         espi_end_job(p->name, "is out of memory");
@@ -173,15 +195,14 @@ int espi_start_all(int n, MPI_Request requests[])
     return code;
 }
 
+/* Out of the list first: the library may give the handle to another thread at once. */
 int espi_request_free(MPI_Request *request)
 {
-    struct espi_later *p = request ? find_init(*request) : NULL;
+    struct espi_later *p = request ? take_init(*request) : NULL;
     int code = PMPI_Request_free(request);
-    if (!p || code)
-        return code;
-    remove_init(p);
-    atomic_store(&p->is_freed, 1);
-    if (!atomic_load(&p->active))
-        end_init(p);
-    return MPI_SUCCESS;
+    if (p && code)
+        list_init(p);
+    else if (p)
+        unuse_init(p);
+    return code;
 }

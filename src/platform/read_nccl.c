@@ -321,7 +321,7 @@ static void open_nvlink(struct nccl *r, const char **attributes,
     } else if (strncmp(class, "0x0680", 6) != 0) {
         size_t known = r->buses.n;
         link.bus = find_bus(r, find_attribute(attributes, "target"));
-        if (r->buses.n > known)
+        if (link.bus >= 0 && r->buses.n > known)
             r->bus_node[link.bus] = -1;
     }
     if (around->bus < 0)

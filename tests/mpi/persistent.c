@@ -98,6 +98,32 @@ static void mix(MPI_Comm *comms)
         end_op(&ops[i]);
 }
 
+/* Many at once on a communicator, which every second rank starts in the other order, and
+ * a non-blocking call behind them. */
+static void crowd(void)
+{
+    enum { CROWD = 80 };
+    static struct op ops[CROWD];
+    MPI_Request all[CROWD + 1];
+    MPI_Status statuses[CROWD + 1];
+    for (int i = 0; i < CROWD; i++) {
+        describe_op(&ops[i], MPI_COMM_WORLD, INIT);
+        CHECK(!call(&ops[i]));
+        prepare_op(&ops[i]);
+    }
+    for (int i = 0; i < CROWD; i++)
+        CHECK(!MPI_Start(&ops[check_rank % 2 ? CROWD - 1 - i : i].request));
+    for (int i = 0; i < CROWD; i++)
+        all[i] = ops[i].request;
+    CHECK(!MPI_Ibarrier(MPI_COMM_WORLD, &all[CROWD]));
+    CHECK(!MPI_Waitall(CROWD + 1, all, statuses));
+    for (int i = 0; i < CROWD; i++) {
+        check_op(&ops[i]);
+        CHECK(!MPI_Request_free(&ops[i].request));
+        end_op(&ops[i]);
+    }
+}
+
 /* More than there are tags for, one of which stays. */
 static void make_many(long n)
 {
@@ -172,6 +198,8 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[2]);
     for (long round = 0; round < rounds; round++)
         mix(comms);
+    if (freely)
+        crowd();
     own_operation();
     make_many(setting("PERSISTENT_MANY", 0));
     MPI_Comm_free(&comms[1]);
