@@ -1,6 +1,6 @@
-/* MPI_Reduce_scatter, MPI_Reduce_scatter_block and their non-blocking and persistent kin, for
- * operations that commute. Every rank has all parts of a message and gets its own, combined. All
- * ranks know how large each part is.
+/* MPI_Reduce_scatter, MPI_Reduce_scatter_block and their non-blocking and persistent kin,
+ * for operations that commute. Every rank has all parts of a message and gets its own,
+ * combined. All ranks know how large each part is.
  *
  * The parts of others that this rank only sends are sent from where they are; those that
  * it combines with what comes are copied first, its own to where the result belongs. */
