@@ -86,6 +86,34 @@ static const struct espi_native_algo algorithms[] = {
      "recursive doubling"},
     {"mpich", ESP_OP_ALLREDUCE, "reduce_scatter_allgather",
      espi_allreduce_scatter_allgather, 0, 0, "recursive halving, recursive doubling"},
+    {"openmpi", ESP_OP_REDUCE_SCATTER, "non-overlapping",
+     espi_reduce_scatter_nonoverlapping, 0, 0, "reduce, then linear scatter"},
+    {"openmpi", ESP_OP_REDUCE_SCATTER, "recursive_halving", espi_reduce_scatter_halving,
+     0, 0, "recursive halving"},
+    {"openmpi", ESP_OP_REDUCE_SCATTER, "ring", espi_reduce_scatter_ring, 0, 0,
+     "a ring that combines"},
+    {"openmpi", ESP_OP_REDUCE_SCATTER, "butterfly", espi_reduce_scatter_butterfly, 0, 0,
+     "halving with the nearest first, then home"},
+    {"mpich", ESP_OP_REDUCE_SCATTER, "recursive_halving", espi_reduce_scatter_halving, 0,
+     0, "recursive halving"},
+    {"mpich", ESP_OP_REDUCE_SCATTER, "pairwise", espi_reduce_scatter_pairwise, 0, 0,
+     "pairs exchange blocks in turns"},
+    {"openmpi", ESP_OP_ALLTOALL, "linear", espi_alltoall_linear, 0, 0,
+     "all blocks at once"},
+    {"openmpi", ESP_OP_ALLTOALL, "pairwise", espi_alltoall_pairwise, 0, 0,
+     "pairs exchange blocks in turns"},
+    {"openmpi", ESP_OP_ALLTOALL, "modified_bruck", espi_alltoall_bruck, 0, 0,
+     "Bruck's: blocks travel with others, a bit of their way each step"},
+    {"openmpi", ESP_OP_ALLTOALL, "linear_sync", espi_alltoall_linear, 0, 0,
+     "all blocks at once, unless a limit is set"},
+    {"openmpi", ESP_OP_ALLTOALL, "two_proc", espi_alltoall_pairwise, 0, 0,
+     "one exchange between two ranks"},
+    {"mpich", ESP_OP_ALLTOALL, "brucks", espi_alltoall_bruck, 0, 0,
+     "Bruck's: blocks travel with others, a bit of their way each step"},
+    {"mpich", ESP_OP_ALLTOALL, "scattered", espi_alltoall_scattered, 0, 0,
+     "blocks of 32 ranks at once"},
+    {"mpich", ESP_OP_ALLTOALL, "pairwise", espi_alltoall_pairwise_xor, 0, 0,
+     "pairs exchange blocks in turns"},
 };
 
 enum { N_ALGORITHMS = sizeof algorithms / sizeof *algorithms };
@@ -124,6 +152,8 @@ static int64_t whole_bytes(const struct espi_native_algo *algo,
     case ESP_OP_ALLGATHER:
     case ESP_OP_REDUCE_SCATTER:
         return t->n_ranks * t->bytes;
+    case ESP_OP_ALLTOALL: /* what it has, and what it gets */
+        return 2 * t->n_ranks * t->bytes;
     default:
         return t->bytes;
     }

@@ -9,8 +9,7 @@
 static struct espi_script_block some_blocks(const struct espi_native_task *t, int rank,
                                             int first, int n)
 {
-    return (struct espi_script_block){rank, (first % t->n_ranks) * t->bytes,
-                                      n * t->bytes};
+    return espi_block(rank, (first % t->n_ranks) * t->bytes, n * t->bytes);
 }
 
 void espi_allgather_ring(struct espi_script *s, const struct espi_native_task *t)

@@ -28,8 +28,8 @@ void espi_allreduce_doubling(struct espi_script *s, const struct espi_native_tas
         espi_script_rank(s, r);
         espi_fold_whole(s, &h, r);
         for (int k = 0; k < h.steps && h.number >= 0; k++) {
-            struct espi_script_block all = {espi_halving_rank(&h, h.number ^ 1 << k), 0,
-                                            t->bytes};
+            struct espi_script_block all =
+                espi_block(espi_halving_rank(&h, h.number ^ 1 << k), 0, t->bytes);
             espi_sendrecv_combine(s, all, all);
         }
         unfold_whole(s, &h, r);
@@ -40,9 +40,8 @@ static void spread_windows(struct espi_script *s, struct espi_halving *h, int ra
 {
     for (int k = h->steps - 1; k >= 0 && h->number >= 0; k--) {
         int other = espi_halving_rank(h, h->number ^ 1 << k);
-        espi_sendrecv(
-            s, (struct espi_script_block){other, h->keep[k].first, h->keep[k].bytes},
-            (struct espi_script_block){other, h->give[k].first, h->give[k].bytes});
+        espi_sendrecv(s, espi_block(other, h->keep[k].first, h->keep[k].bytes),
+                      espi_block(other, h->give[k].first, h->give[k].bytes));
     }
     unfold_whole(s, h, rank);
 }
@@ -122,28 +121,28 @@ struct phases {
 };
 
 /* Of a rank's block what goes in a phase. */
-static struct espi_script_block ring_block(const struct espi_native_task *t, int to,
-                                           int block, struct phases phase)
+static struct espi_script_block ring_block(const struct espi_native_task *t,
+                                           const void *of, int block)
 {
+    const struct phases *phase = of;
     struct espi_window all = {0, t->bytes};
     struct espi_window x = piece_of(all, t->n_ranks, block % t->n_ranks);
-    x = piece_of(x, phase.n, phase.i);
-    return (struct espi_script_block){to, x.first, x.bytes};
+    x = piece_of(x, phase->n, phase->i);
+    return espi_block(0, x.first, x.bytes);
 }
 
 /* The receive of the next block is started before a block is waited for and sent on. */
-static void combine_round(struct espi_script *s, const struct espi_native_task *t, int r,
-                          struct phases phase)
+void espi_ring_combine(struct espi_script *s, const struct espi_native_task *t, int rank,
+                       int first, espi_ring_block_fn *block, const void *of)
 {
-    int n = t->n_ranks, left = (r + n - 1) % n, right = (r + 1) % n;
-    struct espi_script_block in = ring_block(t, left, r + n - 1, phase),
-                             out = ring_block(t, right, r, phase);
+    int n = t->n_ranks, left = (rank + n - 1) % n, right = (rank + 1) % n;
+    struct espi_script_block out = block(t, of, first), in = block(t, of, first + n - 1);
     int pending = espi_icombine(s, left, in.offset, in.bytes);
     espi_send(s, right, out.offset, out.bytes);
     for (int k = 2; k < n; k++) {
         int before = pending;
-        in = ring_block(t, left, r + n - k, phase);
-        out = ring_block(t, right, r + n - k + 1, phase);
+        out = in;
+        in = block(t, of, first + n - k);
         pending = espi_icombine(s, left, in.offset, in.bytes);
         espi_wait(s, before);
         espi_send(s, right, out.offset, out.bytes);
@@ -151,18 +150,25 @@ static void combine_round(struct espi_script *s, const struct espi_native_task *
     espi_wait(s, pending);
 }
 
+static struct espi_script_block passed_on(const struct espi_native_task *t, int to,
+                                          int block)
+{
+    struct espi_script_block b = ring_block(t, &(struct phases){1, 0}, block);
+    b.rank = to;
+    return b;
+}
+
 static void ring_in_phases(struct espi_script *s, const struct espi_native_task *t,
                            int64_t phases)
 {
     int n = t->n_ranks;
-    struct phases whole = {1, 0};
     for (int r = 0; r < n; r++) {
         espi_script_rank(s, r);
         for (int64_t i = 0; i < phases && !s->out_of_memory; i++)
-            combine_round(s, t, r, (struct phases){phases, i});
+            espi_ring_combine(s, t, r, r, ring_block, &(struct phases){phases, i});
         for (int k = 0; k < n - 1; k++)
-            espi_sendrecv(s, ring_block(t, (r + 1) % n, r + 1 + n - k, whole),
-                          ring_block(t, (r + n - 1) % n, r + n - k, whole));
+            espi_sendrecv(s, passed_on(t, (r + 1) % n, r + 1 + n - k),
+                          passed_on(t, (r + n - 1) % n, r + n - k));
     }
 }
 

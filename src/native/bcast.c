@@ -197,9 +197,8 @@ static void swap_halves(struct espi_script *s, const struct espi_native_task *t,
         espi_recv(s, t->root, half[1].first, half[1].bytes);
     } else {
         int pair = espi_rank_from_root(t, mine ? shifted - 1 : shifted + 1);
-        espi_sendrecv(
-            s, (struct espi_script_block){pair, half[mine].first, half[mine].bytes},
-            (struct espi_script_block){pair, half[!mine].first, half[!mine].bytes});
+        espi_sendrecv(s, espi_block(pair, half[mine].first, half[mine].bytes),
+                      espi_block(pair, half[!mine].first, half[!mine].bytes));
     }
 }
 
@@ -243,7 +242,7 @@ static struct espi_script_block blocks_between(const struct espi_native_task *t,
                                                int from, int to)
 {
     int64_t first = block_start(t, from);
-    return (struct espi_script_block){rank, first, block_start(t, to) - first};
+    return espi_block(rank, first, block_start(t, to) - first);
 }
 
 /* Along a binomial tree; who would get nothing gets no message. */

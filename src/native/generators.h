@@ -25,11 +25,25 @@ espi_generator espi_allreduce_linear, espi_allreduce_nonoverlapping,
     espi_allreduce_doubling, espi_allreduce_ring, espi_allreduce_segmented_ring,
     espi_allreduce_rabenseifner, espi_allreduce_scatter_allgather;
 
+espi_generator espi_reduce_scatter_nonoverlapping, espi_reduce_scatter_halving,
+    espi_reduce_scatter_ring, espi_reduce_scatter_butterfly, espi_reduce_scatter_pairwise;
+
+espi_generator espi_alltoall_linear, espi_alltoall_pairwise, espi_alltoall_bruck,
+    espi_alltoall_scattered, espi_alltoall_pairwise_xor;
+
 /* The calls of one rank, which may stand behind or before others. */
 void espi_bcast_linear_rank(struct espi_script *s, const struct espi_native_task *t,
                             int rank);
 void espi_reduce_linear_rank(struct espi_script *s, const struct espi_native_task *t,
                              int rank);
+
+/* The ring in which a rank combines a block and passes it on, until one has been round:
+ * block `first` leaves it first, then the one before, and so on. block(t, of, i) says
+ * where a block lies, round the end. */
+typedef struct espi_script_block espi_ring_block_fn(const struct espi_native_task *t,
+                                                    const void *of, int block);
+void espi_ring_combine(struct espi_script *s, const struct espi_native_task *t, int rank,
+                       int first, espi_ring_block_fn *block, const void *of);
 
 /* The rank so many behind the root, round the end. */
 static inline int espi_rank_from_root(const struct espi_native_task *t, int shifted)

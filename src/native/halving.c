@@ -61,9 +61,8 @@ static void halve(struct espi_script *s, const struct espi_halving *h)
 {
     for (int k = 0; k < h->steps && h->number >= 0; k++) {
         int other = espi_halving_rank(h, h->number ^ 1 << k);
-        espi_sendrecv_combine(
-            s, (struct espi_script_block){other, h->give[k].first, h->give[k].bytes},
-            (struct espi_script_block){other, h->keep[k].first, h->keep[k].bytes});
+        espi_sendrecv_combine(s, espi_block(other, h->give[k].first, h->give[k].bytes),
+                              espi_block(other, h->keep[k].first, h->keep[k].bytes));
     }
 }
 
@@ -82,7 +81,8 @@ static void fold_halves(struct espi_script *s, const struct espi_halving *h, int
 {
     int64_t left = h->t->bytes / 2, right = h->t->bytes - left;
     int other = rank ^ 1;
-    struct espi_script_block low = {other, 0, left}, high = {other, left, right};
+    struct espi_script_block low = espi_block(other, 0, left);
+    struct espi_script_block high = espi_block(other, left, right);
     if (!espi_halving_is_paired(h, rank))
         return;
     if (h->number < 0) {

@@ -40,24 +40,34 @@ static int add_call(struct espi_script *s, struct espi_script_call call)
     return (int)s->n++;
 }
 
+static int add_block(struct espi_script *s, espi_call_kind kind, int combines,
+                     const struct espi_script_block *b)
+{
+    return add_call(s, (struct espi_script_call){kind, combines, b->rank, -1, b->offset,
+                                                 b->bytes, b->run});
+}
+
 int espi_isend(struct espi_script *s, int to, int64_t offset, int64_t bytes)
 {
-    return add_call(s, (struct espi_script_call){ESPI_ISEND, 0, to, -1, offset, bytes});
+    struct espi_script_block b = espi_block(to, offset, bytes);
+    return add_block(s, ESPI_ISEND, 0, &b);
 }
 
 int espi_irecv(struct espi_script *s, int from, int64_t offset, int64_t bytes)
 {
-    return add_call(s, (struct espi_script_call){ESPI_IRECV, 0, from, -1, offset, bytes});
+    struct espi_script_block b = espi_block(from, offset, bytes);
+    return add_block(s, ESPI_IRECV, 0, &b);
 }
 
 int espi_icombine(struct espi_script *s, int from, int64_t offset, int64_t bytes)
 {
-    return add_call(s, (struct espi_script_call){ESPI_IRECV, 1, from, -1, offset, bytes});
+    struct espi_script_block b = espi_block(from, offset, bytes);
+    return add_block(s, ESPI_IRECV, 1, &b);
 }
 
 void espi_wait(struct espi_script *s, int call)
 {
-    add_call(s, (struct espi_script_call){ESPI_WAIT, 0, -1, call, 0, 0});
+    add_call(s, (struct espi_script_call){.kind = ESPI_WAIT, .other = -1, .meets = call});
 }
 
 void espi_send(struct espi_script *s, int to, int64_t offset, int64_t bytes)
@@ -75,25 +85,24 @@ void espi_combine(struct espi_script *s, int from, int64_t offset, int64_t bytes
     espi_wait(s, espi_icombine(s, from, offset, bytes));
 }
 
-static void send_and_wait_for(struct espi_script *s, const struct espi_script_block *out,
-                              int receive)
+static void exchange(struct espi_script *s, const struct espi_script_block *out,
+                     const struct espi_script_block *in, int combines)
 {
-    espi_send(s, out->rank, out->offset, out->bytes);
+    int receive = add_block(s, ESPI_IRECV, combines, in);
+    espi_wait(s, add_block(s, ESPI_ISEND, 0, out));
     espi_wait(s, receive);
 }
 
 void espi_sendrecv(struct espi_script *s, struct espi_script_block out,
                    struct espi_script_block in)
 {
-    int receive = espi_irecv(s, in.rank, in.offset, in.bytes);
-    send_and_wait_for(s, &out, receive);
+    exchange(s, &out, &in, 0);
 }
 
 void espi_sendrecv_combine(struct espi_script *s, struct espi_script_block out,
                            struct espi_script_block in)
 {
-    int receive = espi_icombine(s, in.rank, in.offset, in.bytes);
-    send_and_wait_for(s, &out, receive);
+    exchange(s, &out, &in, 1);
 }
 
 /* ---- scripts behind one another ---- */

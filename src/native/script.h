@@ -28,8 +28,9 @@ struct espi_script_call {
     int other;    /* the other rank; WAIT: -1 */
     int meets;    /* the other rank's call; WAIT: the call of its own that it waits for */
     /* Where the data lie in what the operation is about: bytes from `offset` on, and
-     * round its end from its beginning. */
-    int64_t offset, bytes;
+     * round its end from its beginning; with `run` in runs of so many, behind each a gap
+     * as long. */
+    int64_t offset, bytes, run;
 };
 
 struct espi_script {
@@ -64,8 +65,14 @@ void espi_combine(struct espi_script *s, int from, int64_t offset, int64_t bytes
  * the send, and for the receive. */
 struct espi_script_block {
     int rank; /* the other one */
-    int64_t offset, bytes;
+    int64_t offset, bytes, run;
 };
+
+static inline struct espi_script_block espi_block(int rank, int64_t offset, int64_t bytes)
+{
+    return (struct espi_script_block){rank, offset, bytes, 0};
+}
+
 void espi_sendrecv(struct espi_script *s, struct espi_script_block out,
                    struct espi_script_block in);
 void espi_sendrecv_combine(struct espi_script *s, struct espi_script_block out,

@@ -20,21 +20,31 @@ static __typeof__(recorder_learn) *learn;
 static __typeof__(recorder_begin) *begin;
 static __typeof__(recorder_end) *end;
 
-/* To each other rank, one after the other, so that the recorder knows who is who. */
+/* To each rank, one after the other, so that the recorder knows who is who. */
 static void meet_all(int rank, int n)
 {
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
-            char byte = 0;
-            if (a == b)
-                continue;
+            char byte = 0, other;
             learn(rank == a ? b : -1);
-            if (rank == a)
+            if (a == b && rank == a)
+                MPI_Sendrecv(&byte, 1, MPI_CHAR, a, 0, &other, 1, MPI_CHAR, a, 0,
+                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            else if (rank == a)
                 MPI_Send(&byte, 1, MPI_CHAR, b, 0, MPI_COMM_WORLD);
-            if (rank == b)
+            else if (rank == b)
                 MPI_Recv(&byte, 1, MPI_CHAR, a, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             learn(-1);
         }
+}
+
+static void reduce_scatter(char *in, char *out, int bytes)
+{
+    int counts[64], n;
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    for (int i = 0; i < n && i < 64; i++)
+        counts[i] = bytes;
+    MPI_Reduce_scatter(in, out, counts, MPI_SIGNED_CHAR, MPI_BAND, MPI_COMM_WORLD);
 }
 
 static void make_call(const char *op, int bytes, int root, char *in, char *out)
@@ -52,13 +62,17 @@ static void make_call(const char *op, int bytes, int root, char *in, char *out)
         MPI_Reduce(in, out, bytes, MPI_SIGNED_CHAR, MPI_BAND, root, all);
     else if (strcmp(op, "allreduce") == 0)
         MPI_Allreduce(in, out, bytes, MPI_SIGNED_CHAR, MPI_BAND, all);
+    else if (strcmp(op, "alltoall") == 0)
+        MPI_Alltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, all);
+    else if (strcmp(op, "reduce-scatter") == 0)
+        reduce_scatter(in, out, bytes);
     else
         MPI_Abort(all, 1);
 }
 
 static void record_calls(const char *op, int bytes, FILE *file, int n)
 {
-    char *in = calloc((size_t)bytes, 1), *out = calloc((size_t)bytes, (size_t)n);
+    char *in = calloc((size_t)bytes, (size_t)n), *out = calloc((size_t)bytes, (size_t)n);
     for (int k = 0; k < 2; k++) {
         int root = k ? n - 2 : 0;
         fprintf(file, "size %d root %d\n", bytes, root);

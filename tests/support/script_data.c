@@ -26,6 +26,12 @@ void script_data_done(struct script_data *d)
     free(d->has);
 }
 
+/* Where the i-th byte of a call lies. */
+static int64_t place_of(const struct espi_script_call *c, int64_t i)
+{
+    return c->offset + (c->run ? i / c->run * 2 * c->run + i % c->run : i);
+}
+
 static void take_data(struct making *m, int rank, int call)
 {
     const struct espi_script_call *c = &m->d->s->call[call];
@@ -33,14 +39,14 @@ static void take_data(struct making *m, int rank, int call)
     if (!m->taken[call])
         abort();
     for (int64_t i = 0; i < c->bytes; i++)
-        m->taken[call][i] = *script_byte(m->d, rank, c->offset + i);
+        m->taken[call][i] = *script_byte(m->d, rank, place_of(c, i));
 }
 
 static void put_data(struct making *m, int rank, int call)
 {
     const struct espi_script_call *c = &m->d->s->call[call];
     for (int64_t i = 0; i < c->bytes; i++) {
-        uint64_t *byte = script_byte(m->d, rank, c->offset + i);
+        uint64_t *byte = script_byte(m->d, rank, place_of(c, i));
         uint64_t comes = m->taken[c->meets][i];
         if (c->combines && comes & *byte)
             m->bad = 1;

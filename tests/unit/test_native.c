@@ -34,6 +34,29 @@ struct trial {
     struct espi_native_task t;
 };
 
+/* In alltoalls a byte has a name, that of the ranks between which it goes, and lies as
+ * src/native/alltoall.c says. */
+static uint64_t name_of(const struct trial *x, int from, int to)
+{
+    return 1 + (uint64_t)(from * x->t.n_ranks + to);
+}
+
+static uint64_t given_to_all(const struct trial *x, int rank, int64_t byte)
+{
+    int n = x->t.n_ranks, place = (int)(byte / x->t.bytes);
+    return place < n ? name_of(x, rank, (rank + place) % n) : 0;
+}
+
+/* With Bruck's algorithm blocks come to the places that others have left. */
+static int is_wanted_of_all(const struct trial *x, int rank, int64_t byte,
+                            uint64_t *wanted)
+{
+    int n = x->t.n_ranks, place = (int)(byte / x->t.bytes);
+    int stays = strstr(x->algo->name, "bruck") != NULL;
+    *wanted = name_of(x, (rank - place % n + n) % n, rank);
+    return place % n && stays == (place < n);
+}
+
 /* The contributions that a byte of a rank has at first and at the end; -1: any. */
 static uint64_t given(const struct trial *x, int rank, int64_t byte)
 {
@@ -46,6 +69,8 @@ static uint64_t given(const struct trial *x, int rank, int64_t byte)
     case ESP_OP_GATHER:
     case ESP_OP_ALLGATHER:
         return owner == rank ? me : 0;
+    case ESP_OP_ALLTOALL:
+        return given_to_all(x, rank, byte);
     default:
         return me;
     }
@@ -72,6 +97,8 @@ static int is_wanted(const struct trial *x, int rank, int64_t byte, uint64_t *wa
     case ESP_OP_REDUCE_SCATTER:
         *wanted = all;
         return owner == rank;
+    case ESP_OP_ALLTOALL:
+        return is_wanted_of_all(x, rank, byte, wanted);
     default:
         *wanted = all;
         return 1;
@@ -472,6 +499,16 @@ static void test_choices(void **state)
     assert_string_equal(chosen("mpich", ESP_OP_ALLGATHER, 12, 6826), "brucks");
     assert_string_equal(chosen("mpich", ESP_OP_ALLGATHER, 12, 6827), "ring");
     assert_string_equal(chosen("mpich", ESP_OP_REDUCE, 12, 2048), "binomial");
+    assert_string_equal(chosen("openmpi", ESP_OP_REDUCE_SCATTER, 40, 1),
+                        "non-overlapping");
+    assert_string_equal(chosen("openmpi", ESP_OP_REDUCE_SCATTER, 64, 64), "butterfly");
+    assert_string_equal(chosen("openmpi", ESP_OP_REDUCE_SCATTER, 16, 16384), "ring");
+    assert_string_equal(chosen("openmpi", ESP_OP_ALLTOALL, 64, 1023), "modified_bruck");
+    assert_string_equal(chosen("openmpi", ESP_OP_ALLTOALL, 200, 1 << 20), "pairwise");
+    assert_string_equal(chosen("mpich", ESP_OP_REDUCE_SCATTER, 16, 32768), "pairwise");
+    assert_string_equal(chosen("mpich", ESP_OP_ALLTOALL, 8, 1), "scattered");
+    assert_string_equal(chosen("mpich", ESP_OP_ALLTOALL, 9, 256), "brucks");
+    assert_string_equal(chosen("mpich", ESP_OP_ALLTOALL, 9, 32769), "pairwise");
     assert_string_equal(chosen("mpich", ESP_OP_MULTICAST, 12, 12289), "none");
 }
 

@@ -22,9 +22,9 @@ espalier compare p.json --algo binomial --native openmpi,mpich --size 1MB | sed 
 
 espalier compare p.json --algo binomial --native openmpi --native mpich@4.0.2 --size 1MB --json | grep -E 'algo|family|"makespan_s'
 
-espalier compare p.json --op reduce-scatter --algo ring --native mpich --size 4kB | tail -2
+espalier compare p.json --op multicast --targets b,c --native mpich --size 4kB | tail -2
 
-for op in bcast allgather reduce allreduce scatter gather; do
+for op in bcast allgather reduce allreduce scatter gather reduce-scatter alltoall; do
     espalier compare p.json --op $op --algo auto --native openmpi,mpich --size 100kB --json | grep -A4 -E 'openmpi:|mpich:' | grep -E 'algo|"makespan_s'
 done
 
