@@ -146,9 +146,8 @@ int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_pa
     call->bytes = bytes;
     if (!call->c || !bytes || (call->is_barrier ? 0 : (double)bytes) < least_bytes())
         return 0;
-    if (largest_part &&
-        (__builtin_mul_overflow(largest_part, parts, &program_bytes) ||
-         program_bytes > (uint64_t)INT64_MAX / 2))
+    if (largest_part && (__builtin_mul_overflow(largest_part, parts, &program_bytes) ||
+                         program_bytes > (uint64_t)INT64_MAX / 2))
         return 0;
     if (!espi_comm_ask(call->c, call->comm)) {
         call->c = NULL;

@@ -60,7 +60,7 @@ static void fold(struct espi_script *s, const struct halves *h, int rank)
 
 /* ---- recursive halving: the numbers with the same upper bits have the same half ---- */
 
-static void halve(struct espi_script *s, const struct halves *h)
+static void halve_blocks(struct espi_script *s, const struct halves *h)
 {
     for (int bit = h->power / 2; bit > 0; bit /= 2) {
         int other = h->number ^ bit;
@@ -76,7 +76,7 @@ void espi_reduce_scatter_halving(struct espi_script *s, const struct espi_native
         espi_script_rank(s, r);
         fold(s, &h, r);
         if (h.number >= 0)
-            halve(s, &h);
+            halve_blocks(s, &h);
         if (h.number < 0)
             espi_recv(s, r + 1, r * t->bytes, t->bytes);
         else if (h.number < h.aside)

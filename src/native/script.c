@@ -85,8 +85,8 @@ void espi_combine(struct espi_script *s, int from, int64_t offset, int64_t bytes
     espi_wait(s, espi_icombine(s, from, offset, bytes));
 }
 
-static void exchange(struct espi_script *s, const struct espi_script_block *out,
-                     const struct espi_script_block *in, int combines)
+static void exchange_blocks(struct espi_script *s, const struct espi_script_block *out,
+                            const struct espi_script_block *in, int combines)
 {
     int receive = add_block(s, ESPI_IRECV, combines, in);
     espi_wait(s, add_block(s, ESPI_ISEND, 0, out));
@@ -96,13 +96,13 @@ static void exchange(struct espi_script *s, const struct espi_script_block *out,
 void espi_sendrecv(struct espi_script *s, struct espi_script_block out,
                    struct espi_script_block in)
 {
-    exchange(s, &out, &in, 0);
+    exchange_blocks(s, &out, &in, 0);
 }
 
 void espi_sendrecv_combine(struct espi_script *s, struct espi_script_block out,
                            struct espi_script_block in)
 {
-    exchange(s, &out, &in, 1);
+    exchange_blocks(s, &out, &in, 1);
 }
 
 /* ---- scripts behind one another ---- */
