@@ -376,13 +376,13 @@ static void listen_to_control(struct agent *a)
 {
     struct espi_wire_in body;
     int type, more, gone = espi_control_read(&a->control);
-    a->heard_s = espi_now_s();
     while (!a->is_over && (more = espi_control_next(&a->control, &type, &body)) != 0) {
         if (more < 0)
             refuse_order(a, "what is no message");
         else
             obey_order(a, type, &body);
     }
+    a->heard_s = espi_now_s(); /* an order may take longer than any silence */
     a->is_over |= gone != 0;
 }
 

@@ -16,9 +16,7 @@
 
 #include "base/err.h"
 #include "base/rng.h"
-#include "copy/agent.h"
 #include "copy/blame.h"
-#include "copy/control.h"
 #include "copy/runner.h"
 #include "copy/source.h"
 #include "copy/store.h"
@@ -232,56 +230,6 @@ static void somebody_is_always_to_blame(void **state)
     }
 }
 
-/* ---- agents whose job is gone ---- */
-
-/* In a process of its own; *to: what it is told. Orders are for a patience of 100 ms. */
-static pid_t start_agent(const char *folder, struct espi_control *to)
-{
-    int down[2], up[2];
-    struct espi_wire_out w = {0};
-    assert_int_equal(pipe2(down, O_CLOEXEC), 0);
-    assert_int_equal(pipe2(up, O_CLOEXEC), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        struct espi_agent_options options = {.below = NULL};
-        close(down[1]);
-        _exit(espi_agent_serve(down[0], up[1], &options));
-    }
-    close(down[0]);
-    close(up[1]);
-    espi_control_open(to, up[0], down[1]);
-    for (int i = 0; i < 3; i++)
-        espi_put_8(&w, 0);
-    espi_put_32(&w, 100);
-    espi_put_text(&w, folder);
-    assert_int_equal(espi_control_send(to, ESPI_TO_BEGIN, &w), 0);
-    espi_wire_done(&w);
-    return child;
-}
-
-/* Its input stays open, as that of an agent whose launcher lost the network does: it ends
- * all the same, but not while it is told that the job goes on. */
-static void agents_end_that_hear_nothing(void **state)
-{
-    (void)state;
-    struct espi_control to;
-    char folder[] = "/tmp/espalier-test-XXXXXX";
-    int how = 0;
-    assert_non_null(mkdtemp(folder));
-    pid_t child = start_agent(folder, &to);
-    for (int i = 0; i < 100; i++) {
-        assert_int_equal(espi_control_send(&to, ESPI_TO_ALIVE, NULL), 0);
-        assert_int_equal(waitpid(child, &how, WNOHANG), 0);
-        usleep(20000);
-    }
-    alarm(60); /* it would wait for ever */
-    assert_int_equal(waitpid(child, &how, 0), child);
-    alarm(0);
-    assert_true(WIFEXITED(how) && WEXITSTATUS(how) != 0);
-    espi_control_close(&to);
-    assert_int_equal(rmdir(folder), 0);
-}
-
 /* ---- where things are built ---- */
 
 struct place {
@@ -438,7 +386,6 @@ int main(void)
         cmocka_unit_test(the_last_of_a_chain_is_to_blame),
         cmocka_unit_test(somebody_is_always_to_blame),
         cmocka_unit_test(what_cannot_be_read_is_zeros),
-        cmocka_unit_test(agents_end_that_hear_nothing),
         cmocka_unit_test(what_is_left_becomes_what_there_is),
         cmocka_unit_test(copies_wait_for_one_another),
         cmocka_unit_test(copies_follow_one_another),
