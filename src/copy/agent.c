@@ -33,7 +33,7 @@ struct agent {
     int is_going; /* the run has begun */
     int has_told; /* how it ended */
     int was_whole;
-    int encrypted, resume, is_relay, is_over, keeps_parts, failed;
+    int encrypted, resume, is_relay, is_open, is_over, keeps_parts, failed;
     char *list; /* the manifest as it travels */
     size_t list_bytes, list_room;
     int spool;                        /* of relays: a file without a name; -1 */
@@ -301,10 +301,11 @@ static void on_open(struct agent *a, struct espi_wire_in *r)
     struct espi_wire_out w = {0};
     size_t bytes;
     const void *list = espi_take_block(r, &bytes);
-    if (!espi_wire_is_whole(r) || a->store.folder < 0 || a->store.m) {
+    if (!espi_wire_is_whole(r) || a->store.folder < 0 || a->is_open) {
         refuse_order(a, "a list of files out of turn");
         return;
     }
+    a->is_open = 1;
     if (bytes == 0) {
         list = a->list;
         bytes = a->list_bytes;

@@ -154,11 +154,30 @@ static void agents_outlive_slow_disks(void **state)
     assert_int_equal(end_agent(&a), 0);
 }
 
+/* ---- orders out of turn ---- */
+
+/* A second list of files is refused, by hosts that only pass on, too. */
+static void one_list_is_enough(void **state)
+{
+    (void)state;
+    for (int is_relay = 0; is_relay < 2; is_relay++) {
+        struct agent a;
+        start_agent(&a, is_relay);
+        assert_int_equal(hear(&a), ESPI_FROM_HELLO);
+        order_open(&a);
+        assert_int_equal(hear(&a), ESPI_FROM_OPENED);
+        order_open(&a);
+        assert_int_equal(hear(&a), ESPI_FROM_FAILED);
+        assert_int_not_equal(end_agent(&a), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agents_end_that_hear_nothing),
         cmocka_unit_test(agents_outlive_slow_disks),
+        cmocka_unit_test(one_list_is_enough),
     };
     signal(SIGPIPE, SIG_IGN); /* as the program does */
     return cmocka_run_group_tests(tests, NULL, NULL);
