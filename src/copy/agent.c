@@ -288,6 +288,9 @@ static void on_check(struct agent *a, struct espi_wire_in *r)
     espi_free(set);
 }
 
+_Static_assert((uint64_t)ESPI_COPY_BLOCKS_MAX *ESPI_TAG_BYTES + 4 <= ESPI_CONTROL_MAX,
+               "the tags of all blocks are one message");
+
 static void on_tags(struct agent *a)
 {
     struct espi_wire_out w = {0};

@@ -35,8 +35,9 @@ enum espi_control_type {
 
 enum {
     ESPI_COPY_VERSION = 2, /* code */
-    /* limit: a message is no longer; manifests of some million files fit. */
-    ESPI_CONTROL_MAX = 256 << 20,
+    /* limit: a message is no longer; manifests of some million files fit, and the tags of
+     * as many blocks as there may be, with their length. */
+    ESPI_CONTROL_MAX = (256 << 20) + 64,
 };
 
 struct espi_control {
