@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -325,6 +326,41 @@ static esp_status keep_all(struct espi_store *s, struct place *at)
     return status;
 }
 
+/* The folder in which a copy is built has a name that anybody can reckon: one that is not
+ * ours, or that others may write to, is neither used nor emptied. */
+static void folders_of_others_are_not_used(void **state)
+{
+    (void)state;
+    struct place at;
+    struct espi_store s;
+    char path[256], inside[288];
+    struct stat st;
+    make_place(&at);
+    assert_int_equal(begin(&s, &at, 0, 0), ESP_OK);
+    snprintf(path, sizeof path, "%s/%s", at.out, s.build_name);
+    snprintf(inside, sizeof inside, "%s/bait", path);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+    espi_store_discard(&s);
+    espi_store_done(&s);
+    for (int i = 0; i < 8; i++) {
+        int others = i % 4, resume = i / 4;
+        assert_int_equal(mkdir(path, 0700) || mkdir(inside, 0700), 0);
+        assert_int_equal(chmod(path, others == 1 ? 0770 : others == 2 ? 0702 : 0755), 0);
+        if (others == 3 && geteuid() != 0)
+            others = 0;
+        else if (others == 3)
+            assert_int_equal(chown(path, 65534, 65534), 0);
+        assert_int_equal(begin(&s, &at, resume, 0), others ? ESP_EIO : ESP_OK);
+        if (!others)
+            assert_int_equal(stat(path, &st) || st.st_mode & 077, 0);
+        espi_store_done(&s);
+        assert_int_equal(stat(inside, &st) == 0, others > 0);
+        run_command("rm -rf %s", path, NULL);
+    }
+    clear_place(&at);
+}
+
 /* What an earlier copy left is used, but for what is no longer in the list: bytes where
  * there is a hole now, files that are gone, two names of one file that are two files. */
 static void what_is_left_becomes_what_there_is(void **state)
@@ -427,6 +463,7 @@ int main(void)
         cmocka_unit_test(somebody_is_always_to_blame),
         cmocka_unit_test(what_cannot_be_read_is_zeros),
         cmocka_unit_test(opening_ends),
+        cmocka_unit_test(folders_of_others_are_not_used),
         cmocka_unit_test(what_is_left_becomes_what_there_is),
         cmocka_unit_test(copies_wait_for_one_another),
         cmocka_unit_test(copies_follow_one_another),
