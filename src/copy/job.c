@@ -172,11 +172,13 @@ static esp_status send_data(struct espi_copy_job *job, struct esp_err *err)
     uint64_t bytes = job->source->m.data_bytes;
     job->data_bytes = bytes;
     if (bytes == 0)
-        return ESP_OK;
+        return espi_source_check(job->source, err);
     esp_status status = begin_message(job, ESPI_MESSAGE_DATA, 0, bytes, err);
     if (!status && job->options.resume)
         status = find_earlier(job, err);
-    return status ? status : deliver(job, err);
+    if (!status)
+        status = deliver(job, err);
+    return status ? status : espi_source_check(job->source, err);
 }
 
 /* Hosts are listened to while nothing comes. -1: interrupted. */

@@ -1,6 +1,7 @@
 /* The parts of a copy: lists of files that lie, paths that lead out, parts of programs
  * that are cut off or changed, connections between those who know a key and those who do
  * not, tags. tests/copy/run copies with all of them together. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -215,20 +216,48 @@ static void pieces_become_files(void **state)
         snprintf(path, sizeof path, "diff -r %s %s/in", at.in, at.out);
         assert_int_equal(system(path), 0);
     }
-    /* a source that changes is told of */
-    snprintf(path, sizeof path, "%s/f19", at.in);
-    espi_source_done(&from);
-    assert_int_equal(espi_source_scan(&from, paths, 1, NULL), ESP_OK);
-    put_file(path, data, 4000);
-    const uint64_t at_byte[] = {from.m.extent[from.m.entry[11].first_extent].stream, 0,
-                                from.m.data_bytes - 4000};
-    const size_t bytes_there[] = {1, sizeof back, 4000};
-    int told = 0;
-    for (int i = 0; i < 3; i++)
-        told |= espi_source_load(&from, at_byte[i], back, bytes_there[i], NULL) != ESP_OK;
-    assert_true(told);
     espi_source_done(&from);
     clear_place(&at);
+}
+
+static void touch(const char *path, time_t when)
+{
+    const struct timespec times[2] = {{.tv_sec = when}, {.tv_sec = when}};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* A file that changes after it was listed is told of, whether it is open already or not,
+ * whether it is longer then or not, and also where no byte of it is read again. */
+static void sources_that_change_are_told_of(void **state)
+{
+    (void)state;
+    enum { BYTES = 3000 };
+    const size_t lengths[] = {BYTES, BYTES + 1, BYTES - 1, 0};
+    char path[256], data[BYTES + 1] = {0}, back[BYTES];
+    for (int i = 0; i < 8; i++) {
+        int opened = i / 4;
+        struct place at;
+        struct espi_copy_source from;
+        const char *paths[] = {at.in};
+        make_place(&at);
+        assert_int_equal(mkdir(at.in, 0755), 0);
+        snprintf(path, sizeof path, "%s/f", at.in);
+        put_file(path, data, BYTES);
+        touch(path, 1000000000);
+        espi_source_init(&from);
+        assert_int_equal(espi_source_scan(&from, paths, 1, NULL), ESP_OK);
+        if (opened)
+            assert_int_equal(espi_source_load(&from, 0, back, 10, NULL), ESP_OK);
+        assert_int_equal(espi_source_check(&from, NULL), ESP_OK);
+        put_file(path, data, lengths[i % 4]);
+        touch(path, 1000000001);
+        assert_int_equal(espi_source_load(&from, 10, back, 10, NULL), ESP_EIO);
+        assert_int_equal(espi_source_check(&from, NULL), ESP_EIO);
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(espi_source_check(&from, NULL), ESP_EIO);
+        espi_source_done(&from);
+        clear_place(&at);
+    }
 }
 
 /* ---- parts of programs ---- */
@@ -478,6 +507,7 @@ int main(void)
         cmocka_unit_test(lists_that_lie_are_refused),
         cmocka_unit_test(no_link_leads_out),
         cmocka_unit_test(pieces_become_files),
+        cmocka_unit_test(sources_that_change_are_told_of),
         cmocka_unit_test(parts_say_what_programs_say),
         cmocka_unit_test(broken_parts_do_no_harm),
         cmocka_unit_test(keys_decide_who_talks),

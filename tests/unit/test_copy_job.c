@@ -1,0 +1,169 @@
+/* Whole copies, seen from the host that gives them, while agents and files are not what
+ * they should be. Agents are this program again, and do what the names of their hosts
+ * say. Linked with --wrap for the functions below. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "copy/agent.h"
+#include "copy/job.h"
+
+enum { HOSTS = 4, FILE_BYTES = 300000 };
+
+/* ---- one copy ---- */
+
+struct copy {
+    char dir[32], in[64], folder[HOSTS][64];
+    struct espi_copy_host host[HOSTS];
+    struct espi_copy_source source;
+    struct espi_copy_job job;
+    struct esp_platform *p;
+    struct esp_err err;
+};
+
+static const char *const launcher[] = {"/proc/self/exe", NULL};
+
+static void put_bytes(const char *path, char c)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (int i = 0; i < FILE_BYTES; i++)
+        putc(c, f);
+    fclose(f);
+}
+
+/* From "here" to hosts of these names, whose network is p, or any. */
+static void make_copy(struct copy *c, int n, const char *const *names,
+                      struct esp_platform *p)
+{
+    const char *paths[] = {c->in}, *all[HOSTS + 1] = {"here"};
+    const struct timespec long_ago[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    *c = (struct copy){.p = p};
+    strcpy(c->dir, "/tmp/espalier-test-XXXXXX");
+    assert_non_null(mkdtemp(c->dir));
+    snprintf(c->in, sizeof c->in, "%s/file", c->dir);
+    put_bytes(c->in, 'x');
+    assert_int_equal(utimensat(AT_FDCWD, c->in, long_ago, 0), 0);
+    for (int i = 0; i < n; i++) {
+        snprintf(c->folder[i], sizeof c->folder[i], "%s/%s", c->dir, names[i]);
+        c->host[i] = (struct espi_copy_host){
+            .name = names[i], .address = "127.0.0.1", .folder = c->folder[i]};
+        all[i + 1] = names[i];
+    }
+    if (!p)
+        assert_int_equal(espi_copy_uniform(all, n + 1, &c->p, NULL), ESP_OK);
+    espi_source_init(&c->source);
+    assert_int_equal(espi_source_scan(&c->source, paths, 1, NULL), ESP_OK);
+    c->job = (struct espi_copy_job){.options = {.rsh = launcher,
+                                                .agent = "espalier",
+                                                .patience_s = 10,
+                                                .p = c->p,
+                                                .root = "here"},
+                                    .host = c->host,
+                                    .n_hosts = n,
+                                    .source = &c->source,
+                                    .stream = -1};
+}
+
+static esp_status run_copy(struct copy *c)
+{
+    return espi_copy_run(&c->job, &c->err);
+}
+
+static void clear_copy(struct copy *c)
+{
+    char command[64];
+    espi_source_done(&c->source);
+    esp_platform_free(c->p);
+    snprintf(command, sizeof command, "rm -rf %s", c->dir);
+    assert_int_equal(system(command), 0);
+}
+
+static int has_file(const struct copy *c, int host)
+{
+    char path[128];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/file", c->folder[host]);
+    return stat(path, &st) == 0;
+}
+
+/* ---- nothing is wrong ---- */
+
+static void copies_arrive(void **state)
+{
+    (void)state;
+    const char *names[] = {"a", "b", "c"};
+    struct copy c;
+    make_copy(&c, 3, names, NULL);
+    assert_int_equal(run_copy(&c), ESP_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(c.host[i].state, ESPI_COPY_HAS_IT);
+        assert_true(has_file(&c, i));
+    }
+    clear_copy(&c);
+}
+
+/* ---- a file that changes ---- */
+
+static const char *to_change; /* NULL: none */
+static int loads_before_change;
+
+esp_status __wrap_espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
+                                   size_t bytes, struct esp_err *err);
+esp_status __real_espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
+                                   size_t bytes, struct esp_err *err);
+
+esp_status __wrap_espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
+                                   size_t bytes, struct esp_err *err)
+{
+    esp_status status = __real_espi_source_load(s, at, to, bytes, err);
+    if (to_change && loads_before_change-- == 0)
+        put_bytes(to_change, 'y');
+    return status;
+}
+
+/* Whenever it changes after the first of its bytes was read, nobody has it. */
+static void files_that_change_reach_nobody(void **state)
+{
+    (void)state;
+    const char *names[] = {"a", "b"};
+    int n = 0;
+    for (int changed = 1; changed; n++) {
+        struct copy c;
+        make_copy(&c, 2, names, NULL);
+        to_change = c.in;
+        loads_before_change = n;
+        esp_status status = run_copy(&c);
+        changed = loads_before_change < 0;
+        to_change = NULL;
+        assert_int_equal(status, changed ? ESP_EIO : ESP_OK);
+        if (changed)
+            assert_non_null(strstr(c.err.text, "changed while it was copied"));
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(has_file(&c, i), !changed);
+        clear_copy(&c);
+    }
+    assert_true(n > 2);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_arrive),
+        cmocka_unit_test(files_that_change_reach_nobody),
+    };
+    struct espi_agent_options options = {.below = NULL};
+    if (argc > 3 && strcmp(argv[3], "agent") == 0)
+        return espi_agent_serve(STDIN_FILENO, STDOUT_FILENO, &options);
+    signal(SIGPIPE, SIG_IGN); /* as the program does */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
