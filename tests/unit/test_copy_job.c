@@ -155,11 +155,42 @@ static void files_that_change_reach_nobody(void **state)
     assert_true(n > 2);
 }
 
+/* ---- no keys ---- */
+
+static int makes_no_keys;
+
+int __wrap_espi_secure_derive(const unsigned char *key, const void *words, size_t bytes,
+                              unsigned char *out);
+int __real_espi_secure_derive(const unsigned char *key, const void *words, size_t bytes,
+                              unsigned char *out);
+
+int __wrap_espi_secure_derive(const unsigned char *key, const void *words, size_t bytes,
+                              unsigned char *out)
+{
+    return makes_no_keys ? -1 : __real_espi_secure_derive(key, words, bytes, out);
+}
+
+/* A key that everybody can guess is none. */
+static void nothing_is_sent_without_keys(void **state)
+{
+    (void)state;
+    const char *names[] = {"a", "b"};
+    struct copy c;
+    make_copy(&c, 2, names, NULL);
+    makes_no_keys = 1;
+    assert_int_equal(run_copy(&c), ESP_EINTERNAL);
+    makes_no_keys = 0;
+    for (int i = 0; i < 2; i++)
+        assert_false(has_file(&c, i));
+    clear_copy(&c);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_arrive),
         cmocka_unit_test(files_that_change_reach_nobody),
+        cmocka_unit_test(nothing_is_sent_without_keys),
     };
     struct espi_agent_options options = {.below = NULL};
     if (argc > 3 && strcmp(argv[3], "agent") == 0)
