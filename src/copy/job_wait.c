@@ -10,7 +10,7 @@
 #include "copy/job.h"
 #include "copy/tuning.h"
 
-enum { NAP_MS = 250, STUCK_MAX = 4096 }; /* limit */
+enum { NAP_MS = 250, STUCK_MAX = 4096, PORT_MAX = 65535 }; /* limits; code: of TCP */
 
 /* ---- what agents say ---- */
 
@@ -19,6 +19,8 @@ static void on_hello(struct espi_copy_job *job, struct espi_copy_host *h,
 {
     uint32_t version = espi_take_32(r);
     h->port = espi_take_32(r);
+    if (h->port == 0 || h->port > PORT_MAX)
+        r->bad = 1;
     if (version != ESPI_COPY_VERSION)
         espi_copy_lose(job, h, "its espalier speaks another version (%u, ours is %d)",
                        (unsigned)version, ESPI_COPY_VERSION);

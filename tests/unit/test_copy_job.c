@@ -96,6 +96,31 @@ static int has_file(const struct copy *c, int host)
     return stat(path, &st) == 0;
 }
 
+/* ---- agents that are told to lie by the names of their hosts ---- */
+
+static void say_hello(uint32_t port)
+{
+    struct espi_control c;
+    struct espi_wire_out w = {0};
+    char byte;
+    espi_control_open(&c, dup(STDIN_FILENO), dup(STDOUT_FILENO));
+    espi_put_32(&w, ESPI_COPY_VERSION);
+    espi_put_32(&w, port);
+    espi_control_send(&c, ESPI_FROM_HELLO, &w);
+    fcntl(STDIN_FILENO, F_SETFL, 0);
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+        continue;
+}
+
+static int serve_agent(const char *host)
+{
+    struct espi_agent_options options = {.below = NULL};
+    const char *port = strstr(host, "port");
+    if (port)
+        say_hello((uint32_t)strtoul(port + strlen("port"), NULL, 10));
+    return port ? 1 : espi_agent_serve(STDIN_FILENO, STDOUT_FILENO, &options);
+}
+
 /* ---- nothing is wrong ---- */
 
 static void copies_arrive(void **state)
@@ -155,6 +180,24 @@ static void files_that_change_reach_nobody(void **state)
     assert_true(n > 2);
 }
 
+/* ---- agents that lie ---- */
+
+/* No program is reached at such a port, nor at what the number becomes in 16 bits. */
+static void ports_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    const char *names[] = {"a", "port0", "port65536", "port4294967295"};
+    struct copy c;
+    make_copy(&c, 4, names, NULL);
+    assert_int_equal(run_copy(&c), ESP_OK);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(c.host[i].state, i ? ESPI_COPY_OUT : ESPI_COPY_HAS_IT);
+        if (i)
+            assert_string_equal(c.host[i].why, "its agent said something that cannot be");
+    }
+    clear_copy(&c);
+}
+
 /* ---- no keys ---- */
 
 static int makes_no_keys;
@@ -190,11 +233,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_arrive),
         cmocka_unit_test(files_that_change_reach_nobody),
+        cmocka_unit_test(ports_that_cannot_be_are_refused),
         cmocka_unit_test(nothing_is_sent_without_keys),
     };
-    struct espi_agent_options options = {.below = NULL};
     if (argc > 3 && strcmp(argv[3], "agent") == 0)
-        return espi_agent_serve(STDIN_FILENO, STDOUT_FILENO, &options);
+        return serve_agent(argv[1]);
     signal(SIGPIPE, SIG_IGN); /* as the program does */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
