@@ -148,7 +148,7 @@ static esp_status send_list(struct espi_copy_job *job, struct esp_err *err)
         espi_put_block(&w, list->at, all ? list->used : 0);
         espi_copy_tell(job, &job->host[i], ESPI_TO_OPEN, &w, ESPI_FROM_OPENED);
     }
-    return status ? status : espi_copy_await(job, espi_copy_disk_s(job, 0), err);
+    return status ? status : espi_copy_await(job, espi_copy_open_s(job), err);
 }
 
 /* What an earlier copy left is fresh: it is to be proven. */

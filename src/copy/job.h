@@ -130,6 +130,9 @@ void espi_copy_show_life(struct espi_copy_job *job);
 int espi_copy_look(struct espi_copy_job *job);
 /* How long hosts may work at so many bytes on their disks. */
 double espi_copy_disk_s(const struct espi_copy_job *job, uint64_t bytes);
+/* How long they may make ready for the list of files: when it is resumed, they go through
+ * all bytes that they have. */
+double espi_copy_open_s(const struct espi_copy_job *job);
 /* Waits until nobody is awaited any longer; who takes longer is out. */
 esp_status espi_copy_await(struct espi_copy_job *job, double limit_s,
                            struct esp_err *err);

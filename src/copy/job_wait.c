@@ -244,6 +244,11 @@ double espi_copy_disk_s(const struct espi_copy_job *job, uint64_t bytes)
            (job->options.patience_s + (double)bytes / ESPI_COPY_SLOW_DISK_BPS);
 }
 
+double espi_copy_open_s(const struct espi_copy_job *job)
+{
+    return espi_copy_disk_s(job, job->options.resume ? job->source->m.data_bytes : 0);
+}
+
 esp_status espi_copy_await(struct espi_copy_job *job, double limit_s, struct esp_err *err)
 {
     double until_s = espi_now_s() + limit_s;

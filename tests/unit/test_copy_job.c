@@ -137,6 +137,19 @@ static void copies_arrive(void **state)
     clear_copy(&c);
 }
 
+/* ---- how long they may take ---- */
+
+/* Whoever goes through 1 TB on a slow disk is not given up. */
+static void hosts_that_resume_have_time(void **state)
+{
+    (void)state;
+    struct espi_copy_source source = {.m.data_bytes = 1000000000000};
+    struct espi_copy_job job = {.options.patience_s = 1, .source = &source};
+    assert_true(espi_copy_open_s(&job) < 60);
+    job.options.resume = 1;
+    assert_true(espi_copy_open_s(&job) > 10000);
+}
+
 /* ---- a file that changes ---- */
 
 static const char *to_change; /* NULL: none */
@@ -232,6 +245,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_arrive),
+        cmocka_unit_test(hosts_that_resume_have_time),
         cmocka_unit_test(files_that_change_reach_nobody),
         cmocka_unit_test(ports_that_cannot_be_are_refused),
         cmocka_unit_test(nothing_is_sent_without_keys),
