@@ -48,9 +48,21 @@ static uint32_t choose_block(const struct espi_copy_job *job, uint64_t size)
     return (uint32_t)bytes;
 }
 
+static void forget_message(const struct espi_copy_job *job)
+{
+    for (int i = 0; i < job->n_hosts; i++) {
+        struct espi_copy_host *h = &job->host[i];
+        espi_free(h->has);
+        espi_free(h->fresh);
+        h->has = h->fresh = NULL;
+        h->is_aside = 0;
+    }
+}
+
 static esp_status begin_message(struct espi_copy_job *job, int kind, uint64_t base,
                                 uint64_t size, struct esp_err *err)
 {
+    forget_message(job);
     esp_status status = espi_copy_plan(job, (double)size, err);
     if (status)
         return status;
@@ -64,8 +76,6 @@ static esp_status begin_message(struct espi_copy_job *job, int kind, uint64_t ba
     size_t bytes = espi_set_bytes(job->message.n_blocks);
     for (int i = 0; i < job->n_hosts; i++) {
         struct espi_copy_host *h = &job->host[i];
-        espi_free(h->has);
-        espi_free(h->fresh);
         h->has = espi_calloc(1, bytes);
         h->fresh = espi_calloc(1, bytes);
         if (!h->has || !h->fresh)

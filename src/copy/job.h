@@ -37,6 +37,7 @@ struct espi_copy_host {
     int awaited; /* a message; 0: none */
     double heard_s;
     unsigned char *has, *fresh; /* blocks: proven, and to be proven */
+    int is_aside;               /* it has them all, and no way leads to it any more */
     uint32_t n_landed;
     int was_whole, saw_trouble, blames, blamed_run;
     uint32_t broken;
@@ -141,7 +142,8 @@ esp_status espi_copy_await(struct espi_copy_job *job, double limit_s,
 struct espi_copy_host *espi_copy_find(const struct espi_copy_job *job, const char *name);
 /* The plan of before is not used again. */
 void espi_copy_drop_plan(struct espi_copy_job *job);
-/* A plan for the message to all hosts that are left, or that of before. */
+/* A plan for the message to all hosts that are left, or that of before; none where nobody
+ * is left to whom a way leads. */
 esp_status espi_copy_plan(struct espi_copy_job *job, double bytes, struct esp_err *err);
 /* Sends blocks of the message as the set says, once; what landed is in fresh. */
 esp_status espi_copy_send_blocks(struct espi_copy_job *job, const unsigned char *set,
@@ -155,6 +157,8 @@ struct espi_copy_host *espi_copy_host_at(const struct espi_copy_job *job, int ra
  * several runs, or for what the root sent it, is out. */
 void espi_copy_blame(struct espi_copy_job *job, int from, int to, int lies,
                      const char *what);
+/* For blocks of the last run that hosts have and that are wrong (fresh). */
+void espi_copy_blame_wrong(struct espi_copy_job *job);
 /* For streams of which nothing arrives any longer. 1: somebody is blamed. */
 int espi_copy_blame_stuck(struct espi_copy_job *job);
 /* For connections that broke, that of the root (UINT32_MAX: none) and those that hosts

@@ -135,3 +135,48 @@ void espi_copy_blame_broken(struct espi_copy_job *job, uint32_t own)
             blame_stream(job, h->broken);
     }
 }
+
+/* ---- blocks that are wrong ---- */
+
+/* The rank that sent the block to this one in the last run; -1. */
+static int sender_of(const struct espi_copy_job *job, int rank, uint32_t block)
+{
+    const struct espi_program *prog = &job->prog;
+    for (int64_t slice = 0; slice < prog->n_slices; slice++) {
+        if (job->block[slice] != block)
+            continue;
+        int tree = prog->slot_tree[slice % prog->slots];
+        for (int s = 0; s < prog->n_streams; s++)
+            if (prog->streams[s].to == rank && prog->streams[s].tree == tree)
+                return prog->streams[s].from;
+    }
+    return -1;
+}
+
+/* Between a host that has it wrong and the one before it that has it right somebody
+ * changed it: one of the two. Hosts that only pass on prove nothing, and may be wronged
+ * by who says that it got something else, as any other. */
+static void blame_for_block(struct espi_copy_job *job, int rank, uint32_t block)
+{
+    int from = sender_of(job, rank, block);
+    int i = from < 0 ? -1 : job->host_of_rank[from];
+    if (from < 0)
+        return;
+    const struct espi_copy_host *sender = i < 0 ? NULL : &job->host[i];
+    if (!sender || sender->is_relay || espi_set_has(sender->has, block))
+        espi_copy_blame(job, from, rank, 1, "what came to it was not what was sent");
+}
+
+void espi_copy_blame_wrong(struct espi_copy_job *job)
+{
+    for (int r = 0; r < job->prog.n_ranks; r++) {
+        int i = job->host_of_rank[r];
+        if (i < 0 || !espi_copy_is_alive(&job->host[i]) || job->host[i].is_relay)
+            continue;
+        for (uint32_t b = 0; b < job->message.n_blocks; b++)
+            if (espi_set_has(job->host[i].fresh, b)) {
+                blame_for_block(job, r, b);
+                break;
+            }
+    }
+}

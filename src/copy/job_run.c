@@ -254,7 +254,7 @@ esp_status espi_copy_send_blocks(struct espi_copy_job *job, const unsigned char 
     double bytes =
         (double)espi_set_count(set, job->message.n_blocks) * job->message.block_bytes;
     esp_status status = espi_copy_plan(job, bytes, err);
-    if (status || espi_copy_alive(job) == 0)
+    if (status || !job->plan)
         return status;
     espi_arena_done(&job->arena);
     job->runs++;

@@ -112,10 +112,25 @@ static void say_hello(uint32_t port)
         continue;
 }
 
+static int lies_about_tags;
+
+int __wrap_espi_tagger_tag(struct espi_tagger *t, uint64_t number, const void *data,
+                           size_t bytes, unsigned char *tag);
+int __real_espi_tagger_tag(struct espi_tagger *t, uint64_t number, const void *data,
+                           size_t bytes, unsigned char *tag);
+
+int __wrap_espi_tagger_tag(struct espi_tagger *t, uint64_t number, const void *data,
+                           size_t bytes, unsigned char *tag)
+{
+    return __real_espi_tagger_tag(t, number + (uint64_t)lies_about_tags, data, bytes,
+                                  tag);
+}
+
 static int serve_agent(const char *host)
 {
     struct espi_agent_options options = {.below = NULL};
     const char *port = strstr(host, "port");
+    lies_about_tags = strstr(host, "liar") != NULL;
     if (port)
         say_hello((uint32_t)strtoul(port + strlen("port"), NULL, 10));
     return port ? 1 : espi_agent_serve(STDIN_FILENO, STDOUT_FILENO, &options);
@@ -211,6 +226,49 @@ static void ports_that_cannot_be_are_refused(void **state)
     clear_copy(&c);
 }
 
+/* here -> r1 -> a and liar; here -> r2 -> liar */
+static struct esp_platform *make_two_ways(void)
+{
+    const char *const names[] = {"here", "a", "liar", "r1", "r2"};
+    const int links[][2] = {{0, 3}, {3, 1}, {3, 2}, {0, 4}, {4, 2}};
+    struct esp_builder *b = NULL;
+    struct esp_platform *p = NULL;
+    assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
+    esp_builder_set_model(b, ESP_MODEL_ONE_PORT);
+    for (int i = 0; i < 5; i++) {
+        struct esp_node_spec spec = {.name = names[i],
+                                     .kind = ESP_NODE_HOST,
+                                     .send_s = ESP_UNSET,
+                                     .recv_s = ESP_UNSET};
+        assert_int_equal(esp_builder_add_node(b, &spec, NULL, NULL), ESP_OK);
+    }
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(
+            esp_builder_add_link(b, links[i][0], links[i][1], 1e-4, 1e7, NULL, NULL),
+            ESP_OK);
+    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
+    esp_builder_free(b);
+    return p;
+}
+
+/* A host says of whatever came to it that it is wrong: who passed it on must not be
+ * thrown out for that. */
+static void liars_throw_nobody_out(void **state)
+{
+    (void)state;
+    const char *names[] = {"a", "liar", "r1", "r2"};
+    struct copy c;
+    make_copy(&c, 4, names, make_two_ways());
+    c.host[2].is_relay = c.host[3].is_relay = 1;
+    assert_int_equal(run_copy(&c), ESP_OK);
+    assert_int_equal(c.host[1].state, ESPI_COPY_OUT);
+    for (int i = 0; i < 4; i++)
+        if (i != 1)
+            assert_int_equal(c.host[i].state, ESPI_COPY_HAS_IT);
+    assert_true(has_file(&c, 0) && !has_file(&c, 1));
+    clear_copy(&c);
+}
+
 /* ---- no keys ---- */
 
 static int makes_no_keys;
@@ -248,6 +306,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(hosts_that_resume_have_time),
         cmocka_unit_test(files_that_change_reach_nobody),
         cmocka_unit_test(ports_that_cannot_be_are_refused),
+        cmocka_unit_test(liars_throw_nobody_out),
         cmocka_unit_test(nothing_is_sent_without_keys),
     };
     if (argc > 3 && strcmp(argv[3], "agent") == 0)
