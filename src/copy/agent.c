@@ -256,6 +256,7 @@ static void on_check(struct agent *a, struct espi_wire_in *r)
 {
     unsigned char key[ESPI_SECRET_BYTES], digest[ESPI_DIGEST_BYTES];
     struct espi_wire_out w = {0};
+    struct esp_err err;
     size_t bytes;
     espi_message_take(r, &a->checked);
     const unsigned char *given = espi_take_raw(r, sizeof key);
@@ -272,14 +273,16 @@ static void on_check(struct agent *a, struct espi_wire_in *r)
     a->n_tags = set ? espi_set_count(set, a->checked.n_blocks) : 0;
     a->tags = espi_malloc((size_t)a->n_tags * ESPI_TAG_BYTES + 1);
     struct espi_copy_disk disk = {a, move_and_show_life};
-    int failed =
-        !set || !a->tags || espi_runner_tags(&disk, &a->checked, key, set, a->tags);
-    if (!failed) {
+    esp_status status =
+        set && a->tags ? espi_runner_tags(&disk, &a->checked, key, set, 1, a->tags, &err)
+                       : espi_err_nomem(&err);
+    if (!status) {
         a->n_tags = espi_set_count(set, a->checked.n_blocks);
-        failed = espi_secure_digest(a->tags, (size_t)a->n_tags * ESPI_TAG_BYTES, digest);
+        if (espi_secure_digest(a->tags, (size_t)a->n_tags * ESPI_TAG_BYTES, digest))
+            status = espi_err(&err, ESP_EINTERNAL, "OpenSSL makes no digests");
     }
-    if (failed) {
-        refuse_order(a, "a check that is too large for its memory");
+    if (status) {
+        give_up(a, &err);
     } else {
         espi_put_raw(&w, digest, sizeof digest);
         espi_put_block(&w, set, bytes);

@@ -11,7 +11,7 @@ struct checking {
     struct espi_copy_job *job;
     unsigned char key[ESPI_SECRET_BYTES];
     unsigned char *set;  /* blocks of ours that somebody is to prove */
-    unsigned char *tags; /* by block */
+    unsigned char *tags; /* of these, one behind the other */
     struct espi_wire_out picked;
 };
 
@@ -39,39 +39,34 @@ static void ask_for_digests(struct checking *c)
     }
 }
 
-/* Our own tags, by block; a block of ours that cannot be read is an error. Done while
- * the hosts make theirs. */
+static esp_status load_and_show_life(void *self, const struct espi_copy_message *m,
+                                     int keeps, uint64_t at, void *data, size_t bytes,
+                                     struct esp_err *err)
+{
+    struct espi_copy_job *job = self;
+    espi_copy_show_life(job);
+    return job->disk.move(job->disk.self, m, keeps, at, data, bytes, err);
+}
+
+/* Done while the hosts make theirs. */
 static esp_status make_own_tags(struct checking *c, struct esp_err *err)
 {
-    const struct espi_copy_message *m = &c->job->message;
-    struct espi_tagger *tagger = espi_tagger_create(c->key);
-    char *block = espi_malloc(m->block_bytes);
-    esp_status status = tagger && block ? ESP_OK : espi_err_nomem(err);
-    for (uint32_t b = 0; !status && b < m->n_blocks; b++) {
-        size_t bytes;
-        if (!espi_set_has(c->set, b))
-            continue;
-        espi_copy_show_life(c->job);
-        uint64_t at = espi_block_at(m, b, &bytes);
-        status = c->job->disk.move(c->job->disk.self, m, 0, at, block, bytes, err);
-        if (!status && espi_tagger_tag(tagger, b, block, bytes,
-                                       c->tags + (size_t)b * ESPI_TAG_BYTES))
-            status = espi_err(err, ESP_EINTERNAL, "OpenSSL makes no tags");
-    }
-    espi_free(block);
-    espi_tagger_free(tagger);
-    return status;
+    const struct espi_copy_disk disk = {c->job, load_and_show_life};
+    return espi_runner_tags(&disk, &c->job->message, c->key, c->set, 0, c->tags, err);
 }
 
 /* Our tags of the blocks that the host says it has, one behind the other. */
 static const unsigned char *pick_tags(struct checking *c, const struct espi_copy_host *h,
                                       size_t *bytes)
 {
+    const unsigned char *own = c->tags;
     c->picked.used = 0;
-    for (uint32_t b = 0; b < c->job->message.n_blocks; b++)
+    for (uint32_t b = 0; b < c->job->message.n_blocks; b++) {
         if (espi_set_has(h->fresh, b))
-            espi_put_raw(&c->picked, c->tags + (size_t)b * ESPI_TAG_BYTES,
-                         ESPI_TAG_BYTES);
+            espi_put_raw(&c->picked, own, ESPI_TAG_BYTES);
+        if (espi_set_has(c->set, b))
+            own += ESPI_TAG_BYTES;
+    }
     *bytes = c->picked.used;
     return c->picked.at;
 }
@@ -88,13 +83,13 @@ static int is_digest_right(struct checking *c, const struct espi_copy_host *h)
 /* fresh becomes what is wrong, and has gets the rest. */
 static void take_right_ones(struct checking *c, struct espi_copy_host *h)
 {
-    size_t at = 0;
-    for (uint32_t b = 0; b < c->job->message.n_blocks; b++) {
+    size_t bytes, at = 0;
+    const unsigned char *own = pick_tags(c, h, &bytes);
+    for (uint32_t b = 0; !c->picked.failed && b < c->job->message.n_blocks; b++) {
         if (!espi_set_has(h->fresh, b))
             continue;
         if (h->tags && at + ESPI_TAG_BYTES <= h->tags_bytes &&
-            memcmp(h->tags + at, c->tags + (size_t)b * ESPI_TAG_BYTES, ESPI_TAG_BYTES) ==
-                0) {
+            memcmp(h->tags + at, own + at, ESPI_TAG_BYTES) == 0) {
             espi_set_add(h->has, b);
             espi_set_drop(h->fresh, b);
         }
