@@ -195,10 +195,12 @@ static esp_status send_data(struct espi_copy_job *job, struct esp_err *err)
 static int wait_for_stream(struct espi_copy_job *job)
 {
     struct pollfd fd = {.fd = job->stream, .events = POLLIN};
-    while (poll(&fd, 1, 0) == 0)
-        if (espi_copy_look(job))
-            return -1;
-    return 0;
+    int interrupted = 0;
+    job->awaits_stream = 1;
+    while (!interrupted && poll(&fd, 1, 0) == 0)
+        interrupted = espi_copy_look(job);
+    job->awaits_stream = 0;
+    return interrupted;
 }
 
 /* Fills the segment, unless the stream ends before. */

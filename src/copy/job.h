@@ -94,7 +94,7 @@ struct espi_copy_job {
     uint32_t *block; /* slice -> block */
     int *host_of_rank;
     struct espi_runner runner;
-    int root_is_going, root_failed;
+    int root_is_going, root_failed, awaits_stream;
     char *segment;
     size_t segment_bytes;
     double start_s, shown_s;

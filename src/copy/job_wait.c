@@ -187,7 +187,8 @@ static void forgive_own_pause(struct espi_copy_job *job)
 
 int espi_copy_look(struct espi_copy_job *job)
 {
-    struct pollfd *fd = ESPI_NEW(struct pollfd, 2 * job->n_hosts + 1);
+    nfds_t n = 0;
+    struct pollfd *fd = ESPI_NEW(struct pollfd, 2 * job->n_hosts + 2);
     int busy = 0;
     if (!fd)
         return -1;
@@ -199,13 +200,15 @@ int espi_copy_look(struct espi_copy_job *job)
     }
     for (int i = 0; i < job->n_hosts; i++) {
         struct espi_control *c = &job->host[i].control;
-        fd[2 * i] = (struct pollfd){.fd = c->in, .events = POLLIN};
-        fd[2 * i + 1] = (struct pollfd){.fd = espi_control_has_waiting(c) ? c->out : -1,
-                                        .events = POLLOUT};
+        fd[n++] = (struct pollfd){.fd = c->in, .events = POLLIN};
+        fd[n++] = (struct pollfd){.fd = espi_control_has_waiting(c) ? c->out : -1,
+                                  .events = POLLOUT};
     }
-    fd[2 * job->n_hosts] = (struct pollfd){
+    fd[n++] = (struct pollfd){
         .fd = job->root_is_going ? espi_tcp_fd(job->runner.tcp) : -1, .events = POLLIN};
-    poll(fd, (nfds_t)(2 * job->n_hosts + 1), busy ? 0 : NAP_MS);
+    fd[n++] =
+        (struct pollfd){.fd = job->awaits_stream ? job->stream : -1, .events = POLLIN};
+    poll(fd, n, busy ? 0 : NAP_MS);
     for (int i = 0; i < job->n_hosts; i++) {
         struct espi_copy_host *h = &job->host[i];
         if (fd[2 * i + 1].revents && espi_control_flush(&h->control))

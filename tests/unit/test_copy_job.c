@@ -2,6 +2,7 @@
  * they should be. Agents are this program again, and do what the names of their hosts
  * say. Linked with --wrap for the functions below. */
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -165,6 +168,71 @@ static void hosts_that_resume_have_time(void **state)
     assert_true(espi_copy_open_s(&job) > 10000);
 }
 
+/* ---- a stream ---- */
+
+static int stream_fd = -1, naps_too_many;
+
+int __wrap_poll(struct pollfd *fd, nfds_t n, int timeout_ms);
+int __real_poll(struct pollfd *fd, nfds_t n, int timeout_ms);
+
+/* Counts waits that took all their time though there was something of the stream. */
+int __wrap_poll(struct pollfd *fd, nfds_t n, int timeout_ms)
+{
+    struct pollfd stream = {.fd = stream_fd, .events = POLLIN};
+    int found = __real_poll(fd, n, timeout_ms);
+    naps_too_many +=
+        found == 0 && timeout_ms > 0 && stream_fd >= 0 && __real_poll(&stream, 1, 0) > 0;
+    return found;
+}
+
+/* Each piece comes when that before was taken. */
+static void write_pieces(int fd, int pieces)
+{
+    char piece[1000] = {1};
+    for (int i = 0; i < pieces; i++) {
+        int left = 1;
+        if (write(fd, piece, sizeof piece) != (ssize_t)sizeof piece)
+            _exit(1);
+        while (left > 0) {
+            usleep(1000);
+            if (ioctl(fd, FIONREAD, &left))
+                _exit(1);
+        }
+    }
+    _exit(0);
+}
+
+/* Whoever makes a stream is not made to wait for every pipe full of it. */
+static void streams_are_read_as_they_come(void **state)
+{
+    (void)state;
+    enum { PIECES = 12 };
+    const char *names[] = {"a", "b"};
+    struct copy c;
+    int ends[2], how = 1;
+    make_copy(&c, 2, names, NULL);
+    espi_source_done(&c.source);
+    assert_int_equal(espi_source_stream(&c.source, "file", NULL), ESP_OK);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t writer = fork();
+    if (writer == 0) {
+        close(ends[0]);
+        write_pieces(ends[1], PIECES);
+    }
+    close(ends[1]);
+    c.job.stream = stream_fd = ends[0];
+    assert_int_equal(run_copy(&c), ESP_OK);
+    stream_fd = -1;
+    assert_int_equal(waitpid(writer, &how, 0), writer);
+    assert_int_equal(how, 0);
+    for (int i = 0; i < 2; i++)
+        assert_true(has_file(&c, i));
+    assert_int_equal(c.job.data_bytes, 1000 * PIECES);
+    assert_true(naps_too_many < PIECES / 3);
+    close(ends[0]);
+    clear_copy(&c);
+}
+
 /* ---- a file that changes ---- */
 
 static const char *to_change; /* NULL: none */
@@ -304,6 +372,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_arrive),
         cmocka_unit_test(hosts_that_resume_have_time),
+        cmocka_unit_test(streams_are_read_as_they_come),
         cmocka_unit_test(files_that_change_reach_nobody),
         cmocka_unit_test(ports_that_cannot_be_are_refused),
         cmocka_unit_test(liars_throw_nobody_out),
