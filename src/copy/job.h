@@ -114,6 +114,9 @@ static inline int espi_copy_is_alive(const struct espi_copy_host *h)
 /* The host is out, unless it is so already. */
 void espi_copy_lose(struct espi_copy_job *job, struct espi_copy_host *h, const char *fmt,
                     ...) __attribute__((format(printf, 3, 4)));
+/* So is one whose launcher ends before an agent has said anything; how it ended says why.
+ */
+void espi_copy_lose_unstarted(struct espi_copy_job *job, struct espi_copy_host *h);
 int espi_copy_alive(const struct espi_copy_job *job);
 
 /* Starts the agents' launchers, and waits for their ends. */

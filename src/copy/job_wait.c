@@ -125,6 +125,14 @@ static void hear(struct espi_copy_job *job, struct espi_copy_host *h, int type,
         espi_copy_lose(job, h, "its agent said something that cannot be");
 }
 
+static void lose_gone(struct espi_copy_job *job, struct espi_copy_host *h)
+{
+    if (h->state == ESPI_COPY_STARTING)
+        espi_copy_lose_unstarted(job, h);
+    else
+        espi_copy_lose(job, h, "its agent is gone");
+}
+
 static void listen_to(struct espi_copy_job *job, struct espi_copy_host *h)
 {
     struct espi_wire_in body;
@@ -133,9 +141,11 @@ static void listen_to(struct espi_copy_job *job, struct espi_copy_host *h)
         hear(job, h, type, &body);
     if (!gone && more == 0)
         return;
-    espi_copy_lose(job, h,
-                   h->state == ESPI_COPY_STARTING ? "no agent could be started on it"
-                                                  : "its agent is gone");
+    if (more < 0)
+        espi_copy_lose(job, h,
+                       "what it says are no words of an agent: does a start-up file of "
+                       "its shell print something?");
+    lose_gone(job, h);
     espi_control_close(&h->control);
 }
 
@@ -145,7 +155,7 @@ void espi_copy_tell(struct espi_copy_job *job, struct espi_copy_host *h,
     h->awaited = awaited;
     h->heard_s = espi_now_s();
     if (espi_control_send(&h->control, type, body))
-        espi_copy_lose(job, h, "its agent is gone");
+        lose_gone(job, h);
     if (body)
         espi_wire_done(body);
 }
@@ -170,7 +180,7 @@ void espi_copy_show_life(struct espi_copy_job *job)
     for (int i = 0; i < job->n_hosts; i++)
         if (espi_copy_is_alive(&job->host[i]) &&
             espi_control_send(&job->host[i].control, ESPI_TO_ALIVE, NULL))
-            espi_copy_lose(job, &job->host[i], "its agent is gone");
+            lose_gone(job, &job->host[i]);
 }
 
 /* While we did not listen (stopped, or busy) nobody can have been heard. */
@@ -212,7 +222,7 @@ int espi_copy_look(struct espi_copy_job *job)
     for (int i = 0; i < job->n_hosts; i++) {
         struct espi_copy_host *h = &job->host[i];
         if (fd[2 * i + 1].revents && espi_control_flush(&h->control))
-            espi_copy_lose(job, h, "its agent is gone");
+            lose_gone(job, h);
         if (fd[2 * i].revents)
             listen_to(job, h);
     }

@@ -132,7 +132,13 @@ int __wrap_espi_tagger_tag(struct espi_tagger *t, uint64_t number, const void *d
 static int serve_agent(const char *host)
 {
     struct espi_agent_options options = {.below = NULL};
-    const char *port = strstr(host, "port");
+    const char *port = strstr(host, "port"), *status = strstr(host, "exits");
+    if (status)
+        return atoi(status + strlen("exits"));
+    if (strstr(host, "prints")) {
+        puts("Welcome!");
+        return 0;
+    }
     lies_about_tags = strstr(host, "liar") != NULL;
     if (port)
         say_hello((uint32_t)strtoul(port + strlen("port"), NULL, 10));
@@ -278,6 +284,32 @@ static void files_that_change_reach_nobody(void **state)
 
 /* ---- agents that lie ---- */
 
+/* Why no agent is there is told as well as can be known. */
+static void launchers_that_fail_say_why(void **state)
+{
+    (void)state;
+    const char *names[] = {"a", "exits127", "exits255", "prints"};
+    const char *why[] = {"", "no program espalier there", "exit status 255",
+                         "start-up file of its shell"};
+    const char *const nowhere[] = {"/no/such/launcher", NULL};
+    struct copy c;
+    for (int i = 0; i < 5; i++) { /* it must not hang on who is heard first */
+        make_copy(&c, 4, names, NULL);
+        assert_int_equal(run_copy(&c), ESP_OK);
+        assert_int_equal(c.host[0].state, ESPI_COPY_HAS_IT);
+        for (int k = 1; k < 4; k++) {
+            assert_int_equal(c.host[k].state, ESPI_COPY_OUT);
+            assert_non_null(strstr(c.host[k].why, why[k]));
+        }
+        clear_copy(&c);
+    }
+    make_copy(&c, 1, names, NULL);
+    c.job.options.rsh = nowhere;
+    assert_int_equal(run_copy(&c), ESP_EIO);
+    assert_non_null(strstr(c.err.text, "/no/such/launcher: No such file"));
+    clear_copy(&c);
+}
+
 /* No program is reached at such a port, nor at what the number becomes in 16 bits. */
 static void ports_that_cannot_be_are_refused(void **state)
 {
@@ -374,6 +406,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(hosts_that_resume_have_time),
         cmocka_unit_test(streams_are_read_as_they_come),
         cmocka_unit_test(files_that_change_reach_nobody),
+        cmocka_unit_test(launchers_that_fail_say_why),
         cmocka_unit_test(ports_that_cannot_be_are_refused),
         cmocka_unit_test(liars_throw_nobody_out),
         cmocka_unit_test(nothing_is_sent_without_keys),

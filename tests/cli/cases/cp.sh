@@ -55,3 +55,7 @@ espalier cp file --to p1,p2:/tmp -p net.json --root p0 --plan-only
 espalier cp file --to p1:/tmp --plan net.json --root p0 --plan-only
 
 espalier cp file --to a,b:/tmp --rsh ''
+
+espalier cp file --to a,b:/tmp --rsh ./no-such-launcher
+
+espalier cp file --to a,b:/tmp --rsh false
