@@ -205,13 +205,15 @@ static void on_run(struct agent *a, struct espi_wire_in *r)
 static void end_run(struct agent *a, int whole)
 {
     struct espi_wire_out w = {0};
-    int broken = espi_tcp_broken(a->runner.tcp);
+    const char *why = "";
+    int broken = espi_tcp_broken(a->runner.tcp, &why);
     a->is_going = 0;
     a->has_told = 1;
     a->was_whole = whole;
     espi_put_32(&w, a->runner.part.run);
     espi_put_8(&w, whole != 0);
     espi_put_32(&w, broken < 0 ? UINT32_MAX : a->runner.part.peer[broken].number);
+    espi_put_text(&w, broken < 0 ? "" : why);
     espi_put_block(&w, a->runner.landed, espi_set_bytes(a->runner.part.n_slices));
     say(a, ESPI_FROM_DONE, &w);
 }

@@ -40,7 +40,9 @@ struct espi_copy_host {
     int is_aside;               /* it has them all, and no way leads to it any more */
     uint32_t n_landed;
     int was_whole, saw_trouble, blames, blamed_run;
-    uint32_t broken;
+    uint32_t broken; /* stream; UINT32_MAX: none */
+    char broken_why[ESPI_TCP_WHY];
+    char blame[ESP_ERR_TEXT_MAX]; /* the last, of what did not reach it */
     uint32_t *stuck;
     int n_stuck;
     unsigned char digest[ESPI_DIGEST_BYTES];
@@ -166,6 +168,6 @@ void espi_copy_blame_wrong(struct espi_copy_job *job);
 int espi_copy_blame_stuck(struct espi_copy_job *job);
 /* For connections that broke, that of the root (UINT32_MAX: none) and those that hosts
  * told of before they were stopped. */
-void espi_copy_blame_broken(struct espi_copy_job *job, uint32_t own);
+void espi_copy_blame_broken(struct espi_copy_job *job, uint32_t own, const char *why);
 
 #endif

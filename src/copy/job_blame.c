@@ -1,5 +1,6 @@
 /* What did not go as it should: links that are not used any more, and hosts that are left
  * out. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -45,6 +46,7 @@ void espi_copy_blame(struct espi_copy_job *job, int from, int to, int lies,
     if (!h || !espi_copy_is_alive(h))
         return;
     count_blame(job, h);
+    snprintf(h->blame, sizeof h->blame, "%s", what);
     if (h->blames > 2 || (!sender && lies)) {
         espi_copy_lose(job, h, "%s", what);
         return;
@@ -116,23 +118,27 @@ int espi_copy_blame_stuck(struct espi_copy_job *job)
 /* ---- connections that break ---- */
 
 /* Whose connection broke while both ends are there is not trusted with it again. */
-static void blame_stream(struct espi_copy_job *job, uint32_t stream)
+static void blame_stream(struct espi_copy_job *job, uint32_t stream, const char *who,
+                         const char *why)
 {
+    char what[ESP_ERR_TEXT_MAX];
     if (stream >= (uint32_t)job->prog.n_streams)
         return;
     const struct espi_stream *s = &job->prog.streams[stream];
     const struct espi_copy_host *from = espi_copy_host_at(job, s->from);
-    if (!from || espi_copy_is_alive(from))
-        espi_copy_blame(job, s->from, s->to, 0, "its connections break");
+    if (from && !espi_copy_is_alive(from))
+        return;
+    snprintf(what, sizeof what, "%s says: %s", who, why);
+    espi_copy_blame(job, s->from, s->to, 0, what);
 }
 
-void espi_copy_blame_broken(struct espi_copy_job *job, uint32_t own)
+void espi_copy_blame_broken(struct espi_copy_job *job, uint32_t own, const char *why)
 {
-    blame_stream(job, own);
+    blame_stream(job, own, job->options.root, why);
     for (int r = 0; r < job->prog.n_ranks; r++) {
         const struct espi_copy_host *h = espi_copy_host_at(job, r);
         if (h && espi_copy_is_alive(h) && h->saw_trouble)
-            blame_stream(job, h->broken);
+            blame_stream(job, h->broken, h->name, h->broken_why);
     }
 }
 

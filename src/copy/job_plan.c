@@ -82,7 +82,8 @@ static esp_status drop_unreachable(struct espi_copy_job *job, int *lost,
         if (has_all(job, h))
             h->is_aside = 1;
         else
-            espi_copy_lose(job, h, "no way to it is left");
+            espi_copy_lose(job, h, "no way to it is left%s%s", h->blame[0] ? ": " : "",
+                           h->blame);
         *lost = 1;
     }
     espi_free(reached);

@@ -209,9 +209,9 @@ static void find_witnesses(struct espi_copy_job *job)
         job->host[i].saw_trouble = !job->host[i].awaited && !job->host[i].was_whole;
 }
 
-static uint32_t root_broke(const struct espi_copy_job *job)
+static uint32_t root_broke(const struct espi_copy_job *job, const char **why)
 {
-    int broken = job->root_failed ? espi_tcp_broken(job->runner.tcp) : -1;
+    int broken = job->root_failed ? espi_tcp_broken(job->runner.tcp, why) : -1;
     return broken < 0 ? UINT32_MAX : job->runner.part.peer[broken].number;
 }
 
@@ -237,14 +237,15 @@ static esp_status run_program(struct espi_copy_job *job, struct esp_err *err)
             return espi_err(err, ESP_EIO, "interrupted");
         show_progress(job);
     }
-    uint32_t broken = root_broke(job);
+    const char *why = "";
+    uint32_t broken = root_broke(job, &why);
     job->root_is_going = 0;
     find_witnesses(job);
     tell_runners(job, ESPI_TO_STOP, ESPI_FROM_STOPPED);
     status = espi_copy_await(job, job->options.patience_s, err);
     if (!status && job->runner.err.status)
         return espi_err(err, job->runner.err.status, "%s", job->runner.err.text);
-    espi_copy_blame_broken(job, broken);
+    espi_copy_blame_broken(job, broken, why);
     return status;
 }
 

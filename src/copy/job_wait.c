@@ -51,6 +51,7 @@ static void on_done(const struct espi_copy_job *job, struct espi_copy_host *h,
     uint32_t run = espi_take_32(r), n = (uint32_t)job->prog.n_slices;
     h->was_whole = (int)espi_take_8(r);
     h->broken = espi_take_32(r);
+    espi_take_text(r, h->broken_why, sizeof h->broken_why);
     const unsigned char *landed = espi_take_block(r, &bytes);
     if (r->bad || run != (uint32_t)job->runs || bytes != espi_set_bytes(n)) {
         r->bad = 1;

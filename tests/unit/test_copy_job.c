@@ -310,6 +310,26 @@ static void launchers_that_fail_say_why(void **state)
     clear_copy(&c);
 }
 
+/* Addresses at which nobody is, or that cannot be looked up, are named, with who tried.
+ */
+static void ways_that_lead_nowhere_are_named(void **state)
+{
+    (void)state;
+    const char *names[] = {"a", "b"};
+    const char *addresses[] = {"no-such-host.invalid", "127.0.0.1:x"};
+    for (int i = 0; i < 2; i++) {
+        struct copy c;
+        make_copy(&c, 2, names, NULL);
+        c.host[1].address = addresses[i];
+        assert_int_equal(run_copy(&c), ESP_OK);
+        assert_int_equal(c.host[0].state, ESPI_COPY_HAS_IT);
+        assert_int_equal(c.host[1].state, ESPI_COPY_OUT);
+        assert_non_null(strstr(c.host[1].why, "says: no connection to"));
+        assert_non_null(strstr(c.host[1].why, addresses[i]));
+        clear_copy(&c);
+    }
+}
+
 /* No program is reached at such a port, nor at what the number becomes in 16 bits. */
 static void ports_that_cannot_be_are_refused(void **state)
 {
@@ -407,6 +427,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(streams_are_read_as_they_come),
         cmocka_unit_test(files_that_change_reach_nobody),
         cmocka_unit_test(launchers_that_fail_say_why),
+        cmocka_unit_test(ways_that_lead_nowhere_are_named),
         cmocka_unit_test(ports_that_cannot_be_are_refused),
         cmocka_unit_test(liars_throw_nobody_out),
         cmocka_unit_test(nothing_is_sent_without_keys),
