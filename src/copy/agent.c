@@ -33,7 +33,7 @@ struct agent {
     int is_going; /* the run has begun */
     int has_told; /* how it ended */
     int was_whole;
-    int encrypted, resume, is_relay, is_over, keeps_parts, failed;
+    int encrypted, resume, is_relay, is_open, is_over, keeps_parts, failed;
     char *list; /* the manifest as it travels */
     size_t list_bytes, list_room;
     int spool;                        /* of relays: a file without a name; -1 */
@@ -205,13 +205,15 @@ static void on_run(struct agent *a, struct espi_wire_in *r)
 static void end_run(struct agent *a, int whole)
 {
     struct espi_wire_out w = {0};
-    int broken = espi_tcp_broken(a->runner.tcp);
+    const char *why = "";
+    int broken = espi_tcp_broken(a->runner.tcp, &why);
     a->is_going = 0;
     a->has_told = 1;
     a->was_whole = whole;
     espi_put_32(&w, a->runner.part.run);
     espi_put_8(&w, whole != 0);
     espi_put_32(&w, broken < 0 ? UINT32_MAX : a->runner.part.peer[broken].number);
+    espi_put_text(&w, broken < 0 ? "" : why);
     espi_put_block(&w, a->runner.landed, espi_set_bytes(a->runner.part.n_slices));
     say(a, ESPI_FROM_DONE, &w);
 }
@@ -256,6 +258,7 @@ static void on_check(struct agent *a, struct espi_wire_in *r)
 {
     unsigned char key[ESPI_SECRET_BYTES], digest[ESPI_DIGEST_BYTES];
     struct espi_wire_out w = {0};
+    struct esp_err err;
     size_t bytes;
     espi_message_take(r, &a->checked);
     const unsigned char *given = espi_take_raw(r, sizeof key);
@@ -272,14 +275,16 @@ static void on_check(struct agent *a, struct espi_wire_in *r)
     a->n_tags = set ? espi_set_count(set, a->checked.n_blocks) : 0;
     a->tags = espi_malloc((size_t)a->n_tags * ESPI_TAG_BYTES + 1);
     struct espi_copy_disk disk = {a, move_and_show_life};
-    int failed =
-        !set || !a->tags || espi_runner_tags(&disk, &a->checked, key, set, a->tags);
-    if (!failed) {
+    esp_status status =
+        set && a->tags ? espi_runner_tags(&disk, &a->checked, key, set, 1, a->tags, &err)
+                       : espi_err_nomem(&err);
+    if (!status) {
         a->n_tags = espi_set_count(set, a->checked.n_blocks);
-        failed = espi_secure_digest(a->tags, (size_t)a->n_tags * ESPI_TAG_BYTES, digest);
+        if (espi_secure_digest(a->tags, (size_t)a->n_tags * ESPI_TAG_BYTES, digest))
+            status = espi_err(&err, ESP_EINTERNAL, "OpenSSL makes no digests");
     }
-    if (failed) {
-        refuse_order(a, "a check that is too large for its memory");
+    if (status) {
+        give_up(a, &err);
     } else {
         espi_put_raw(&w, digest, sizeof digest);
         espi_put_block(&w, set, bytes);
@@ -287,6 +292,9 @@ static void on_check(struct agent *a, struct espi_wire_in *r)
     }
     espi_free(set);
 }
+
+_Static_assert((uint64_t)ESPI_COPY_BLOCKS_MAX *ESPI_TAG_BYTES + 4 <= ESPI_CONTROL_MAX,
+               "the tags of all blocks are one message");
 
 static void on_tags(struct agent *a)
 {
@@ -301,10 +309,11 @@ static void on_open(struct agent *a, struct espi_wire_in *r)
     struct espi_wire_out w = {0};
     size_t bytes;
     const void *list = espi_take_block(r, &bytes);
-    if (!espi_wire_is_whole(r) || a->store.folder < 0 || a->store.m) {
+    if (!espi_wire_is_whole(r) || a->store.folder < 0 || a->is_open) {
         refuse_order(a, "a list of files out of turn");
         return;
     }
+    a->is_open = 1;
     if (bytes == 0) {
         list = a->list;
         bytes = a->list_bytes;
@@ -376,13 +385,13 @@ static void listen_to_control(struct agent *a)
 {
     struct espi_wire_in body;
     int type, more, gone = espi_control_read(&a->control);
-    a->heard_s = espi_now_s();
     while (!a->is_over && (more = espi_control_next(&a->control, &type, &body)) != 0) {
         if (more < 0)
             refuse_order(a, "what is no message");
         else
             obey_order(a, type, &body);
     }
+    a->heard_s = espi_now_s(); /* an order may take longer than any silence */
     a->is_over |= gone != 0;
 }
 

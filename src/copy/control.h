@@ -23,7 +23,8 @@ enum espi_control_type {
     ESPI_FROM_HELLO = 64, /* 32 version, port */
     ESPI_FROM_READY,      /* 32 run */
     ESPI_FROM_PROGRESS,   /* 32 run, blocks; 32 n, then n times 32 stuck stream */
-    ESPI_FROM_DONE,       /* 32 run; 8 whole; 32 broken stream; block set: its slices */
+    ESPI_FROM_DONE,       /* 32 run; 8 whole; 32 broken stream; text why; block set: its
+                             slices */
     ESPI_FROM_STOPPED,    /* 32 run */
     ESPI_FROM_CHECKED,    /* raw digest; block set: blocks that could be read */
     ESPI_FROM_TAG_LIST,   /* raw tags of the blocks in that set */
@@ -34,9 +35,10 @@ enum espi_control_type {
 };
 
 enum {
-    ESPI_COPY_VERSION = 2, /* code */
-    /* limit: a message is no longer; manifests of some million files fit. */
-    ESPI_CONTROL_MAX = 256 << 20,
+    ESPI_COPY_VERSION = 3, /* code */
+    /* limit: a message is no longer; manifests of some million files fit, and the tags of
+     * as many blocks as there may be, with their length. */
+    ESPI_CONTROL_MAX = (256 << 20) + 64,
 };
 
 struct espi_control {

@@ -48,9 +48,21 @@ static uint32_t choose_block(const struct espi_copy_job *job, uint64_t size)
     return (uint32_t)bytes;
 }
 
+static void forget_message(const struct espi_copy_job *job)
+{
+    for (int i = 0; i < job->n_hosts; i++) {
+        struct espi_copy_host *h = &job->host[i];
+        espi_free(h->has);
+        espi_free(h->fresh);
+        h->has = h->fresh = NULL;
+        h->is_aside = 0;
+    }
+}
+
 static esp_status begin_message(struct espi_copy_job *job, int kind, uint64_t base,
                                 uint64_t size, struct esp_err *err)
 {
+    forget_message(job);
     esp_status status = espi_copy_plan(job, (double)size, err);
     if (status)
         return status;
@@ -64,8 +76,6 @@ static esp_status begin_message(struct espi_copy_job *job, int kind, uint64_t ba
     size_t bytes = espi_set_bytes(job->message.n_blocks);
     for (int i = 0; i < job->n_hosts; i++) {
         struct espi_copy_host *h = &job->host[i];
-        espi_free(h->has);
-        espi_free(h->fresh);
         h->has = espi_calloc(1, bytes);
         h->fresh = espi_calloc(1, bytes);
         if (!h->has || !h->fresh)
@@ -148,7 +158,7 @@ static esp_status send_list(struct espi_copy_job *job, struct esp_err *err)
         espi_put_block(&w, list->at, all ? list->used : 0);
         espi_copy_tell(job, &job->host[i], ESPI_TO_OPEN, &w, ESPI_FROM_OPENED);
     }
-    return status ? status : espi_copy_await(job, espi_copy_disk_s(job, 0), err);
+    return status ? status : espi_copy_await(job, espi_copy_open_s(job), err);
 }
 
 /* What an earlier copy left is fresh: it is to be proven. */
@@ -172,21 +182,25 @@ static esp_status send_data(struct espi_copy_job *job, struct esp_err *err)
     uint64_t bytes = job->source->m.data_bytes;
     job->data_bytes = bytes;
     if (bytes == 0)
-        return ESP_OK;
+        return espi_source_check(job->source, err);
     esp_status status = begin_message(job, ESPI_MESSAGE_DATA, 0, bytes, err);
     if (!status && job->options.resume)
         status = find_earlier(job, err);
-    return status ? status : deliver(job, err);
+    if (!status)
+        status = deliver(job, err);
+    return status ? status : espi_source_check(job->source, err);
 }
 
 /* Hosts are listened to while nothing comes. -1: interrupted. */
 static int wait_for_stream(struct espi_copy_job *job)
 {
     struct pollfd fd = {.fd = job->stream, .events = POLLIN};
-    while (poll(&fd, 1, 0) == 0)
-        if (espi_copy_look(job))
-            return -1;
-    return 0;
+    int interrupted = 0;
+    job->awaits_stream = 1;
+    while (!interrupted && poll(&fd, 1, 0) == 0)
+        interrupted = espi_copy_look(job);
+    job->awaits_stream = 0;
+    return interrupted;
 }
 
 /* Fills the segment, unless the stream ends before. */

@@ -37,9 +37,12 @@ struct espi_copy_host {
     int awaited; /* a message; 0: none */
     double heard_s;
     unsigned char *has, *fresh; /* blocks: proven, and to be proven */
+    int is_aside;               /* it has them all, and no way leads to it any more */
     uint32_t n_landed;
     int was_whole, saw_trouble, blames, blamed_run;
-    uint32_t broken;
+    uint32_t broken; /* stream; UINT32_MAX: none */
+    char broken_why[ESPI_TCP_WHY];
+    char blame[ESP_ERR_TEXT_MAX]; /* the last, of what did not reach it */
     uint32_t *stuck;
     int n_stuck;
     unsigned char digest[ESPI_DIGEST_BYTES];
@@ -93,7 +96,7 @@ struct espi_copy_job {
     uint32_t *block; /* slice -> block */
     int *host_of_rank;
     struct espi_runner runner;
-    int root_is_going, root_failed;
+    int root_is_going, root_failed, awaits_stream;
     char *segment;
     size_t segment_bytes;
     double start_s, shown_s;
@@ -113,6 +116,9 @@ static inline int espi_copy_is_alive(const struct espi_copy_host *h)
 /* The host is out, unless it is so already. */
 void espi_copy_lose(struct espi_copy_job *job, struct espi_copy_host *h, const char *fmt,
                     ...) __attribute__((format(printf, 3, 4)));
+/* So is one whose launcher ends before an agent has said anything; how it ended says why.
+ */
+void espi_copy_lose_unstarted(struct espi_copy_job *job, struct espi_copy_host *h);
 int espi_copy_alive(const struct espi_copy_job *job);
 
 /* Starts the agents' launchers, and waits for their ends. */
@@ -130,6 +136,9 @@ void espi_copy_show_life(struct espi_copy_job *job);
 int espi_copy_look(struct espi_copy_job *job);
 /* How long hosts may work at so many bytes on their disks. */
 double espi_copy_disk_s(const struct espi_copy_job *job, uint64_t bytes);
+/* How long they may make ready for the list of files: when it is resumed, they go through
+ * all bytes that they have. */
+double espi_copy_open_s(const struct espi_copy_job *job);
 /* Waits until nobody is awaited any longer; who takes longer is out. */
 esp_status espi_copy_await(struct espi_copy_job *job, double limit_s,
                            struct esp_err *err);
@@ -138,7 +147,8 @@ esp_status espi_copy_await(struct espi_copy_job *job, double limit_s,
 struct espi_copy_host *espi_copy_find(const struct espi_copy_job *job, const char *name);
 /* The plan of before is not used again. */
 void espi_copy_drop_plan(struct espi_copy_job *job);
-/* A plan for the message to all hosts that are left, or that of before. */
+/* A plan for the message to all hosts that are left, or that of before; none where nobody
+ * is left to whom a way leads. */
 esp_status espi_copy_plan(struct espi_copy_job *job, double bytes, struct esp_err *err);
 /* Sends blocks of the message as the set says, once; what landed is in fresh. */
 esp_status espi_copy_send_blocks(struct espi_copy_job *job, const unsigned char *set,
@@ -152,10 +162,12 @@ struct espi_copy_host *espi_copy_host_at(const struct espi_copy_job *job, int ra
  * several runs, or for what the root sent it, is out. */
 void espi_copy_blame(struct espi_copy_job *job, int from, int to, int lies,
                      const char *what);
+/* For blocks of the last run that hosts have and that are wrong (fresh). */
+void espi_copy_blame_wrong(struct espi_copy_job *job);
 /* For streams of which nothing arrives any longer. 1: somebody is blamed. */
 int espi_copy_blame_stuck(struct espi_copy_job *job);
 /* For connections that broke, that of the root (UINT32_MAX: none) and those that hosts
  * told of before they were stopped. */
-void espi_copy_blame_broken(struct espi_copy_job *job, uint32_t own);
+void espi_copy_blame_broken(struct espi_copy_job *job, uint32_t own, const char *why);
 
 #endif

@@ -1,5 +1,6 @@
 /* What did not go as it should: links that are not used any more, and hosts that are left
  * out. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -45,6 +46,7 @@ void espi_copy_blame(struct espi_copy_job *job, int from, int to, int lies,
     if (!h || !espi_copy_is_alive(h))
         return;
     count_blame(job, h);
+    snprintf(h->blame, sizeof h->blame, "%s", what);
     if (h->blames > 2 || (!sender && lies)) {
         espi_copy_lose(job, h, "%s", what);
         return;
@@ -116,22 +118,71 @@ int espi_copy_blame_stuck(struct espi_copy_job *job)
 /* ---- connections that break ---- */
 
 /* Whose connection broke while both ends are there is not trusted with it again. */
-static void blame_stream(struct espi_copy_job *job, uint32_t stream)
+static void blame_stream(struct espi_copy_job *job, uint32_t stream, const char *who,
+                         const char *why)
 {
+    char what[ESP_ERR_TEXT_MAX];
     if (stream >= (uint32_t)job->prog.n_streams)
         return;
     const struct espi_stream *s = &job->prog.streams[stream];
     const struct espi_copy_host *from = espi_copy_host_at(job, s->from);
-    if (!from || espi_copy_is_alive(from))
-        espi_copy_blame(job, s->from, s->to, 0, "its connections break");
+    if (from && !espi_copy_is_alive(from))
+        return;
+    snprintf(what, sizeof what, "%s says: %s", who, why);
+    espi_copy_blame(job, s->from, s->to, 0, what);
 }
 
-void espi_copy_blame_broken(struct espi_copy_job *job, uint32_t own)
+void espi_copy_blame_broken(struct espi_copy_job *job, uint32_t own, const char *why)
 {
-    blame_stream(job, own);
+    blame_stream(job, own, job->options.root, why);
     for (int r = 0; r < job->prog.n_ranks; r++) {
         const struct espi_copy_host *h = espi_copy_host_at(job, r);
         if (h && espi_copy_is_alive(h) && h->saw_trouble)
-            blame_stream(job, h->broken);
+            blame_stream(job, h->broken, h->name, h->broken_why);
+    }
+}
+
+/* ---- blocks that are wrong ---- */
+
+/* The rank that sent the block to this one in the last run; -1. */
+static int sender_of(const struct espi_copy_job *job, int rank, uint32_t block)
+{
+    const struct espi_program *prog = &job->prog;
+    for (int64_t slice = 0; slice < prog->n_slices; slice++) {
+        if (job->block[slice] != block)
+            continue;
+        int tree = prog->slot_tree[slice % prog->slots];
+        for (int s = 0; s < prog->n_streams; s++)
+            if (prog->streams[s].to == rank && prog->streams[s].tree == tree)
+                return prog->streams[s].from;
+    }
+    return -1;
+}
+
+/* Between a host that has it wrong and the one before it that has it right somebody
+ * changed it: one of the two. Hosts that only pass on prove nothing, and may be wronged
+ * by who says that it got something else, as any other. */
+static void blame_for_block(struct espi_copy_job *job, int rank, uint32_t block)
+{
+    int from = sender_of(job, rank, block);
+    int i = from < 0 ? -1 : job->host_of_rank[from];
+    if (from < 0)
+        return;
+    const struct espi_copy_host *sender = i < 0 ? NULL : &job->host[i];
+    if (!sender || sender->is_relay || espi_set_has(sender->has, block))
+        espi_copy_blame(job, from, rank, 1, "what came to it was not what was sent");
+}
+
+void espi_copy_blame_wrong(struct espi_copy_job *job)
+{
+    for (int r = 0; r < job->prog.n_ranks; r++) {
+        int i = job->host_of_rank[r];
+        if (i < 0 || !espi_copy_is_alive(&job->host[i]) || job->host[i].is_relay)
+            continue;
+        for (uint32_t b = 0; b < job->message.n_blocks; b++)
+            if (espi_set_has(job->host[i].fresh, b)) {
+                blame_for_block(job, r, b);
+                break;
+            }
     }
 }

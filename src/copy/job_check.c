@@ -11,7 +11,7 @@ struct checking {
     struct espi_copy_job *job;
     unsigned char key[ESPI_SECRET_BYTES];
     unsigned char *set;  /* blocks of ours that somebody is to prove */
-    unsigned char *tags; /* by block */
+    unsigned char *tags; /* of these, one behind the other */
     struct espi_wire_out picked;
 };
 
@@ -39,39 +39,34 @@ static void ask_for_digests(struct checking *c)
     }
 }
 
-/* Our own tags, by block; a block of ours that cannot be read is an error. Done while
- * the hosts make theirs. */
+static esp_status load_and_show_life(void *self, const struct espi_copy_message *m,
+                                     int keeps, uint64_t at, void *data, size_t bytes,
+                                     struct esp_err *err)
+{
+    struct espi_copy_job *job = self;
+    espi_copy_show_life(job);
+    return job->disk.move(job->disk.self, m, keeps, at, data, bytes, err);
+}
+
+/* Done while the hosts make theirs. */
 static esp_status make_own_tags(struct checking *c, struct esp_err *err)
 {
-    const struct espi_copy_message *m = &c->job->message;
-    struct espi_tagger *tagger = espi_tagger_create(c->key);
-    char *block = espi_malloc(m->block_bytes);
-    esp_status status = tagger && block ? ESP_OK : espi_err_nomem(err);
-    for (uint32_t b = 0; !status && b < m->n_blocks; b++) {
-        size_t bytes;
-        if (!espi_set_has(c->set, b))
-            continue;
-        espi_copy_show_life(c->job);
-        uint64_t at = espi_block_at(m, b, &bytes);
-        status = c->job->disk.move(c->job->disk.self, m, 0, at, block, bytes, err);
-        if (!status && espi_tagger_tag(tagger, b, block, bytes,
-                                       c->tags + (size_t)b * ESPI_TAG_BYTES))
-            status = espi_err(err, ESP_EINTERNAL, "OpenSSL makes no tags");
-    }
-    espi_free(block);
-    espi_tagger_free(tagger);
-    return status;
+    const struct espi_copy_disk disk = {c->job, load_and_show_life};
+    return espi_runner_tags(&disk, &c->job->message, c->key, c->set, 0, c->tags, err);
 }
 
 /* Our tags of the blocks that the host says it has, one behind the other. */
 static const unsigned char *pick_tags(struct checking *c, const struct espi_copy_host *h,
                                       size_t *bytes)
 {
+    const unsigned char *own = c->tags;
     c->picked.used = 0;
-    for (uint32_t b = 0; b < c->job->message.n_blocks; b++)
+    for (uint32_t b = 0; b < c->job->message.n_blocks; b++) {
         if (espi_set_has(h->fresh, b))
-            espi_put_raw(&c->picked, c->tags + (size_t)b * ESPI_TAG_BYTES,
-                         ESPI_TAG_BYTES);
+            espi_put_raw(&c->picked, own, ESPI_TAG_BYTES);
+        if (espi_set_has(c->set, b))
+            own += ESPI_TAG_BYTES;
+    }
     *bytes = c->picked.used;
     return c->picked.at;
 }
@@ -88,61 +83,17 @@ static int is_digest_right(struct checking *c, const struct espi_copy_host *h)
 /* fresh becomes what is wrong, and has gets the rest. */
 static void take_right_ones(struct checking *c, struct espi_copy_host *h)
 {
-    size_t at = 0;
-    for (uint32_t b = 0; b < c->job->message.n_blocks; b++) {
+    size_t bytes, at = 0;
+    const unsigned char *own = pick_tags(c, h, &bytes);
+    for (uint32_t b = 0; !c->picked.failed && b < c->job->message.n_blocks; b++) {
         if (!espi_set_has(h->fresh, b))
             continue;
         if (h->tags && at + ESPI_TAG_BYTES <= h->tags_bytes &&
-            memcmp(h->tags + at, c->tags + (size_t)b * ESPI_TAG_BYTES, ESPI_TAG_BYTES) ==
-                0) {
+            memcmp(h->tags + at, own + at, ESPI_TAG_BYTES) == 0) {
             espi_set_add(h->has, b);
             espi_set_drop(h->fresh, b);
         }
         at += ESPI_TAG_BYTES;
-    }
-}
-
-/* The rank that sent the block to this one in the last run; -1. */
-static int sender_of(const struct espi_copy_job *job, int rank, uint32_t block)
-{
-    const struct espi_program *prog = &job->prog;
-    for (int64_t slice = 0; slice < prog->n_slices; slice++) {
-        if (job->block[slice] != block)
-            continue;
-        int tree = prog->slot_tree[slice % prog->slots];
-        for (int s = 0; s < prog->n_streams; s++)
-            if (prog->streams[s].to == rank && prog->streams[s].tree == tree)
-                return prog->streams[s].from;
-    }
-    return -1;
-}
-
-/* Between a host that has it wrong and the one before it that has it right somebody
- * changed it: one of the two. */
-static void blame_for_block(struct espi_copy_job *job, int rank, uint32_t block)
-{
-    int from = sender_of(job, rank, block);
-    int i = from < 0 ? -1 : job->host_of_rank[from];
-    if (from < 0)
-        return;
-    struct espi_copy_host *sender = i < 0 ? NULL : &job->host[i];
-    if (sender && sender->is_relay && espi_copy_is_alive(sender))
-        espi_copy_lose(job, sender, "what it passed on was not what was sent");
-    else if (!sender || espi_set_has(sender->has, block))
-        espi_copy_blame(job, from, rank, 1, "what came to it was not what was sent");
-}
-
-static void blame_for_wrong(struct espi_copy_job *job)
-{
-    for (int r = 0; r < job->prog.n_ranks; r++) {
-        int i = job->host_of_rank[r];
-        if (i < 0 || !espi_copy_is_alive(&job->host[i]) || job->host[i].is_relay)
-            continue;
-        for (uint32_t b = 0; b < job->message.n_blocks; b++)
-            if (espi_set_has(job->host[i].fresh, b)) {
-                blame_for_block(job, r, b);
-                break;
-            }
     }
 }
 
@@ -189,7 +140,7 @@ esp_status espi_copy_check(struct espi_copy_job *job, struct esp_err *err)
     if (!status)
         status = compare_all(&c, limit_s, err);
     if (!status && job->prog.n_ranks > 0)
-        blame_for_wrong(job);
+        espi_copy_blame_wrong(job);
     for (int i = 0; !status && i < job->n_hosts; i++)
         memset(job->host[i].fresh, 0, bytes);
     espi_free(c.set);

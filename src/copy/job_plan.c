@@ -23,6 +23,11 @@ void espi_copy_drop_plan(struct espi_copy_job *job)
     job->plan = NULL;
 }
 
+static int takes_part(const struct espi_copy_host *h)
+{
+    return espi_copy_is_alive(h) && !h->is_aside;
+}
+
 static esp_status make_network(struct espi_copy_job *job, struct esp_err *err)
 {
     const struct esp_platform *p = job->options.p;
@@ -32,7 +37,7 @@ static esp_status make_network(struct espi_copy_job *job, struct esp_err *err)
     for (int v = 0; v < esp_platform_node_count(p); v++) {
         const struct espi_copy_host *h =
             espi_copy_find(job, esp_platform_node_name(p, v));
-        keeps[v] = h ? espi_copy_is_alive(h)
+        keeps[v] = h ? takes_part(h)
                      : strcmp(esp_platform_node_name(p, v), job->options.root) == 0;
     }
     esp_platform_free(job->network);
@@ -43,7 +48,21 @@ static esp_status make_network(struct espi_copy_job *job, struct esp_err *err)
     return status;
 }
 
-/* Those to whom no way is left are out. *lost: some are. */
+static int count_targets(const struct espi_copy_job *job)
+{
+    int n = 0;
+    for (int i = 0; i < job->n_hosts; i++)
+        n += takes_part(&job->host[i]) && !job->host[i].is_relay;
+    return n;
+}
+
+static int has_all(const struct espi_copy_job *job, const struct espi_copy_host *h)
+{
+    uint32_t n = job->message.n_blocks;
+    return h->has && espi_set_count(h->has, n) == n;
+}
+
+/* Those to whom no way is left are out, but for who has it all. *lost: some are. */
 static esp_status drop_unreachable(struct espi_copy_job *job, int *lost,
                                    struct esp_err *err)
 {
@@ -58,10 +77,14 @@ static esp_status drop_unreachable(struct espi_copy_job *job, int *lost,
         struct espi_copy_host *h =
             reached[v] ? NULL
                        : espi_copy_find(job, esp_platform_node_name(job->network, v));
-        if (h && espi_copy_is_alive(h)) {
-            espi_copy_lose(job, h, "no way to it is left");
-            *lost = 1;
-        }
+        if (!h || !espi_copy_is_alive(h))
+            continue;
+        if (has_all(job, h))
+            h->is_aside = 1;
+        else
+            espi_copy_lose(job, h, "no way to it is left%s%s", h->blame[0] ? ": " : "",
+                           h->blame);
+        *lost = 1;
     }
     espi_free(reached);
     return ESP_OK;
@@ -75,7 +98,7 @@ static esp_status ask_for_plan(struct espi_copy_job *job, double bytes,
     if (!targets)
         return espi_err_nomem(err);
     for (int i = 0; i < job->n_hosts; i++)
-        if (espi_copy_is_alive(&job->host[i]) && !job->host[i].is_relay)
+        if (takes_part(&job->host[i]) && !job->host[i].is_relay)
             targets[n++] = esp_platform_find_node(job->network, job->host[i].name);
     esp_request_init(&request, esp_platform_find_node(job->network, job->options.root));
     request.op =
@@ -125,7 +148,7 @@ static int all_are_there(const struct espi_copy_job *job)
 {
     int there = job->n_bans == 0;
     for (int i = 0; i < job->n_hosts; i++)
-        there &= espi_copy_is_alive(&job->host[i]);
+        there &= takes_part(&job->host[i]);
     return there;
 }
 
@@ -134,8 +157,8 @@ static int plan_is_current(const struct espi_copy_job *job)
 {
     int n = 1;
     for (int i = 0; i < job->n_hosts; i++) {
-        n += espi_copy_is_alive(&job->host[i]);
-        if (espi_copy_is_alive(&job->host[i]) &&
+        n += takes_part(&job->host[i]);
+        if (takes_part(&job->host[i]) &&
             esp_platform_find_node(job->network, job->host[i].name) < 0)
             return 0;
     }
@@ -155,7 +178,7 @@ esp_status espi_copy_plan(struct espi_copy_job *job, double bytes, struct esp_er
         if (!status)
             status = drop_unreachable(job, &lost, err);
     }
-    if (status || espi_copy_alive(job) == 0)
+    if (status || count_targets(job) == 0)
         return status;
     return job->options.plan && all_are_there(job) ? read_given(job, bytes, err)
                                                    : ask_for_plan(job, bytes, err);

@@ -77,7 +77,8 @@ static const unsigned char *held_slices(struct espi_copy_job *job,
     return set;
 }
 
-static void fill_peer(void *self, int stream, struct espi_copy_peer *peer)
+static esp_status fill_peer(void *self, int stream, struct espi_copy_peer *peer,
+                            struct esp_err *err)
 {
     struct espi_copy_job *job = self;
     const struct espi_stream *s = &job->prog.streams[stream];
@@ -86,14 +87,16 @@ static void fill_peer(void *self, int stream, struct espi_copy_peer *peer)
     struct espi_wire_out w = {0};
     espi_put_32(&w, words[0]);
     espi_put_32(&w, words[1]);
-    if (w.failed || espi_secure_derive(job->key, w.at, w.used, peer->key))
-        memset(peer->key, 0, sizeof peer->key);
+    esp_status status = w.failed ? espi_err_nomem(err) : ESP_OK;
+    if (!status && espi_secure_derive(job->key, w.at, w.used, peer->key))
+        status = espi_err(err, ESP_EINTERNAL, "OpenSSL makes no keys for connections");
     espi_wire_done(&w);
-    if (to) {
+    if (!status && to) {
         snprintf(peer->address, sizeof peer->address, "%s", to->address);
         peer->port = to->port;
         peer->has = held_slices(job, to);
     }
+    return status;
 }
 
 static esp_status give_parts(struct espi_copy_job *job, struct esp_err *err)
@@ -109,12 +112,10 @@ static esp_status give_parts(struct espi_copy_job *job, struct esp_err *err)
     for (int r = 0; !status && r < job->prog.n_ranks; r++) {
         struct espi_copy_host *h = espi_copy_host_at(job, r);
         struct espi_wire_out w = {0};
-        espi_part_put(&w, &from, r);
-        if (w.failed) {
-            status = espi_err_nomem(err);
-        } else if (h) {
+        status = espi_part_put(&w, &from, r, err);
+        if (!status && h) {
             espi_copy_tell(job, h, ESPI_TO_RUN, &w, ESPI_FROM_READY);
-        } else {
+        } else if (!status) {
             struct espi_wire_in own = espi_wire_in(w.at, w.used);
             status = espi_runner_start(&job->runner, &own, 1, job->options.encrypted,
                                        NULL, &job->disk, err);
@@ -208,9 +209,9 @@ static void find_witnesses(struct espi_copy_job *job)
         job->host[i].saw_trouble = !job->host[i].awaited && !job->host[i].was_whole;
 }
 
-static uint32_t root_broke(const struct espi_copy_job *job)
+static uint32_t root_broke(const struct espi_copy_job *job, const char **why)
 {
-    int broken = job->root_failed ? espi_tcp_broken(job->runner.tcp) : -1;
+    int broken = job->root_failed ? espi_tcp_broken(job->runner.tcp, why) : -1;
     return broken < 0 ? UINT32_MAX : job->runner.part.peer[broken].number;
 }
 
@@ -236,14 +237,15 @@ static esp_status run_program(struct espi_copy_job *job, struct esp_err *err)
             return espi_err(err, ESP_EIO, "interrupted");
         show_progress(job);
     }
-    uint32_t broken = root_broke(job);
+    const char *why = "";
+    uint32_t broken = root_broke(job, &why);
     job->root_is_going = 0;
     find_witnesses(job);
     tell_runners(job, ESPI_TO_STOP, ESPI_FROM_STOPPED);
     status = espi_copy_await(job, job->options.patience_s, err);
     if (!status && job->runner.err.status)
         return espi_err(err, job->runner.err.status, "%s", job->runner.err.text);
-    espi_copy_blame_broken(job, broken);
+    espi_copy_blame_broken(job, broken, why);
     return status;
 }
 
@@ -253,7 +255,7 @@ esp_status espi_copy_send_blocks(struct espi_copy_job *job, const unsigned char 
     double bytes =
         (double)espi_set_count(set, job->message.n_blocks) * job->message.block_bytes;
     esp_status status = espi_copy_plan(job, bytes, err);
-    if (status || espi_copy_alive(job) == 0)
+    if (status || !job->plan)
         return status;
     espi_arena_done(&job->arena);
     job->runs++;

@@ -10,7 +10,7 @@
 #include "copy/job.h"
 #include "copy/tuning.h"
 
-enum { NAP_MS = 250, STUCK_MAX = 4096 }; /* limit */
+enum { NAP_MS = 250, STUCK_MAX = 4096, PORT_MAX = 65535 }; /* limits; code: of TCP */
 
 /* ---- what agents say ---- */
 
@@ -19,6 +19,8 @@ static void on_hello(struct espi_copy_job *job, struct espi_copy_host *h,
 {
     uint32_t version = espi_take_32(r);
     h->port = espi_take_32(r);
+    if (h->port == 0 || h->port > PORT_MAX)
+        r->bad = 1;
     if (version != ESPI_COPY_VERSION)
         espi_copy_lose(job, h, "its espalier speaks another version (%u, ours is %d)",
                        (unsigned)version, ESPI_COPY_VERSION);
@@ -49,6 +51,7 @@ static void on_done(const struct espi_copy_job *job, struct espi_copy_host *h,
     uint32_t run = espi_take_32(r), n = (uint32_t)job->prog.n_slices;
     h->was_whole = (int)espi_take_8(r);
     h->broken = espi_take_32(r);
+    espi_take_text(r, h->broken_why, sizeof h->broken_why);
     const unsigned char *landed = espi_take_block(r, &bytes);
     if (r->bad || run != (uint32_t)job->runs || bytes != espi_set_bytes(n)) {
         r->bad = 1;
@@ -123,6 +126,14 @@ static void hear(struct espi_copy_job *job, struct espi_copy_host *h, int type,
         espi_copy_lose(job, h, "its agent said something that cannot be");
 }
 
+static void lose_gone(struct espi_copy_job *job, struct espi_copy_host *h)
+{
+    if (h->state == ESPI_COPY_STARTING)
+        espi_copy_lose_unstarted(job, h);
+    else
+        espi_copy_lose(job, h, "its agent is gone");
+}
+
 static void listen_to(struct espi_copy_job *job, struct espi_copy_host *h)
 {
     struct espi_wire_in body;
@@ -131,9 +142,11 @@ static void listen_to(struct espi_copy_job *job, struct espi_copy_host *h)
         hear(job, h, type, &body);
     if (!gone && more == 0)
         return;
-    espi_copy_lose(job, h,
-                   h->state == ESPI_COPY_STARTING ? "no agent could be started on it"
-                                                  : "its agent is gone");
+    if (more < 0)
+        espi_copy_lose(job, h,
+                       "what it says are no words of an agent: does a start-up file of "
+                       "its shell print something?");
+    lose_gone(job, h);
     espi_control_close(&h->control);
 }
 
@@ -143,7 +156,7 @@ void espi_copy_tell(struct espi_copy_job *job, struct espi_copy_host *h,
     h->awaited = awaited;
     h->heard_s = espi_now_s();
     if (espi_control_send(&h->control, type, body))
-        espi_copy_lose(job, h, "its agent is gone");
+        lose_gone(job, h);
     if (body)
         espi_wire_done(body);
 }
@@ -168,7 +181,7 @@ void espi_copy_show_life(struct espi_copy_job *job)
     for (int i = 0; i < job->n_hosts; i++)
         if (espi_copy_is_alive(&job->host[i]) &&
             espi_control_send(&job->host[i].control, ESPI_TO_ALIVE, NULL))
-            espi_copy_lose(job, &job->host[i], "its agent is gone");
+            lose_gone(job, &job->host[i]);
 }
 
 /* While we did not listen (stopped, or busy) nobody can have been heard. */
@@ -185,7 +198,8 @@ static void forgive_own_pause(struct espi_copy_job *job)
 
 int espi_copy_look(struct espi_copy_job *job)
 {
-    struct pollfd *fd = ESPI_NEW(struct pollfd, 2 * job->n_hosts + 1);
+    nfds_t n = 0;
+    struct pollfd *fd = ESPI_NEW(struct pollfd, 2 * job->n_hosts + 2);
     int busy = 0;
     if (!fd)
         return -1;
@@ -197,17 +211,19 @@ int espi_copy_look(struct espi_copy_job *job)
     }
     for (int i = 0; i < job->n_hosts; i++) {
         struct espi_control *c = &job->host[i].control;
-        fd[2 * i] = (struct pollfd){.fd = c->in, .events = POLLIN};
-        fd[2 * i + 1] = (struct pollfd){.fd = espi_control_has_waiting(c) ? c->out : -1,
-                                        .events = POLLOUT};
+        fd[n++] = (struct pollfd){.fd = c->in, .events = POLLIN};
+        fd[n++] = (struct pollfd){.fd = espi_control_has_waiting(c) ? c->out : -1,
+                                  .events = POLLOUT};
     }
-    fd[2 * job->n_hosts] = (struct pollfd){
+    fd[n++] = (struct pollfd){
         .fd = job->root_is_going ? espi_tcp_fd(job->runner.tcp) : -1, .events = POLLIN};
-    poll(fd, (nfds_t)(2 * job->n_hosts + 1), busy ? 0 : NAP_MS);
+    fd[n++] =
+        (struct pollfd){.fd = job->awaits_stream ? job->stream : -1, .events = POLLIN};
+    poll(fd, n, busy ? 0 : NAP_MS);
     for (int i = 0; i < job->n_hosts; i++) {
         struct espi_copy_host *h = &job->host[i];
         if (fd[2 * i + 1].revents && espi_control_flush(&h->control))
-            espi_copy_lose(job, h, "its agent is gone");
+            lose_gone(job, h);
         if (fd[2 * i].revents)
             listen_to(job, h);
     }
@@ -240,6 +256,11 @@ double espi_copy_disk_s(const struct espi_copy_job *job, uint64_t bytes)
 {
     return ESPI_COPY_DISK_TIMES *
            (job->options.patience_s + (double)bytes / ESPI_COPY_SLOW_DISK_BPS);
+}
+
+double espi_copy_open_s(const struct espi_copy_job *job)
+{
+    return espi_copy_disk_s(job, job->options.resume ? job->source->m.data_bytes : 0);
 }
 
 esp_status espi_copy_await(struct espi_copy_job *job, double limit_s, struct esp_err *err)

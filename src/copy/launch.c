@@ -15,11 +15,15 @@
 #include "copy/job.h"
 #include "copy/tuning.h"
 
-enum { WORDS_MAX = 64 }; /* limit: of a launcher's command line */
+enum {
+    WORDS_MAX = 64,  /* limit: of a launcher's command line */
+    NOT_FOUND = 127, /* code: of shells, and of launchers that use them */
+};
 
-/* In a process group of its own, so that Ctrl-C reaches the agents through us. */
+/* In a process group of its own, so that Ctrl-C reaches the agents through us. Where
+ * there is no such program, `told` gets the errno. */
 static void run_launcher(const struct espi_copy_job *job, const struct espi_copy_host *h,
-                         int in, int out)
+                         int in, int out, int told)
 {
     const struct espi_copy_options *o = &job->options;
     const char *words[WORDS_MAX + 8];
@@ -39,26 +43,46 @@ static void run_launcher(const struct espi_copy_job *job, const struct espi_copy
     setpgid(0, 0);
     if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
         execvp(words[0], (char *const *)(uintptr_t)words);
-    _exit(127);
+    int why = errno;
+    _exit(write(told, &why, sizeof why) == sizeof why ? NOT_FOUND : NOT_FOUND - 1);
+}
+
+static int open_pipes(int pipes[3][2])
+{
+    for (int i = 0; i < 3; i++) {
+        if (pipe2(pipes[i], O_CLOEXEC) == 0)
+            continue;
+        int why = errno;
+        while (i-- > 0) {
+            close(pipes[i][0]);
+            close(pipes[i][1]);
+        }
+        errno = why;
+        return -1;
+    }
+    return 0;
 }
 
 static int launch_one(const struct espi_copy_job *job, struct espi_copy_host *h)
 {
-    int down[2], up[2];
-    if (pipe2(down, O_CLOEXEC))
+    enum { DOWN, UP, TOLD };
+    int pipes[3][2], why = 0;
+    if (open_pipes(pipes))
         return -1;
-    if (pipe2(up, O_CLOEXEC)) {
-        close(down[0]);
-        close(down[1]);
-        return -1;
-    }
     h->pid = fork();
     if (h->pid == 0)
-        run_launcher(job, h, down[0], up[1]);
-    close(down[0]);
-    close(up[1]);
-    espi_control_open(&h->control, up[0], down[1]);
-    return h->pid < 0 ? -1 : 0;
+        run_launcher(job, h, pipes[DOWN][0], pipes[UP][1], pipes[TOLD][1]);
+    if (h->pid < 0)
+        why = errno;
+    close(pipes[DOWN][0]);
+    close(pipes[UP][1]);
+    close(pipes[TOLD][1]);
+    espi_control_open(&h->control, pipes[UP][0], pipes[DOWN][1]);
+    if (h->pid > 0 && read(pipes[TOLD][0], &why, sizeof why) != sizeof why)
+        why = 0; /* it runs */
+    close(pipes[TOLD][0]);
+    errno = why;
+    return why ? -1 : 0;
 }
 
 esp_status espi_copy_launch(struct espi_copy_job *job, struct esp_err *err)
@@ -68,8 +92,10 @@ esp_status espi_copy_launch(struct espi_copy_job *job, struct esp_err *err)
         struct espi_copy_host *h = &job->host[i];
         struct espi_wire_out w = {0};
         if (launch_one(job, h))
-            return espi_err(err, ESP_EIO, "cannot start %s: %s", job->options.rsh[0],
-                            strerror(errno));
+            return espi_err(err, ESP_EIO,
+                            "cannot start the launcher %s: %s; --rsh names "
+                            "another",
+                            job->options.rsh[0], strerror(errno));
         espi_put_8(&w, (unsigned)job->options.encrypted);
         espi_put_8(&w, (unsigned)job->options.resume);
         espi_put_8(&w, (unsigned)h->is_relay);
@@ -102,6 +128,26 @@ int espi_copy_alive(const struct espi_copy_job *job)
     for (int i = 0; i < job->n_hosts; i++)
         n += espi_copy_is_alive(&job->host[i]) && !job->host[i].is_relay;
     return n;
+}
+
+void espi_copy_lose_unstarted(struct espi_copy_job *job, struct espi_copy_host *h)
+{
+    const char *launcher = job->options.rsh[0];
+    int how = 0;
+    if (h->pid > 0 && espi_child_reap(h->pid, ESPI_COPY_LAST_WORD_S, &how))
+        kill(-h->pid, SIGKILL);
+    h->pid = -1;
+    if (WIFEXITED(how) && WEXITSTATUS(how) == NOT_FOUND)
+        espi_copy_lose(job, h,
+                       "no agent could be started on it: there is no program %s there "
+                       "(exit status %d of %s); --agent says where it is",
+                       job->options.agent, NOT_FOUND, launcher);
+    else if (WIFEXITED(how))
+        espi_copy_lose(job, h, "no agent could be started on it (exit status %d of %s)",
+                       WEXITSTATUS(how), launcher);
+    else
+        espi_copy_lose(job, h, "no agent could be started on it (%s was killed)",
+                       launcher);
 }
 
 /* Says farewell to all, and then waits for all. */

@@ -83,8 +83,9 @@ static int passes_only(const struct espi_part_source *from, const struct espi_st
     return next == 1;
 }
 
-static void put_streams(struct espi_wire_out *w, const struct espi_part_source *from,
-                        int rank)
+static esp_status put_streams(struct espi_wire_out *w,
+                              const struct espi_part_source *from, int rank,
+                              struct esp_err *err)
 {
     const struct espi_program *prog = from->prog;
     int n = 0;
@@ -97,7 +98,9 @@ static void put_streams(struct espi_wire_out *w, const struct espi_part_source *
         if (!is_stream_of(stream, rank))
             continue;
         int source = peer.is_out ? local_number(prog, stream->source, rank) : -1;
-        from->peer(from->self, s, &peer);
+        esp_status status = from->peer(from->self, s, &peer, err);
+        if (status)
+            return status;
         espi_put_32(w, (uint32_t)s);
         espi_put_32(w, (uint32_t)stream->from);
         espi_put_32(w, (uint32_t)stream->to);
@@ -110,6 +113,7 @@ static void put_streams(struct espi_wire_out *w, const struct espi_part_source *
         espi_put_block(w, peer.has,
                        peer.has ? espi_set_bytes((uint32_t)prog->n_slices) : 0);
     }
+    return ESP_OK;
 }
 
 static void put_steps(struct espi_wire_out *w, const struct espi_program *prog, int rank,
@@ -141,7 +145,8 @@ static void put_tree_lags(struct espi_wire_out *w, const struct espi_program *pr
     }
 }
 
-void espi_part_put(struct espi_wire_out *w, const struct espi_part_source *from, int rank)
+esp_status espi_part_put(struct espi_wire_out *w, const struct espi_part_source *from,
+                         int rank, struct esp_err *err)
 {
     const struct espi_program *prog = from->prog;
     espi_put_32(w, from->run);
@@ -153,9 +158,12 @@ void espi_part_put(struct espi_wire_out *w, const struct espi_part_source *from,
     espi_put_32(w, (uint32_t)prog->max_lag);
     espi_put_8(w, prog->ordered == ESPI_FREE ? ESPI_FREE : ESPI_UNORDERED);
     put_tree_lags(w, prog);
-    put_streams(w, from, rank);
+    esp_status status = put_streams(w, from, rank, err);
+    if (status)
+        return status;
     put_steps(w, prog, rank, prog->sends, prog->send_start);
     put_steps(w, prog, rank, prog->recvs, prog->recv_start);
+    return w->failed ? espi_err_nomem(err) : ESP_OK;
 }
 
 /* ---- reading ---- */

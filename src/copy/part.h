@@ -73,13 +73,14 @@ struct espi_part_source {
     const uint32_t *block; /* slice -> block */
     void *self;
     /* Fills in address, port, key and has. */
-    void (*peer)(void *self, int stream, struct espi_copy_peer *peer);
+    esp_status (*peer)(void *self, int stream, struct espi_copy_peer *peer,
+                       struct esp_err *err);
     /* Does the host only pass on? */
     int (*is_relay)(void *self, int rank);
 };
 
-void espi_part_put(struct espi_wire_out *w, const struct espi_part_source *from,
-                   int rank);
+esp_status espi_part_put(struct espi_wire_out *w, const struct espi_part_source *from,
+                         int rank, struct esp_err *err);
 /* Everything lives in the arena; the bytes must live as long. */
 esp_status espi_part_read(struct espi_copy_part *part, struct espi_wire_in *r,
                           struct espi_arena *arena, struct esp_err *err);

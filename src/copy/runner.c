@@ -146,26 +146,31 @@ int espi_runner_step(struct espi_runner *r)
 
 /* ---- tags ---- */
 
-int espi_runner_tags(const struct espi_copy_disk *disk, const struct espi_copy_message *m,
-                     const unsigned char key[ESPI_SECRET_BYTES], unsigned char *set,
-                     unsigned char *tags)
+esp_status espi_runner_tags(const struct espi_copy_disk *disk,
+                            const struct espi_copy_message *m,
+                            const unsigned char key[ESPI_SECRET_BYTES],
+                            unsigned char *set, int drops, unsigned char *tags,
+                            struct esp_err *err)
 {
     struct espi_tagger *tagger = espi_tagger_create(key);
     char *block = espi_malloc(m->block_bytes);
-    int failed = !tagger || !block;
-    for (uint32_t b = 0; !failed && b < m->n_blocks; b++) {
+    esp_status status = tagger && block ? ESP_OK : espi_err_nomem(err);
+    for (uint32_t b = 0; !status && b < m->n_blocks; b++) {
         size_t bytes;
         if (!espi_set_has(set, b))
             continue;
         uint64_t at = espi_block_at(m, b, &bytes);
-        if (disk->move(disk->self, m, 0, at, block, bytes, NULL)) {
+        status = disk->move(disk->self, m, 0, at, block, bytes, drops ? NULL : err);
+        if (status && drops) {
             espi_set_drop(set, b);
+            status = ESP_OK;
             continue;
         }
-        failed = espi_tagger_tag(tagger, b, block, bytes, tags);
+        if (!status && espi_tagger_tag(tagger, b, block, bytes, tags))
+            status = espi_err(err, ESP_EINTERNAL, "OpenSSL makes no tags");
         tags += ESPI_TAG_BYTES;
     }
     espi_free(block);
     espi_tagger_free(tagger);
-    return failed ? -1 : 0;
+    return status;
 }

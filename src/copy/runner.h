@@ -38,10 +38,12 @@ int espi_runner_go(struct espi_runner *r);
 int espi_runner_step(struct espi_runner *r);
 void espi_runner_done(struct espi_runner *r);
 
-/* The tags of the blocks in the set, those that cannot be read taken out of it. 0, or -1:
- * no memory. tags has room for all. */
-int espi_runner_tags(const struct espi_copy_disk *disk, const struct espi_copy_message *m,
-                     const unsigned char key[ESPI_SECRET_BYTES], unsigned char *set,
-                     unsigned char *tags);
+/* The tags of the blocks in the set, one behind the other. One that cannot be read is an
+ * error, or, where drops is set, taken out of it. tags has room for all. */
+esp_status espi_runner_tags(const struct espi_copy_disk *disk,
+                            const struct espi_copy_message *m,
+                            const unsigned char key[ESPI_SECRET_BYTES],
+                            unsigned char *set, int drops, unsigned char *tags,
+                            struct esp_err *err);
 
 #endif

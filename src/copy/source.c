@@ -153,6 +153,19 @@ static int is_unchanged(const struct espi_copy_entry *e, int fd)
            st.st_mtim.tv_nsec == (long)e->mtime_ns;
 }
 
+/* What was read is looked at after it was read: then all of the file that was read before
+ * belongs together, too. */
+static int read_unchanged(const struct espi_copy_entry *e, int fd, void *to, size_t bytes,
+                          uint64_t at)
+{
+    if (espi_move_at(fd, 0, to, bytes, at))
+        return -1;
+    if (is_unchanged(e, fd))
+        return 0;
+    errno = ESTALE;
+    return -1;
+}
+
 static int source_fd(struct espi_copy_source *s, uint32_t entry)
 {
     int slot = 0;
@@ -168,11 +181,6 @@ static int source_fd(struct espi_copy_source *s, uint32_t entry)
     int fd = open_source(s, entry);
     if (fd < 0)
         return -1;
-    if (!is_unchanged(&s->m.entry[entry], fd)) {
-        close(fd);
-        errno = ESTALE;
-        return -1;
-    }
     if (s->open[slot].fd >= 0)
         close(s->open[slot].fd);
     s->open[slot].fd = fd;
@@ -181,24 +189,48 @@ static int source_fd(struct espi_copy_source *s, uint32_t entry)
     return fd;
 }
 
+static esp_status changed_or_unread(const struct espi_copy_entry *e, struct esp_err *err)
+{
+    char quoted[160];
+    return errno == ESTALE || errno == ENODATA
+               ? espi_err(err, ESP_EIO, "%s changed while it was copied",
+                          espi_quote(quoted, sizeof quoted, e->path))
+               : source_trouble("read", e->path, err);
+}
+
 esp_status espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
                             size_t bytes, struct esp_err *err)
 {
-    char quoted[160], *out = to;
+    char *out = to;
     while (bytes > 0) {
         const struct espi_extent *x = &s->m.extent[espi_manifest_find(&s->m, at)];
         uint64_t skip = at - x->stream, left = x->bytes - skip;
         size_t now = left < bytes ? (size_t)left : bytes;
-        const char *path = s->m.entry[x->entry].path;
+        const struct espi_copy_entry *e = &s->m.entry[x->entry];
         int fd = source_fd(s, x->entry);
-        if (fd < 0 || espi_move_at(fd, 0, out, now, x->at + skip))
-            return errno == ESTALE || errno == ENODATA
-                       ? espi_err(err, ESP_EIO, "%s changed while it was copied",
-                                  espi_quote(quoted, sizeof quoted, path))
-                       : source_trouble("read", path, err);
+        if (fd < 0 || read_unchanged(e, fd, out, now, x->at + skip))
+            return changed_or_unread(e, err);
         out += now;
         at += now;
         bytes -= now;
+    }
+    return ESP_OK;
+}
+
+esp_status espi_source_check(const struct espi_copy_source *s, struct esp_err *err)
+{
+    for (uint32_t i = 0; i < s->m.n_entries; i++) {
+        const struct espi_copy_entry *e = &s->m.entry[i];
+        if (e->kind != ESPI_ENTRY_FILE)
+            continue;
+        int fd = open_source(s, i);
+        int same = fd >= 0 && is_unchanged(e, fd);
+        if (fd >= 0)
+            close(fd);
+        if (!same) {
+            errno = ESTALE; /* also where there is none of that name any more */
+            return changed_or_unread(e, err);
+        }
     }
     return ESP_OK;
 }

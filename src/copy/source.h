@@ -43,5 +43,7 @@ esp_status espi_source_stream(struct espi_copy_source *s, const char *name,
 /* Bytes of the stream of data. A file that is no longer what it was is an error. */
 esp_status espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
                             size_t bytes, struct esp_err *err);
+/* Is every file still what it was? Else an error that names it. */
+esp_status espi_source_check(const struct espi_copy_source *s, struct esp_err *err);
 
 #endif

@@ -47,8 +47,22 @@ static int is_still_there(const struct espi_store *s, int fd)
            locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
 }
 
+/* Anybody can reckon the name and make the folder before us, to read or to change what is
+ * built there. One that is ours was made by us. 0, or an errno. */
+static int make_private(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return errno;
+    if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
+        return EKEYREJECTED;
+    if (st.st_mode & (S_IRWXG | S_IRWXO))
+        fchmod(fd, S_IRWXU); /* which some file systems do not know */
+    return 0;
+}
+
 /* The folder, locked; made: it was not there. -1 and errno: EWOULDBLOCK: somebody else
- * has it; ESTALE: nobody has it any more. */
+ * has it; ESTALE: nobody has it any more; EKEYREJECTED: it is not ours alone. */
 static int try_build(const struct espi_store *s, int *made)
 {
     int fd = espi_open_beneath(s->folder, s->build_name, O_RDONLY | O_DIRECTORY, 0);
@@ -63,7 +77,9 @@ static int try_build(const struct espi_store *s, int *made)
     }
     if (fd < 0)
         return -1;
-    int why = flock(fd, LOCK_EX | LOCK_NB) ? errno : is_still_there(s, fd) ? 0 : ESTALE;
+    int why = make_private(fd);
+    if (!why)
+        why = flock(fd, LOCK_EX | LOCK_NB) ? errno : is_still_there(s, fd) ? 0 : ESTALE;
     if (!why)
         return fd;
     close(fd);
@@ -76,6 +92,11 @@ static esp_status lock_build(struct espi_store *s, int *made, struct esp_err *er
 {
     double until_s = espi_now_s() + s->wait_s;
     while ((s->build = try_build(s, made)) < 0) {
+        if (errno == EKEYREJECTED)
+            return espi_err(err, ESP_EIO,
+                            "%s, in which the copy would be built, belongs to another "
+                            "user, or others may write to it: remove it",
+                            s->build_name);
         if (errno != EWOULDBLOCK && errno != ESTALE)
             return espi_store_trouble("make the folder", s->build_name, err);
         if (espi_now_s() > until_s)
@@ -140,7 +161,7 @@ static void prune_folder(struct pruning *p, int fd)
 static esp_status prune_build(struct espi_store *s, struct esp_err *err)
 {
     struct pruning p = {.m = s->m, .sorted = espi_manifest_sort(s->m)};
-    int fd = espi_open_beneath(s->folder, s->build_name, O_RDONLY | O_DIRECTORY, 0);
+    int fd = openat(s->build, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (p.sorted && fd >= 0)
         prune_folder(&p, fd);
     espi_free(p.sorted);

@@ -114,7 +114,7 @@ static void move_end(struct espi_tcp *t, struct tcp_end *e)
                      ? espi_secure_write(e->secure, m->at + m->moved, m->bytes - m->moved)
                      : espi_secure_read(e->secure, m->at + m->moved, m->bytes - m->moved);
         if (n < 0)
-            espi_tcp_break(t, e);
+            espi_tcp_break(t, e, "a connection with it broke");
         if (n == 0)
             e->may_go = 0;
         if (n <= 0)
@@ -233,12 +233,9 @@ int espi_tcp_start(struct espi_tcp *t)
         e->moved_s = espi_now_s();
         if (!t->part->peer[s].is_out || carries_nothing(t, s))
             continue;
-        e->fd = espi_tcp_connect(&t->part->peer[s]);
-        if (e->fd < 0 || espi_tcp_watch(t, e->fd, s)) {
-            espi_tcp_break(t, e);
+        espi_tcp_connect(t, e);
+        if (e->state == END_BROKEN)
             return -1;
-        }
-        e->state = END_CONNECTING;
     }
     return 0;
 }
@@ -263,8 +260,10 @@ void espi_tcp_turn(struct espi_tcp *t, double for_s)
     t->until_s = espi_now_s() + for_s;
 }
 
-int espi_tcp_broken(const struct espi_tcp *t)
+int espi_tcp_broken(const struct espi_tcp *t, const char **why)
 {
+    if (why)
+        *why = t->why;
     return t->broken;
 }
 

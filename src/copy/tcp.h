@@ -35,8 +35,9 @@ int espi_tcp_fd(const struct espi_tcp *t);
 void espi_tcp_turn(struct espi_tcp *t, double for_s);
 /* Bytes that went in or out so far. */
 uint64_t espi_tcp_moved(const struct espi_tcp *t);
-/* The stream (number in the part) that broke; -1: none. */
-int espi_tcp_broken(const struct espi_tcp *t);
+/* The stream (number in the part) that broke; -1: none. why: nullable, what there was. */
+enum { ESPI_TCP_WHY = 256 }; /* limit: bytes of it */
+int espi_tcp_broken(const struct espi_tcp *t, const char **why);
 /* Streams going out of which nothing got to the other end for so long, though there is
  * something to send, or to arrive: their numbers in the whole program, at most n of them;
  * gives how many. To be asked often, for it is then that it looks. */

@@ -60,7 +60,8 @@ struct espi_tcp {
     const struct espi_copy_part *part;
     const struct espi_listener *listener;
     int encrypted, epoll, n_ends, broken;
-    struct tcp_end *end; /* by stream */
+    char why[ESPI_TCP_WHY]; /* it broke */
+    struct tcp_end *end;    /* by stream */
     struct tcp_caller caller[ESPI_CALLERS_MAX];
     uint64_t moved;
     double until_s;  /* no message is looked for after that */
@@ -69,9 +70,10 @@ struct espi_tcp {
 
 /* The number comes with the events of the descriptor; -1: it cannot be watched. */
 int espi_tcp_watch(const struct espi_tcp *t, int fd, int number);
-void espi_tcp_break(struct espi_tcp *t, struct tcp_end *e);
-/* A connection that has begun; -1: the host cannot be found. */
-int espi_tcp_connect(const struct espi_copy_peer *peer);
+void espi_tcp_break(struct espi_tcp *t, struct tcp_end *e, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Begins to connect to the end's receiver; it is broken where that cannot be found. */
+void espi_tcp_connect(struct espi_tcp *t, struct tcp_end *e);
 /* As far as it goes without waiting; an end that is broken says so. */
 void espi_tcp_open_end(struct espi_tcp *t, struct tcp_end *e);
 

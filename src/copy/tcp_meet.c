@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -74,33 +75,57 @@ static void tune_socket(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
 }
 
-void espi_tcp_break(struct espi_tcp *t, struct tcp_end *e)
+void espi_tcp_break(struct espi_tcp *t, struct tcp_end *e, const char *fmt, ...)
 {
+    va_list ap;
     e->state = END_BROKEN;
-    if (t->broken < 0)
-        t->broken = e->stream;
+    if (t->broken >= 0)
+        return;
+    t->broken = e->stream;
+    va_start(ap, fmt);
+    vsnprintf(t->why, sizeof t->why, fmt, ap);
+    va_end(ap);
 }
 
-int espi_tcp_connect(const struct espi_copy_peer *peer)
+static void break_unreached(struct espi_tcp *t, struct tcp_end *e, const char *why)
+{
+    const struct espi_copy_peer *peer = &t->part->peer[e->stream];
+    espi_tcp_break(t, e, "no connection to %s, port %u: %s", peer->address,
+                   (unsigned)peer->port, why);
+}
+
+void espi_tcp_connect(struct espi_tcp *t, struct tcp_end *e)
 {
     char port[8];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    const struct espi_copy_peer *peer = &t->part->peer[e->stream];
     snprintf(port, sizeof port, "%u", (unsigned)peer->port);
-    if (getaddrinfo(peer->address, port, &hints, &found))
-        return -1;
-    int fd = -1;
+    int code = getaddrinfo(peer->address, port, &hints, &found), fd = -1;
+    if (code) {
+        espi_tcp_break(t, e,
+                       "no connection to %s: %s (lists of hosts may have addresses "
+                       "beside names)",
+                       peer->address, gai_strerror(code));
+        return;
+    }
     for (const struct addrinfo *a = found; a && fd < 0; a = a->ai_next) {
         fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (fd < 0)
             continue;
         tune_socket(fd);
         if (connect(fd, a->ai_addr, a->ai_addrlen) && errno != EINPROGRESS) {
+            int why = errno;
             close(fd);
+            errno = why;
             fd = -1;
         }
     }
+    int why = errno;
     freeaddrinfo(found);
-    return fd;
+    e->fd = fd;
+    e->state = END_CONNECTING;
+    if (fd < 0 || espi_tcp_watch(t, fd, e->stream))
+        break_unreached(t, e, strerror(fd < 0 ? why : errno));
 }
 
 /* ---- getting to know one another ---- */
@@ -120,7 +145,7 @@ void espi_tcp_open_end(struct espi_tcp *t, struct tcp_end *e)
     const struct espi_copy_peer *peer = &t->part->peer[e->stream];
     if (e->state == END_CONNECTING) {
         if (getsockopt(e->fd, SOL_SOCKET, SO_ERROR, &code, &length) || code) {
-            espi_tcp_break(t, e);
+            break_unreached(t, e, strerror(code ? code : errno));
             return;
         }
         e->state = END_GREETING;
@@ -134,7 +159,7 @@ void espi_tcp_open_end(struct espi_tcp *t, struct tcp_end *e)
             return;
         }
         if (n < 0) {
-            espi_tcp_break(t, e);
+            break_unreached(t, e, strerror(errno));
             return;
         }
         e->greeted += (size_t)n;
@@ -143,13 +168,13 @@ void espi_tcp_open_end(struct espi_tcp *t, struct tcp_end *e)
         e->secure = espi_secure_create(e->fd, 0, t->encrypted, peer->key);
         e->state = END_SHAKING;
         if (!e->secure)
-            espi_tcp_break(t, e);
+            espi_tcp_break(t, e, "no memory for a connection");
     }
     if (e->state != END_SHAKING)
         return;
     int known = espi_secure_shake(e->secure);
     if (known < 0)
-        espi_tcp_break(t, e);
+        break_unreached(t, e, "whoever answered there does not know the key");
     else if (known)
         e->state = END_OPEN;
     else
@@ -223,7 +248,7 @@ void espi_tcp_serve_caller(struct espi_tcp *t, int number)
     e->may_go = 1;
     espi_tcp_drop_caller(c, 0);
     if (epoll_ctl(t->epoll, EPOLL_CTL_MOD, e->fd, &event))
-        espi_tcp_break(t, e);
+        espi_tcp_break(t, e, "a connection cannot be watched");
 }
 
 /* A free place, perhaps of somebody who has said nothing for long; -1: none. */

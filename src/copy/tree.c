@@ -11,6 +11,8 @@
 
 #include "base/alloc.h"
 
+enum { OPEN_TRIES = 128 }; /* limit: while others move folders about all the time */
+
 int espi_open_beneath(int folder, const char *path, int flags, mode_t mode)
 {
     struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC),
@@ -18,9 +20,10 @@ int espi_open_beneath(int folder, const char *path, int flags, mode_t mode)
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
                                       RESOLVE_NO_MAGICLINKS};
     long fd;
+    int tries = 0;
     do
         fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
-    while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+    while (fd < 0 && (errno == EINTR || errno == EAGAIN) && ++tries < OPEN_TRIES);
     return (int)fd;
 }
 

@@ -95,6 +95,14 @@ enum { ESPI_COPY_CONNECT_TIMES = 2 };
  * chosen on: not measured */
 #define ESPI_COPY_FAREWELL_LEAST_S 2.0
 
+/* A launcher whose output has ended has so long to end itself, which says why.
+ * unit: s
+ * trades: larger, one that stays holds up the beginning; smaller, a busy one is killed,
+ * and the cause is not known
+ * shown by: build/release/tests/test_copy_job
+ * chosen on: not measured */
+#define ESPI_COPY_LAST_WORD_S 0.5
+
 /* Nor more than this.
  * unit: s
  * trades: larger, a copy with a host that is gone ends later; smaller, an agent that

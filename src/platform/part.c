@@ -14,20 +14,28 @@ struct cutting {
     unsigned char *standing;
     int *place, *link; /* node and link of p -> those of the part, -1: none */
     int *list;         /* as many as there are nodes or links */
+    int (*keeps_link)(const void *self, int link); /* NULL: all */
+    const void *self;
     struct espi_arena arena;
     struct esp_err *err;
 };
 
-static esp_status begin_cutting(struct cutting *c, int n, const int *hosts)
+static esp_status begin_cutting(struct cutting *c)
 {
     const struct esp_platform *p = c->p;
     int longest = p->n_nodes > p->n_links ? p->n_nodes : p->n_links;
+    espi_arena_init(&c->arena);
     c->standing = ESPI_ARENA_ZNEW(&c->arena, unsigned char, p->n_nodes);
     c->place = ESPI_ARENA_NEW(&c->arena, int, p->n_nodes);
     c->link = ESPI_ARENA_NEW(&c->arena, int, p->n_links + 1);
     c->list = ESPI_ARENA_NEW(&c->arena, int, longest + 1);
-    if (!c->standing || !c->place || !c->link || !c->list)
-        return espi_err_nomem(c->err);
+    return c->standing && c->place && c->link && c->list ? ESP_OK
+                                                         : espi_err_nomem(c->err);
+}
+
+static esp_status keep_hosts(struct cutting *c, int n, const int *hosts)
+{
+    const struct esp_platform *p = c->p;
     for (int i = 0; i < n; i++) {
         if (hosts[i] < 0 || hosts[i] >= p->n_nodes || espi_is_switch(p, hosts[i]))
             return espi_err(c->err, ESP_EUSAGE, "no host has number %d", hosts[i]);
@@ -156,7 +164,7 @@ static esp_status copy_link(struct cutting *c, struct esp_builder *b, int e)
     const struct esp_platform *p = c->p;
     int from = c->place[p->tail[e]], to = c->place[p->head[e]];
     c->link[e] = -1;
-    if (from < 0 || to < 0)
+    if (from < 0 || to < 0 || (c->keeps_link && !c->keeps_link(c->self, e)))
         return ESP_OK;
     esp_status st = esp_builder_add_link(b, from, to, p->latency_s[e],
                                          p->bandwidth_Bps[e], &c->link[e], c->err);
@@ -210,24 +218,46 @@ static esp_status copy_part(struct cutting *c, struct esp_builder *b)
     return st;
 }
 
+static esp_status build_part(struct cutting *c, struct esp_platform **out)
+{
+    struct esp_builder *b = NULL;
+    esp_status st = esp_builder_create(&b, c->err);
+    if (!st)
+        st = copy_part(c, b);
+    if (!st)
+        st = esp_builder_build(b, out, c->err);
+    esp_builder_free(b);
+    return st;
+}
+
 esp_status espi_platform_part(const struct esp_platform *p, int n, const int *hosts,
                               struct esp_platform **out, int *place, struct esp_err *err)
 {
     struct cutting c = {.p = p, .err = err};
-    struct esp_builder *b = NULL;
-    espi_arena_init(&c.arena);
-    esp_status st = begin_cutting(&c, n, hosts);
+    esp_status st = begin_cutting(&c);
+    if (!st)
+        st = keep_hosts(&c, n, hosts);
     if (!st)
         st = choose_nodes(&c);
     if (!st)
-        st = esp_builder_create(&b, err);
-    if (!st)
-        st = copy_part(&c, b);
-    if (!st)
-        st = esp_builder_build(b, out, err);
+        st = build_part(&c, out);
     if (!st && place)
         memcpy(place, c.place, (size_t)p->n_nodes * sizeof *place);
-    esp_builder_free(b);
+    espi_arena_done(&c.arena);
+    return st;
+}
+
+esp_status espi_platform_without(const struct esp_platform *p, const unsigned char *keeps,
+                                 int (*keeps_link)(const void *self, int link),
+                                 const void *self, struct esp_platform **out,
+                                 struct esp_err *err)
+{
+    struct cutting c = {.p = p, .keeps_link = keeps_link, .self = self, .err = err};
+    esp_status st = begin_cutting(&c);
+    for (int v = 0; !st && v < p->n_nodes; v++)
+        c.standing[v] = keeps[v] ? KEPT : LEFT_OUT;
+    if (!st)
+        st = build_part(&c, out);
     espi_arena_done(&c.arena);
     return st;
 }

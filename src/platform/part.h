@@ -12,6 +12,13 @@
 esp_status espi_platform_part(const struct esp_platform *p, int n, const int *hosts,
                               struct esp_platform **out, int *place, struct esp_err *err);
 
+/* A copy with the nodes of that set alone (by node), and of the links between them those
+ * of which `keeps_link` (NULL: all) says so; all that is known of them stays known. */
+esp_status espi_platform_without(const struct esp_platform *p, const unsigned char *keeps,
+                                 int (*keeps_link)(const void *self, int link),
+                                 const void *self, struct esp_platform **out,
+                                 struct esp_err *err);
+
 /* A copy in which the nodes whose names fit one of the patterns are switches. Patterns
  * stand apart by commas; '*' is any text and '?' any byte of it. ESP_EINPUT where one
  * fits no node, or where no host is left. */

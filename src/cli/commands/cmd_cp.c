@@ -89,11 +89,11 @@ static char *folder_of(const struct cli_copy *c, const char *name)
 
 static int list_hosts(struct cli_copy *c)
 {
-    int code = cli_copy_hosts_add(&c->hosts, c->list);
+    int code = cli_copy_hosts_add(&c->hosts, "--to", c->list);
     int n_targets = c->hosts.n;
 
     for (int i = 0; code == CLI_OK && cli_nth(c->args, "relay", i); i++)
-        code = cli_copy_hosts_add(&c->hosts, cli_nth(c->args, "relay", i));
+        code = cli_copy_hosts_add(&c->hosts, "--relay", cli_nth(c->args, "relay", i));
     if (code != CLI_OK)
         return code;
     if (n_targets == 0)
@@ -153,9 +153,11 @@ static int check_names(const struct cli_copy *c, const struct esp_platform *p)
     for (int i = -1; i < c->hosts.n; i++) {
         const char *name = i < 0 ? c->root : c->hosts.host[i].name;
         if (esp_platform_find_node(p, name) < 0)
-            return cli_error(CLI_BAD_INPUT, "the platform has no host %s%s",
+            return cli_error(CLI_BAD_INPUT, "%s: no host is named '%s'%s",
+                             cli_text(c->args, "platform"),
                              espi_quote(quoted, sizeof quoted, name),
-                             i < 0 ? "; say which one this is with --root" : "");
+                             i < 0 ? "; say which one this is with --root"
+                                   : " ('espalier info --hosts' lists them)");
         if (i >= 0 && strcmp(name, c->root) == 0)
             return cli_error(CLI_BAD_USAGE, "%s is where the copy comes from",
                              espi_quote(quoted, sizeof quoted, name));
@@ -397,7 +399,8 @@ const struct command cli_command_cp = {
              .kind = CLI_STRING,
              .value = "HOSTS:FOLDER",
              .help = "The hosts, and the folder on each: names with commas between them, "
-                     "or a file (perhaps @FILE) with a name and, where others reach it "
+                     "n[1-3,7] for several, or a file (perhaps @FILE) with a name and, "
+                     "where others reach it "
                      "by another one, its address on each line. {host} in the folder is "
                      "the host's name."},
             {.name = "relay",

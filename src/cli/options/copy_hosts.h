@@ -14,9 +14,11 @@ struct cli_copy_hosts {
     size_t room;
 };
 
-/* Adds the hosts of a list: names with commas between them, or FILE or @FILE with a name
- * and perhaps an address on each line. CLI_OK, or a sentence on stderr and the code. */
-int cli_copy_hosts_add(struct cli_copy_hosts *hosts, const char *list);
+/* Adds the hosts of a list that an option gives: names with commas between them, n[1-3,7]
+ * for several, or FILE or @FILE with a name and perhaps an address on each line. CLI_OK,
+ * or a sentence on stderr and the code. */
+int cli_copy_hosts_add(struct cli_copy_hosts *hosts, const char *option,
+                       const char *list);
 void cli_copy_hosts_done(struct cli_copy_hosts *hosts);
 
 #endif

@@ -1,0 +1,61 @@
+head -c 1000000 /dev/zero > file
+
+espalier cp
+
+espalier cp file
+
+espalier cp file --to a,b
+
+espalier cp file --to a,b:
+
+espalier cp file --to :/tmp
+
+espalier cp missing --to a,b:/tmp --plan-only
+
+espalier cp - --to a,b:/tmp --plan-only
+
+espalier cp /dev/null --to a,b:/tmp --plan-only
+
+espalier cp file --to 'n[1,3]:/tmp' --plan-only --root here
+
+espalier cp file --to 'n[08-10]-ib,m:/tmp' --plan-only --root here
+
+espalier cp file --to 'n[1:/tmp' --plan-only
+
+espalier cp file --to 'n[1-],m:/tmp' --plan-only
+
+espalier cp file --to a,b,a:/tmp --plan-only
+
+espalier cp file --to -oProxyCommand=x:/tmp --plan-only
+
+espalier cp file --to @missing:/tmp --plan-only
+
+printf '# all of them\nn[1-2]\n\nm 10.0.0.1\n' > hosts
+
+espalier cp file --to hosts:/tmp --plan-only --root here
+
+printf 'a\nn[1-2] 10.0.0.1\n' > hosts
+
+espalier cp file --to @hosts:/tmp --plan-only
+
+printf 'a\n\nn[1\n' > hosts
+
+espalier cp file --to @hosts:/tmp --plan-only
+
+espalier generate complete --nodes 4 --seed 1 -o net.json
+
+espalier cp file --to p1,p9:/tmp -p net.json --root p0 --plan-only
+
+espalier cp file --to p1:/tmp -p net.json --root x --plan-only
+
+espalier cp file --to p1,p0:/tmp -p net.json --root p0 --plan-only
+
+espalier cp file --to p1,p2:/tmp -p net.json --root p0 --plan-only
+
+espalier cp file --to p1:/tmp --plan net.json --root p0 --plan-only
+
+espalier cp file --to a,b:/tmp --rsh ''
+
+espalier cp file --to a,b:/tmp --rsh ./no-such-launcher
+
+espalier cp file --to a,b:/tmp --rsh false
