@@ -3,6 +3,7 @@
 # who has set
 #   build  the folder of the build          work  an empty folder for all that is written
 #   name   of the testbed                   grid  the platform to make it of
+# Each node has a folder tmp in the work folder that no other sees; all else they share.
 # All processes are those that this starts, and are ended by their numbers.
 
 # Why there can be none here; nothing where there can.
@@ -53,7 +54,7 @@ SlurmdSpoolDir=$work/spool-%n
 SlurmdPidFile=$work/slurmd-%n.pid
 SlurmdLogFile=$work/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
-TmpFS=$work/tmp-%n
+TmpFS=$work/tmp
 TaskPlugin=task/none
 SwitchType=switch/none
 MpiDefault=none
@@ -113,7 +114,7 @@ cluster_up()
     local node
     mapfile -t nodes < <(sed -n 's/.*"name": "\([^"]*\)", "site".*/\1/p' "$grid")
     chmod 755 "$work"
-    mkdir -p "$work/munge" "$work/state"
+    mkdir -p "$work/munge" "$work/state" "$work/tmp"
     "$build/espalier" testbed up --name "$name" "$grid" >/dev/null || return
     write_config
     write_topology
@@ -124,9 +125,11 @@ cluster_up()
     wait_until 20 "munged" munge -n -S "$work/munge/socket" || return
     start slurmctld.out at_login slurmctld -D -f "$work/slurm.conf"
     for node in "${nodes[@]}"; do
-        mkdir -p "$work/spool-$node" "$work/tmp-$node"
+        mkdir -p "$work/spool-$node"
         start "slurmd-$node.out" "$build/espalier" testbed exec --name "$name" "$node" -- \
-            env SLURM_CONF="$work/slurm.conf" slurmd -D -f "$work/slurm.conf"
+            unshare --mount --propagation private sh -c \
+            'mount -t tmpfs none "$0/tmp" && exec env SLURM_CONF="$0/slurm.conf" slurmd -D -f "$0/slurm.conf"' \
+            "$work"
     done
     wait_until 60 "slurmctld and slurmd" all_idle
 }
