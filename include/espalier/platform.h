@@ -239,7 +239,7 @@ struct esp_read_options {
     esp_model model;            /* for formats that do not say */
     /* Names of nodes that are switches, as "nvswitch,leaf*"; NULL: what the file says. */
     const char *switches;
-    const char *rate_unit; /* ESP_FORMAT_EDGES: of capacities without one, as "Gbps" */
+    const char *rate_unit; /* ESP_FORMAT_EDGES, _SLURM: of rates without one, as "Gbps" */
     int undirected;        /* ESP_FORMAT_EDGES: each line is a link in both directions */
     double link_Bps; /* ESP_FORMAT_SLURM: of links of which nothing is said; 0: none */
 };

@@ -214,6 +214,15 @@ int espi_parse_quantity(enum espi_quantity what, const char *text, size_t length
     return -1;
 }
 
+int espi_parse_unit(enum espi_quantity what, const char *text, size_t length, double *one)
+{
+    char number[24];
+    if (length == 0 || length > sizeof number - 2 || strchr("0123456789.", text[0]))
+        return -1;
+    int n = snprintf(number, sizeof number, "1%.*s", (int)length, text);
+    return espi_parse_quantity(what, number, (size_t)n, one);
+}
+
 int espi_parse_bandwidth(const char *text, double *Bps)
 {
     return espi_parse_quantity(ESPI_BANDWIDTH, text, strlen(text), Bps);

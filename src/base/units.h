@@ -22,6 +22,9 @@ int espi_parse_number(const char *text, size_t length, double *value);
 /* The whole of text is a number and perhaps a unit: 0, or -1 and *value untouched. */
 int espi_parse_quantity(enum espi_quantity what, const char *text, size_t length,
                         double *value);
+/* The whole of text is a unit, as "Gbps": 0 and what one of it is, or -1. */
+int espi_parse_unit(enum espi_quantity what, const char *text, size_t length,
+                    double *one);
 int espi_parse_bandwidth(const char *text, double *Bps);
 int espi_parse_time(const char *text, double *seconds);
 int espi_parse_size(const char *text, double *bytes);

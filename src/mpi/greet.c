@@ -255,7 +255,6 @@ int espi_meet(int rank, int n)
     }
     if (f.state != HERE && top && may_speak(rank))
         explain(&f);
-    if (greeted)
-        espi_store_done();
+    espi_store_done();
     return f.state == HERE;
 }

@@ -15,7 +15,7 @@ int espi_store_put(const char *text);
  * patient: a store that has to ask elsewhere may take a few seconds. */
 int espi_store_get(int rank, int patient, char out[ESPI_STORE_TEXT]);
 
-/* The store is not needed any more. */
+/* After MPI_Init, whether put went well or not: the store is not needed any more. */
 void espi_store_done(void);
 
 #endif

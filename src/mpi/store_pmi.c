@@ -1,6 +1,6 @@
-/* The store of MPICH's launchers: lines to and fro on a file that the rank is born with
- * (PMI 1). MPICH begins there with the same words as we, and the launcher answers them as
- * often as they come. */
+/* The store of MPICH's launchers, Hydra and Slurm's srun --mpi=pmi2 among them: lines to
+ * and fro on a file that the rank is born with (PMI 1). MPICH begins there with the same
+ * words as we, which not every launcher takes twice (store_relay.h). */
 #include <mpi.h>
 
 #ifndef OPEN_MPI
@@ -14,11 +14,13 @@
 
 #include "base/clock.h"
 #include "mpi/store.h"
+#include "mpi/store_relay.h"
 #include "mpi/tuning.h"
 
 enum { LINE = 2048, NAME = 256 }; /* limit: of PMI-1 */
 
-static int fd = -1;
+static int fd = -1;        /* leads to the launcher */
+static int born_with = -1; /* MPICH's, which leads to a relay until MPI_Init is over */
 static char space[NAME];
 
 static int number(const char *name)
@@ -82,16 +84,31 @@ static int ask_pmi(const char *line, const char *wanted, char answer[LINE])
            strncmp(answer, wanted, strlen(wanted)) == 0;
 }
 
+/* The first words, whose answer is kept for MPICH. */
+static int say_init(void)
+{
+    char answer[LINE];
+    if (!ask_pmi("cmd=init pmi_version=1 pmi_subversion=1\n", "cmd=response_to_init",
+                 answer) ||
+        !strstr(answer, " rc=0"))
+        return -1;
+    espi_store_relay_answer(answer);
+    return 0;
+}
+
 int espi_store_put(const char *text)
 {
     char line[LINE], answer[LINE];
     int rank = number("PMI_RANK");
-    fd = number("PMI_FD");
-    if (fd < 0 || rank < 0 ||
-        !ask_pmi("cmd=init pmi_version=1 pmi_subversion=1\n", "cmd=response_to_init",
-                 answer) ||
-        !strstr(answer, " rc=0") ||
-        !ask_pmi("cmd=get_my_kvsname\n", "cmd=my_kvsname", answer) ||
+    born_with = number("PMI_FD");
+    fd = born_with < 0 || rank < 0 ? -1 : espi_store_relay_begin(born_with);
+    if (fd < 0)
+        return -1;
+    if (say_init()) {
+        espi_store_done();
+        return -1;
+    }
+    if (!ask_pmi("cmd=get_my_kvsname\n", "cmd=my_kvsname", answer) ||
         !word(answer, " kvsname=", space, sizeof space))
         return -1;
     snprintf(line, sizeof line, "cmd=put kvsname=%s key=espalier-%d value=%s\n", space,
@@ -104,6 +121,8 @@ int espi_store_get(int rank, int patient, char out[ESPI_STORE_TEXT])
 {
     char line[LINE], answer[LINE];
     (void)patient;
+    espi_store_relay_end();
+    fd = born_with;
     snprintf(line, sizeof line, "cmd=get kvsname=%s key=espalier-%d\n", space, rank);
     return ask_pmi(line, "cmd=get_result rc=0", answer) &&
            word(answer, " value=", out, ESPI_STORE_TEXT);
@@ -111,7 +130,8 @@ int espi_store_get(int rank, int patient, char out[ESPI_STORE_TEXT])
 
 void espi_store_done(void)
 {
-    fd = -1; /* it is MPICH's */
+    espi_store_relay_end();
+    fd = -1;
 }
 
 #endif

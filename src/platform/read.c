@@ -8,6 +8,7 @@
 #include "base/input.h"
 #include "base/options.h"
 #include "base/scan.h"
+#include "base/units.h"
 #include "platform/part.h"
 #include "platform/readers.h"
 
@@ -184,6 +185,23 @@ void esp_read_options_defaults_sized(struct esp_read_options *options, size_t si
     espi_options_give(options, size, &standard, sizeof standard);
 }
 
+/* Options that say nothing about this format are a mistake. */
+static esp_status check_format(esp_format format, const char *where,
+                               const struct esp_read_options *options,
+                               struct esp_err *err)
+{
+    const char *name = esp_format_name(format);
+    if (options->undirected && format != ESP_FORMAT_EDGES)
+        return espi_err(err, ESP_EUSAGE,
+                        "%s: --undirected is for edge lists, and this is %s", where,
+                        name);
+    if (options->rate_unit && format != ESP_FORMAT_EDGES && format != ESP_FORMAT_SLURM)
+        return espi_err(err, ESP_EUSAGE,
+                        "%s: --unit is for edge lists and topology.conf, and this is %s",
+                        where, name);
+    return ESP_OK;
+}
+
 /* A text of that format, and what the options say beside it. */
 static esp_status read_whole(esp_format format, const char *text, size_t length,
                              const char *where, const struct esp_read_options *options,
@@ -197,11 +215,10 @@ static esp_status read_whole(esp_format format, const char *text, size_t length,
                                  options->rate_unit,
                                  options->undirected,
                                  options->link_Bps};
-    if ((options->rate_unit || options->undirected) && format != ESP_FORMAT_EDGES)
-        return espi_err(err, ESP_EUSAGE,
-                        "%s: --unit and --undirected are for edge lists, and this is %s",
-                        where, esp_format_name(format));
-    esp_status st = read_text(format, &source, options, &p, err);
+    esp_status st = check_format(format, where, options, err);
+    if (st)
+        return st;
+    st = read_text(format, &source, options, &p, err);
     if (st || !options->switches) {
         if (!st)
             *out = p;
@@ -286,6 +303,16 @@ static void base_name(const char *where, char *out, size_t out_size)
         *dot = '\0';
     if (!espi_is_printable(out, strlen(out)))
         out[0] = '\0';
+}
+
+esp_status espi_source_unit(const struct espi_source *source, double *Bps,
+                            struct esp_err *err)
+{
+    const char *unit = source->rate_unit;
+    if (unit && espi_parse_unit(ESPI_BANDWIDTH, unit, strlen(unit), Bps))
+        return espi_err(err, ESP_EUSAGE, "--unit: that is no unit of bandwidth (%s)",
+                        espi_quantity_units(ESPI_BANDWIDTH));
+    return ESP_OK;
 }
 
 esp_status espi_reader_begin(const struct espi_source *source, esp_model default_model,

@@ -49,20 +49,10 @@ static int split_line(struct espi_span line, struct espi_span *fields, int max)
 
 /* ---- what the list says of itself ---- */
 
-/* "GBps": what one of them is. */
-static int read_unit(struct espi_span s, double *Bps)
-{
-    char one[24];
-    if (s.length == 0 || s.length > sizeof one - 2 || strchr("0123456789.", s.text[0]))
-        return -1;
-    int n = snprintf(one, sizeof one, "1%.*s", (int)s.length, s.text);
-    return espi_parse_quantity(ESPI_BANDWIDTH, one, (size_t)n, Bps);
-}
-
 static esp_status set_unit(struct list *list, struct espi_span s)
 {
     char shown[64];
-    if (read_unit(s, &list->unit_Bps) == 0)
+    if (espi_parse_unit(ESPI_BANDWIDTH, s.text, s.length, &list->unit_Bps) == 0)
         return ESP_OK;
     return espi_lines_err(list->lines, list->err, "'%s' is no unit of bandwidth (%s)",
                           espi_span_quote(shown, sizeof shown, s),
@@ -189,11 +179,9 @@ esp_status espi_read_edges(const struct espi_source *source, struct esp_platform
     struct esp_platform *p = NULL;
     struct espi_lines lines;
     struct list list = {.lines = &lines, .err = err, .undirected = source->undirected};
-    const char *unit = source->rate_unit;
-    if (unit && read_unit((struct espi_span){unit, strlen(unit)}, &list.unit_Bps))
-        return espi_err(err, ESP_EUSAGE, "--unit: that is no unit of bandwidth (%s)",
-                        espi_quantity_units(ESPI_BANDWIDTH));
-    esp_status status = espi_reader_begin(source, ESP_MODEL_CAPACITY, &b, err);
+    esp_status status = espi_source_unit(source, &list.unit_Bps, err);
+    if (!status)
+        status = espi_reader_begin(source, ESP_MODEL_CAPACITY, &b, err);
     if (status)
         return status;
     list.b = b;

@@ -7,10 +7,11 @@
  * Words of a line in any order, keys in any case; a backslash at the end joins the next
  * line; what follows a '#' is a comment. Each switch becomes a node of kind switch, each
  * host gets the switch that names it first as its site, and every pair is joined by two
- * links. Slurm gives LinkSpeed no unit and no use: where it has a unit, it is the speed
- * of the links from this switch to what the line names; where not, they have that of the
- * source (--link-speed), without which the file is refused. The default model is
- * `capacity`. */
+ * links. LinkSpeed is the speed of the links from this switch to what the line names.
+ * Slurm makes no use of it, gives it no unit, and takes none: it is counted in that of
+ * the source (--unit). Where there is no LinkSpeed, or no unit, links have the speed of
+ * the source (--link-speed), without which the file is refused. Units in the file itself,
+ * as here, are for files that are written for us. The default model is `capacity`. */
 #include "platform/readers.h"
 
 #include <string.h>
@@ -40,6 +41,8 @@ struct slurm {
     struct entry *entries;
     size_t n_entries, cap;
     int n_switches; /* nodes below are switches */
+
+    double unit_Bps; /* of speeds without one; 0: not known */
 
     /* of the entry whose children are taken */
     int parent, child_kind;
@@ -183,9 +186,12 @@ static esp_status take_child(void *self, const char *name, struct esp_err *err)
 static esp_status find_speed(struct slurm *s, const struct entry *e, struct esp_err *err)
 {
     struct espi_span speed = e->value[WORD_SPEED];
-    double bare;
+    double bare = 0;
     s->Bps = s->source->link_Bps;
-    if (speed.text && espi_parse_number(speed.text, speed.length, &bare)) {
+    int has_unit = speed.text && espi_parse_number(speed.text, speed.length, &bare);
+    if (!has_unit && bare * s->unit_Bps > 0)
+        s->Bps = bare * s->unit_Bps;
+    if (has_unit) {
         esp_status status = espi_lines_quantity(&s->lines, ESPI_BANDWIDTH, speed,
                                                 "LinkSpeed", &s->Bps, err);
         if (status)
@@ -194,8 +200,8 @@ static esp_status find_speed(struct slurm *s, const struct entry *e, struct esp_
     if (s->Bps > 0)
         return ESP_OK;
     return espi_lines_err(&s->lines, err,
-                          "nothing says what the links of '%s' carry: a LinkSpeed with a "
-                          "unit (LinkSpeed=100Gbps), or --link-speed 100Gbps for all",
+                          "nothing says what the links of '%s' carry: a LinkSpeed and "
+                          "its unit (--unit Gbps), or --link-speed 100Gbps for all",
                           s->site);
 }
 
@@ -231,7 +237,9 @@ esp_status espi_read_slurm(const struct espi_source *source, struct esp_platform
                            struct esp_err *err)
 {
     struct slurm s = {.source = source};
-    esp_status status = espi_reader_begin(source, ESP_MODEL_CAPACITY, &s.b, err);
+    esp_status status = espi_source_unit(source, &s.unit_Bps, err);
+    if (!status)
+        status = espi_reader_begin(source, ESP_MODEL_CAPACITY, &s.b, err);
     if (status)
         return status;
     espi_lines_init(&s.lines, source->text, source->length, source->where, ESPI_LINE_MAX);

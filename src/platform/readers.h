@@ -12,13 +12,16 @@
 struct espi_source {
     const char *text;
     size_t length;
-    const char *where; /* for messages; its base name becomes the platform's name */
-    esp_model model;   /* ESP_MODEL_DEFAULT: the format's default */
-    /* Edge lists alone: as in esp_read_options. */
-    const char *rate_unit;
-    int undirected;
-    double link_Bps; /* of links of which nothing is said; 0: none */
+    const char *where;     /* for messages; its base name becomes the platform's name */
+    esp_model model;       /* ESP_MODEL_DEFAULT: the format's default */
+    const char *rate_unit; /* of rates without one, in edge lists and by Slurm; or NULL */
+    int undirected;        /* edge lists alone: as in esp_read_options */
+    double link_Bps;       /* of links of which nothing is said; 0: none */
 };
+
+/* What one of the source's rate_unit is; *Bps as it was where there is none. */
+esp_status espi_source_unit(const struct espi_source *source, double *Bps,
+                            struct esp_err *err);
 
 esp_status espi_read_json(const char *text, size_t length, const char *where,
                           struct esp_platform **out, struct esp_err *err);

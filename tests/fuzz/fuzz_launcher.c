@@ -55,15 +55,29 @@ static int programs(const char *const *line, int from, int n, int each)
     return found;
 }
 
+/* Is srun to be started without what is preloaded? Then its line is behind the words that
+ * say so. */
+static int words_in_front(const struct cli_launch *l, const char *const *line)
+{
+    const char *preloaded = cli_launch_value(l, "LD_PRELOAD", get);
+    if (l->way != CLI_WAY_EXPORT || !preloaded || !*preloaded)
+        return 0;
+    if (strcmp(line[l->at], "env") != 0 || strcmp(line[l->at + 1], "-u") != 0 ||
+        strcmp(line[l->at + 2], "LD_PRELOAD") != 0)
+        abort();
+    return 3;
+}
+
 /* Words are added, as many as the way takes, and none is lost. */
 static void judge(const struct cli_launch *l, const char *const *line)
 {
-    int n = count(line), from = l->at + 1, added = n - l->n;
+    int front = words_in_front(l, line), n = count(line), from = l->at + 1;
+    int added = n - l->n - front;
     int each = l->way == CLI_WAY_X || l->way == CLI_WAY_EXPORT;
     int due = programs(l->words, from, l->n, 0);
-    int found = l->way == CLI_WAY_INHERIT ? 0 : programs(line, from, n, each);
+    int found = l->way == CLI_WAY_INHERIT ? 0 : programs(line, from + front, n, each);
     for (int i = 0; i < (l->way == CLI_WAY_INHERIT ? l->n : from); i++)
-        if (strcmp(line[i], l->words[i]) != 0)
+        if (strcmp(line[i < l->at ? i : i + front], l->words[i]) != 0)
             abort();
     if ((l->way == CLI_WAY_INHERIT && added != 0) ||
         (l->way == CLI_WAY_X && added != 6 * due) ||
@@ -71,7 +85,8 @@ static void judge(const struct cli_launch *l, const char *const *line)
         (l->way == CLI_WAY_GENV && added != (from < l->n ? 9 : 0)) ||
         (l->way == CLI_WAY_LIST && added != 0 && added != 3))
         abort();
-    if (l->way != CLI_WAY_INHERIT && due && (found < due || !has_library(line, from, n)))
+    if (l->way != CLI_WAY_INHERIT && due &&
+        (found < due || !has_library(line, from + front, n)))
         abort();
 }
 

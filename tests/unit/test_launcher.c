@@ -26,12 +26,13 @@ static void split(struct words *w, const char *line)
         w->word[w->n++] = at;
 }
 
-static const char *list, *slurm;
+static const char *list, *slurm, *preloaded;
 
 static char *get(const char *name)
 {
     const char *value = strcmp(name, "OMPI_MCA_mca_base_env_list") == 0 ? list
                         : strcmp(name, "SLURM_EXPORT_ENV") == 0         ? slurm
+                        : strcmp(name, "LD_PRELOAD") == 0               ? preloaded
                                                                         : NULL;
     return (char *)(uintptr_t)value;
 }
@@ -116,6 +117,13 @@ static void slurm_exports(void **state)
     slurm = "NONE";
     expect(CLI_MPICH, "srun ./a", "srun --export=LD_PRELOAD=S:old,M,H ./a");
     slurm = NULL;
+    preloaded = "old"; /* which srun would give its ranks instead */
+    expect(CLI_MPICH, "timeout 9 srun ./a",
+           "timeout 9 env -u LD_PRELOAD srun --export=ALL,LD_PRELOAD=S:old ./a");
+    expect(CLI_OPENMPI, "mpirun ./a", "mpirun " X " ./a");
+    preloaded = NULL;
+    expect(CLI_MPICH, "env LD_PRELOAD=old srun ./a",
+           "env LD_PRELOAD=old env -u LD_PRELOAD srun --export=ALL,LD_PRELOAD=S:old ./a");
 }
 
 #define FULL_X "-x LD_PRELOAD=S:old -x M=off -x H=p0,p1"

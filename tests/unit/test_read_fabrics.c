@@ -130,6 +130,16 @@ static void speed_of_the_source(void **state)
     assert_int_equal(espi_read_slurm(&source, &p, NULL), ESP_OK);
     assert_link(p, "a", "s", 0, 5e9);
     esp_platform_free(p);
+    source.rate_unit = "Gbps";
+    assert_int_equal(espi_read_slurm(&source, &p, NULL), ESP_OK);
+    assert_link(p, "s", "b", 0, 5e9); /* 40 of them are as much */
+    esp_platform_free(p);
+    source.rate_unit = "MBps";
+    assert_int_equal(espi_read_slurm(&source, &p, NULL), ESP_OK);
+    assert_link(p, "s", "b", 0, 40e6);
+    esp_platform_free(p);
+    source.rate_unit = "apples";
+    assert_int_equal(espi_read_slurm(&source, &p, NULL), ESP_EUSAGE);
     read_bad(espi_read_slurm, text, sizeof text - 1, ":1: nothing says what the links");
 }
 

@@ -296,7 +296,9 @@ const struct command cli_command_import = {
             {.name = "unit",
              .kind = CLI_STRING,
              .value = "UNIT",
-             .help = "The unit of capacities without one in an edge list: Gbps, MBps."},
+             .help =
+                 "The unit of capacities without one in an edge list, and of LinkSpeed "
+                 "in a topology.conf: Gbps, MBps."},
             {.name = "only",
              .kind = CLI_STRING,
              .value = "HOSTS|@FILE",

@@ -1,10 +1,8 @@
 #include "cli/launching/launcher.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "cli/launching/program_mpi.h"
 
 const char *const cli_mpi_names[] = {"openmpi", "mpich", NULL};
 
@@ -184,31 +182,12 @@ static int mpi_by_name(const char *name)
     return strstr(name, "mpich") || strstr(name, "hydra") ? CLI_MPICH : -1;
 }
 
-/* The file that a command names, as the shell would find it, behind all links. */
-static int find_command(const char *command, char out[PATH_MAX])
-{
-    const char *dirs = getenv("PATH");
-
-    if (strchr(command, '/'))
-        return realpath(command, out) ? 0 : -1;
-    while (dirs && *dirs) {
-        char path[PATH_MAX];
-        size_t length = strcspn(dirs, ":");
-        int n = snprintf(path, sizeof path, "%.*s/%s", (int)length, dirs, command);
-        if (n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0 &&
-            realpath(path, out))
-            return 0;
-        dirs += length + (dirs[length] == ':');
-    }
-    return -1;
-}
-
 int cli_launcher_mpi(const char *command)
 {
     char path[PATH_MAX];
     int mpi = mpi_by_name(name_of(command));
 
-    if (mpi < 0 && find_command(command, path) == 0)
+    if (mpi < 0 && cli_program_file(command, path) == 0)
         mpi = mpi_by_name(name_of(path));
     return mpi;
 }

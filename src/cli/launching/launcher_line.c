@@ -256,11 +256,28 @@ static void add_programs(struct line *line)
     }
 }
 
+/* With everything srun hands on what its own environment says, whatever --export gives
+ * the same name: so it has no library to be preloaded there. */
+static void add_launcher(struct line *line)
+{
+    const struct cli_launch *l = line->l;
+    const char *preloaded = cli_launch_value(l, "LD_PRELOAD", line->get);
+
+    for (int i = 0; i < l->at; i++)
+        add_word(line, l->words[i]);
+    if (l->way == CLI_WAY_EXPORT && preloaded && *preloaded) {
+        add_word(line, "env");
+        add_word(line, "-u");
+        add_word(line, "LD_PRELOAD");
+    }
+    add_word(line, l->words[l->at]);
+}
+
 const char **cli_launch_line(const struct cli_launch *l, const struct cli_handover *h,
                              cli_get get, struct espi_arena *arena)
 {
     struct line line = {.l = l, .h = h, .get = get, .arena = arena};
-    size_t programs = 2, least = (size_t)l->n + 4;
+    size_t programs = 2, least = (size_t)l->n + 7;
 
     for (int i = 0; i < l->n; i++)
         programs += strcmp(l->words[i], ":") == 0;
@@ -268,13 +285,15 @@ const char **cli_launch_line(const struct cli_launch *l, const struct cli_handov
         ESPI_ARENA_NEW(arena, const char *, least + programs * 3 * ((size_t)h->n + 1));
     if (!line.words)
         return NULL;
-    int first = l->way == CLI_WAY_INHERIT ? l->n : l->at + 1;
-    for (int i = 0; i < first; i++)
-        add_word(&line, l->words[i]);
+    if (l->way != CLI_WAY_INHERIT)
+        add_launcher(&line);
     if (l->way == CLI_WAY_LIST)
         add_list(&line);
     else if (l->way != CLI_WAY_INHERIT)
         add_programs(&line);
+    else
+        for (int i = 0; i < l->n; i++)
+            add_word(&line, l->words[i]);
     add_word(&line, NULL);
     return line.failed ? NULL : line.words;
 }

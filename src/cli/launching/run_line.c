@@ -5,8 +5,22 @@
 
 #include "base/err.h"
 #include "cli/launching/launcher.h"
+#include "cli/launching/program_mpi.h"
 #include "runtime/given_plan.h"
 #include "runtime/knobs.h"
+
+/* srun is no MPI's own: its program is looked at. */
+static int mpi_of_program(const struct cli_args *args, int at)
+{
+    struct cli_launch l;
+
+    cli_launch_read(&l, args->n_words, args->words, -1, getenv);
+    if (l.way != CLI_WAY_EXPORT)
+        return -1;
+    at = cli_skip_options(&cli_way_syntax[l.way], at + 1, l.n, l.words);
+    at += cli_launcher_at(l.n - at, l.words + at);
+    return at < l.n ? cli_program_mpi(l.words[at]) : -1;
+}
 
 int cli_find_mpi(const struct cli_args *args, int *mpi)
 {
@@ -17,6 +31,8 @@ int cli_find_mpi(const struct cli_args *args, int *mpi)
     *mpi = cli_choice(args, "mpi");
     if (*mpi < 0)
         *mpi = cli_launcher_mpi(command);
+    if (*mpi < 0)
+        *mpi = mpi_of_program(args, at);
     if (*mpi >= 0)
         return CLI_OK;
     return cli_error(CLI_BAD_USAGE,

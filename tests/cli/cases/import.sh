@@ -56,6 +56,10 @@ espalier import topology.conf
 
 espalier import topology.conf --link-speed 100Gbps | espalier info -
 
+sed -i "s/$/ LinkSpeed=100/; s/400Gbps.*/400/" topology.conf
+espalier import topology.conf --unit Gbps | espalier info - | grep "^  bandwidth"
+espalier import topology.conf --unit miles
+
 printf 'a b 100MBps\nb c 10MBps\nc a 1GBps\n' >scale.txt
 espalier import --from edges scale.txt --scale 0.01 -o scaled.json
 grep bandwidth scaled.json
