@@ -40,7 +40,7 @@ esp_status espi_solve_budget_err(struct esp_err *err)
 {
     return espi_err(err, ESP_EUNSUPPORTED,
                     "the time was over before anything was found: give it more "
-                    "(--budget, --time-limit)");
+                    "(--budget)");
 }
 
 int espi_solve_budget_was_late(esp_status st)
