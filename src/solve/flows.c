@@ -240,7 +240,8 @@ esp_status espi_flows_group(struct espi_flows *f, int n_groups, const int *group
 esp_status espi_flows_close(struct espi_flows *f, int group, struct esp_err *err)
 {
     espi_lp_set_row(f->lp, f->first_group + group, -DBL_MAX, 0);
-    struct espi_solve_budget endless = espi_solve_budget_endless(); /* what is there stays */
+    struct espi_solve_budget endless =
+        espi_solve_budget_endless(); /* what is there stays */
     esp_status st = solve_flows(f, &endless, &f->period_s, err);
     return st ? st : note_values(f, err);
 }

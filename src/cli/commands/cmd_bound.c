@@ -119,8 +119,9 @@ static int print_bound_json(const struct cli_question *q, const struct esp_bound
 /* Why there is none. */
 static const char *no_figure(const struct cli_question *q)
 {
-    return q->p->n_hosts > 1 ? "not known: nothing was proven in this time, or for so many"
-                             : "no limit: there is nobody to send to";
+    return q->p->n_hosts > 1
+               ? "not known: nothing was proven in this time, or for so many"
+               : "no limit: there is nobody to send to";
 }
 
 static void add_rate(struct cli_table *t, const struct cli_question *q,

@@ -207,9 +207,9 @@ static int make_plan(struct cli_question *q)
             cli_bound_Bps(q->p, &q->request, plan->slice_bytes,
                           cli_budget_step_s(&budget, 0.5, CLI_PLAN_BOUND_S));
     if (status == ESP_OK && !cli_has(q->args, "no-bound"))
-        plan->makespan_bound_s = cli_makespan_bound_s(
-            q->p, &q->request, q->p->model != ESP_MODEL_CAPACITY,
-            cli_budget_step_s(&budget, 0.5, CLI_PLAN_BOUND_S));
+        plan->makespan_bound_s =
+            cli_makespan_bound_s(q->p, &q->request, q->p->model != ESP_MODEL_CAPACITY,
+                                 cli_budget_step_s(&budget, 0.5, CLI_PLAN_BOUND_S));
     cli_progress_end();
     cli_budget_end(&budget);
     if (status != ESP_OK)
