@@ -184,6 +184,16 @@ void esp_read_options_defaults_sized(struct esp_read_options *options, size_t si
     espi_options_give(options, size, &standard, sizeof standard);
 }
 
+/* All formats are texts. Nobody has to name one for what is none. */
+static int is_text(const char *text, size_t length)
+{
+    length = length < LOOK_AT ? length : LOOK_AT;
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < ' ' && !strchr("\t\n\v\f\r\033", text[i]))
+            return 0;
+    return !memchr(text, 0, length);
+}
+
 /* A text of that format, and what the options say beside it. */
 static esp_status read_whole(esp_format format, const char *text, size_t length,
                              const char *where, const struct esp_read_options *options,
@@ -197,9 +207,17 @@ static esp_status read_whole(esp_format format, const char *text, size_t length,
                                  options->rate_unit,
                                  options->undirected,
                                  options->link_Bps};
+    if (options->format == ESP_FORMAT_AUTO && !is_text(text, length))
+        return espi_err(err, ESP_EINPUT,
+                        "%s: is not a text file, as all formats are that can be read",
+                        where);
     if ((options->rate_unit || options->undirected) && format != ESP_FORMAT_EDGES)
         return espi_err(err, ESP_EUSAGE,
                         "%s: --unit and --undirected are for edge lists, and this is %s",
+                        where, esp_format_name(format));
+    if (options->link_Bps > 0 && format != ESP_FORMAT_SLURM)
+        return espi_err(err, ESP_EUSAGE,
+                        "%s: --link-speed is for a topology.conf of Slurm, and this is %s",
                         where, esp_format_name(format));
     esp_status st = read_text(format, &source, options, &p, err);
     if (st || !options->switches) {

@@ -495,6 +495,8 @@ static int answer_compare(struct cli_question *q)
         return cli_error(CLI_BAD_USAGE, "--front has a table and JSON, and no CSV");
     if (cli_has(q->args, "front"))
         return cli_price_front(q);
+    if (cli_has(q->args, "csv") && cli_has(q->args, "json"))
+        return cli_error(CLI_BAD_USAGE, "--csv and --json: ask for one of the two");
     struct contest c = {.args = q->args, .p = q->p, .request = q->request};
     int code = run_algorithms(&c);
 
