@@ -5,6 +5,7 @@
 #include "algo/algo.h"
 #include "base/alloc.h"
 #include "base/options.h"
+#include "base/watch.h"
 #include "bound/bound.h"
 #include "bound/makespan_bound.h"
 #include "bound/op_bound.h"
@@ -72,8 +73,7 @@ static esp_status bound_other(const struct esp_platform *p, const struct esp_req
 }
 
 static esp_status add_makespan(const struct esp_platform *p, const struct esp_request *r,
-                               double time_limit_s, struct esp_bound *bound,
-                               struct esp_err *err)
+                               struct esp_bound *bound, struct esp_err *err)
 {
     struct espi_makespan_task task = {.p = p,
                                       .op = r->op,
@@ -81,8 +81,7 @@ static esp_status add_makespan(const struct esp_platform *p, const struct esp_re
                                       .n_targets = r->n_targets,
                                       .targets = r->targets,
                                       .size_bytes = r->size_bytes,
-                                      .exclusive = p->model != ESP_MODEL_CAPACITY,
-                                      .time_limit_s = time_limit_s};
+                                      .exclusive = p->model != ESP_MODEL_CAPACITY};
     if (!(r->size_bytes > 0 && isfinite(r->size_bytes)))
         return espi_err(err, ESP_EUSAGE, "a message needs a positive size");
     return espi_makespan_bound(&task, &bound->makespan_s, err);
@@ -108,11 +107,16 @@ esp_status esp_bound_compute(const struct esp_platform *p,
     if (st)
         return st;
     struct esp_bound *bound = NULL;
+    struct espi_watch watch;
+    espi_watch_begin(&watch, how.time_limit_s, NULL, NULL);
+    if (how.makespan || how.what_if) /* which have the other half */
+        how.time_limit_s /= 2;
     st = ours.op == ESP_OP_BCAST
              ? espi_bound_bcast(p, ours.root, slice_bytes, &how, &bound, err)
              : bound_other(p, &ours, slice_bytes, how.time_limit_s, &bound, err);
     if (!st && how.makespan)
-        st = add_makespan(p, &ours, how.time_limit_s, bound, err);
+        st = add_makespan(p, &ours, bound, err);
+    espi_watch_end(&watch);
     if (st)
         esp_bound_free(bound);
     else

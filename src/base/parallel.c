@@ -27,16 +27,24 @@ static void *worker_main(void *state)
     }
 }
 
+size_t espi_parallel_threads(size_t n_jobs)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t most = processors < 1             ? 1
+                  : processors > THREADS_MAX ? THREADS_MAX
+                                             : (size_t)processors;
+
+    return n_jobs < most ? n_jobs : most;
+}
+
 /* This thread works too: a thread that cannot be had is not missed. */
 void espi_parallel(const struct espi_jobs *jobs)
 {
     struct state state = {.jobs = jobs};
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t most = espi_parallel_threads(jobs->n), started = 0;
     pthread_t threads[THREADS_MAX];
-    int started = 0;
 
-    while (started < THREADS_MAX && started + 1 < processors &&
-           (size_t)started + 1 < jobs->n &&
+    while (started + 1 < most &&
            pthread_create(&threads[started], NULL, worker_main, &state) == 0)
         started++;
     worker_main(&state);

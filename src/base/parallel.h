@@ -16,4 +16,7 @@ struct espi_jobs {
  * done. */
 void espi_parallel(const struct espi_jobs *jobs);
 
+/* How many of so many jobs run at a time. */
+size_t espi_parallel_threads(size_t n_jobs);
+
 #endif

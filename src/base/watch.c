@@ -11,8 +11,9 @@ void espi_watch_begin(struct espi_watch *w, double budget_s,
                       int (*ask)(void *arg, double elapsed_s, double best_s), void *arg)
 {
     double now_s = espi_now_s();
+    double own_s = budget_s > 0 ? now_s + budget_s : INFINITY;
     *w = (struct espi_watch){.start_s = now_s,
-                             .stop_s = budget_s > 0 ? now_s + budget_s : INFINITY,
+                             .stop_s = fmin(own_s, espi_watch_stop_s()),
                              .ask = ask,
                              .arg = arg,
                              .outer = innermost};
@@ -29,15 +30,22 @@ double espi_watch_stop_s(void)
     return innermost ? innermost->stop_s : INFINITY;
 }
 
-int espi_watch_is_over(void)
+static int is_over(struct espi_watch *w)
 {
-    struct espi_watch *w = innermost;
-    if (!w || w->over || (isinf(w->stop_s) && !w->ask))
+    if (!w || w->over)
         return w && w->over;
+    if (!w->ask && isinf(w->stop_s))
+        return w->over = is_over(w->outer);
     double now_s = espi_now_s();
     w->over = now_s > w->stop_s ||
-              (w->ask && w->ask(w->arg, now_s - w->start_s, w->best_s) != 0);
+              (w->ask && w->ask(w->arg, now_s - w->start_s, w->best_s) != 0) ||
+              is_over(w->outer);
     return w->over;
+}
+
+int espi_watch_is_over(void)
+{
+    return is_over(innermost);
 }
 
 void espi_watch_found(double best_s)

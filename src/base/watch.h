@@ -14,8 +14,8 @@ struct espi_watch {
     struct espi_watch *outer;
 };
 
-/* budget_s of 0: as long as it takes. The watch is the caller's until espi_watch_end().
- */
+/* budget_s of 0: as long as it takes. Within another watch no later than that one, and
+ * over when that one is. The watch is the caller's until espi_watch_end(). */
 void espi_watch_begin(struct espi_watch *w, double budget_s,
                       int (*ask)(void *arg, double elapsed_s, double best_s), void *arg);
 void espi_watch_end(struct espi_watch *w);

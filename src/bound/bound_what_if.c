@@ -9,8 +9,10 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/number.h"
+#include "base/watch.h"
 #include "bound/bound.h"
 #include "bound/tuning.h"
+#include "solve/solve_budget.h"
 
 struct candidate {
     esp_resource_kind kind;
@@ -216,10 +218,14 @@ esp_status espi_bound_what_if(const struct espi_bound_task *task,
     if (find_candidates(&f, packing, most))
         return espi_err_nomem(err);
     esp_status st = ESP_OK;
-    for (int i = 0; i < f.n && !st; i++)
+    for (int i = 0; i < f.n && !st; i++) {
         st = try_out(task, &f.found[i], packing->rate, err);
-    if (st)
+        if (espi_watch_is_over()) /* what was not solved to its end tells nothing */
+            f.n = i;
+    }
+    if (st && !espi_solve_budget_was_late(st))
         return st;
+    st = ESP_OK;
     qsort(f.found, (size_t)f.n, sizeof *f.found, by_gain);
     bound->what_if = espi_calloc((size_t)f.n + 1, sizeof *bound->what_if);
     if (!bound->what_if)

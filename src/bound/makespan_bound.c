@@ -15,14 +15,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/watch.h"
 #include "base/err.h"
+#include "base/watch.h"
 #include "bound/op_bound.h"
 #include "bound/part_times.h"
 #include "bound/quickest_flow.h"
 #include "bound/tuning.h"
 #include "plan/ops.h"
 #include "solve/packing.h"
+#include "solve/solve_budget.h"
 
 /* derived: without latencies slices of any size give the same. */
 static const double SLICE_BYTES = 65536;
@@ -161,7 +162,7 @@ static esp_status bound_flows(struct search *s, struct esp_err *err)
 {
     const struct esp_platform *p = s->net.p;
     esp_status st = ESP_OK;
-    for (int site = -1; site < p->n_sites && !st; site++) {
+    for (int site = -1; site < p->n_sites && !st && !espi_watch_is_over(); site++) {
         int target = farthest_target(s, site, 0);
         if (target >= 0)
             st = espi_quickest_flow_s(&s->net, s->t->root, target, s->t->size_bytes,
@@ -294,12 +295,12 @@ static int cut_message(struct search *s)
     double bytes = s->t->size_bytes;
     int home = p->node_site[s->t->root];
     int bad = cut_towards(s, farthest_target(s, -2, 0), -2, 1, bytes);
-    for (int site = 0; site < p->n_sites && !bad; site++)
+    for (int site = 0; site < p->n_sites && !bad && !espi_watch_is_over(); site++)
         bad = site == home ? cut_towards(s, farthest_target(s, site, 1), site, 1, bytes)
                            : cut_towards(s, farthest_target(s, site, 0), site, 0, bytes);
     if (!bad)
         bad = espi_cut_net_windows(&s->net, s->from_s, NULL, s->before_s, s->after_s);
-    for (int v = 0; v < p->n_nodes && !bad; v++)
+    for (int v = 0; v < p->n_nodes && !bad && !espi_watch_is_over(); v++)
         bad = s->is_target[v] ? cut_node(s, v, 0, bytes) : 0;
     return bad;
 }
@@ -312,7 +313,7 @@ static int cut_parts(struct search *s)
     int bad = espi_cut_net_windows(&s->net, s->from_s, NULL, s->before_s, s->after_s);
     if (!bad)
         bad = cut_node(s, s->t->root, 1, s->t->size_bytes);
-    for (int v = 0; v < p->n_nodes && !bad; v++)
+    for (int v = 0; v < p->n_nodes && !bad && !espi_watch_is_over(); v++)
         bad = s->is_target[v] ? cut_node(s, v, 0, part) : 0;
     return bad;
 }
@@ -344,7 +345,7 @@ static int cut_all_sites(struct search *s)
     const struct esp_platform *p = s->net.p;
     double part = s->t->size_bytes / ((double)p->n_hosts * (p->n_hosts - 1));
     int bad = 0;
-    for (int site = 0; site < p->n_sites && !bad; site++) {
+    for (int site = 0; site < p->n_sites && !bad && !espi_watch_is_over(); site++) {
         double inside = 0;
         for (int v = 0; v < p->n_nodes; v++)
             inside += !espi_is_switch(p, v) && p->node_site[v] == site;
@@ -447,11 +448,13 @@ static esp_status bound_turned(const struct espi_makespan_task *t,
         search_init(&s, &arena, inward, &paths) ? espi_err_nomem(err) : ESP_OK;
     if (!st && s.n_targets > 0) {
         st = bound_cuts(&s, err);
-        if (!st && is_limited(&s))
+        if (!st && !espi_watch_is_over() && is_limited(&s))
             st = t->op == ESP_OP_BCAST || (t->op == ESP_OP_MULTICAST && !t->targets)
                      ? bound_trees(&s, err)
                  : t->op == ESP_OP_SCATTER ? bound_parts(&s, err)
                                            : bound_rate(&s, err);
+        if (espi_solve_budget_was_late(st))
+            st = ESP_OK; /* what is known until then */
     }
     espi_arena_done(&arena);
     if (!st)

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/watch.h"
 #include "bound/own_bound.h"
 #include "bound/tuning.h"
 #include "bound/pairs_certificate.h"
@@ -15,6 +16,7 @@
 #include "solve/flows.h"
 #include "solve/multicast.h"
 #include "solve/packing.h"
+#include "solve/solve_budget.h"
 
 static esp_status bound_bcast(const struct espi_op_bound_task *t,
                               struct espi_arena *arena, struct espi_op_bound *out,
@@ -159,7 +161,7 @@ static esp_status bound_pairs(const struct espi_op_bound_task *t,
     o.max_trees = ESPI_BOUND_WORK / (view.g.m + 1);
     if (!st && view.g.n > 1) {
         st = espi_allreduce_solve(&view, &o, &arena, &best, err);
-        if (!st) {
+        if (!st && best.bound_s > 0) {
             out->throughput_Bps = t->slice_bytes / best.bound_s;
             out->exact = best.period_s <= best.bound_s * (1 + ESPI_BOUND_TIGHT) &&
                          t->p->model != ESP_MODEL_HALF_DUPLEX;
@@ -231,8 +233,13 @@ esp_status espi_op_bound(const struct espi_op_bound_task *task, struct espi_op_b
                          struct esp_err *err)
 {
     struct espi_op_bound bound = {0};
+    struct espi_watch watch;
     double start_s = espi_now_s();
+    espi_watch_begin(&watch, task->time_limit_s, NULL, NULL);
     esp_status st = bound_op(task, &bound, err);
+    if (espi_solve_budget_was_late(st))
+        st = ESP_OK; /* it is not known */
+    espi_watch_end(&watch);
     if (st)
         return st;
     bound.solve_s = espi_now_s() - start_s;

@@ -3,14 +3,17 @@
 #include <math.h>
 
 #include "base/err.h"
+#include "base/watch.h"
 #include "bound/tuning.h"
 
 /* ---- prices ---- */
 
-/* All cheapest paths, by Floyd and Warshall. */
-static void close_costs(double *cost, int n)
+/* All cheapest paths, by Floyd and Warshall; 0: the time was over before. */
+static int close_costs(double *cost, int n)
 {
-    for (int k = 0; k < n; k++)
+    for (int k = 0; k < n; k++) {
+        if (espi_watch_is_over())
+            return 0;
         for (int i = 0; i < n; i++) {
             double to_k = cost[(size_t)i * (size_t)n + (size_t)k];
             for (int j = 0; j < n && isfinite(to_k); j++) {
@@ -18,6 +21,8 @@ static void close_costs(double *cost, int n)
                 *at = fmin(*at, to_k + cost[(size_t)k * (size_t)n + (size_t)j]);
             }
         }
+    }
+    return 1;
 }
 
 static double *link_costs(const struct espi_flow_net *net, const double *price,
@@ -46,8 +51,8 @@ int espi_pairs_certificate_s(const struct espi_flow_net *net, const double *pric
     double *cost = link_costs(net, price, arena), paid_s = 0, all = 0;
     if (!cost)
         return -1;
-    close_costs(cost, p->n_nodes);
-    for (int i = 0; i < p->n_nodes; i++)
+    int known = close_costs(cost, p->n_nodes);
+    for (int i = 0; i < p->n_nodes && known; i++)
         for (int j = 0; j < p->n_nodes; j++)
             if (!espi_is_switch(p, i) && !espi_is_switch(p, j))
                 paid_s += cost[(size_t)i * (size_t)p->n_nodes + (size_t)j];

@@ -39,7 +39,7 @@ int cli_error(int code, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(raw, sizeof raw, fmt, ap);
     va_end(ap);
-    cli_progress_end();
+    cli_progress_stop();
     fflush(stdout);
     fprintf(stderr, "espalier: %s\n", espi_quote(text, sizeof text, raw));
     return code;

@@ -41,7 +41,8 @@ void espi_lp_free(struct espi_lp *lp);
 
 /* Perturbed costs get a degenerate program moving; the end is exact all the same. */
 void espi_lp_perturb(struct espi_lp *lp, int on);
-void espi_lp_time_limit(struct espi_lp *lp, double seconds); /* of processor time */
+/* Of processor time; less than 0: as long as it takes. */
+void espi_lp_time_limit(struct espi_lp *lp, double seconds);
 void espi_lp_iteration_limit(struct espi_lp *lp, double iterations);
 /* Results are rounded to nine digits, for who decides by them and needs no more: two
  * bases of one vertex, and so two machines, may differ in the last. */

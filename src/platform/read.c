@@ -185,6 +185,16 @@ void esp_read_options_defaults_sized(struct esp_read_options *options, size_t si
     espi_options_give(options, size, &standard, sizeof standard);
 }
 
+/* All formats are texts. Nobody has to name one for what is none. */
+static int is_text(const char *text, size_t length)
+{
+    length = length < LOOK_AT ? length : LOOK_AT;
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < ' ' && !strchr("\t\n\v\f\r\033", text[i]))
+            return 0;
+    return !memchr(text, 0, length);
+}
+
 /* Options that say nothing about this format are a mistake. */
 static esp_status check_format(esp_format format, const char *where,
                                const struct esp_read_options *options,
@@ -199,6 +209,11 @@ static esp_status check_format(esp_format format, const char *where,
         return espi_err(err, ESP_EUSAGE,
                         "%s: --unit is for edge lists and topology.conf, and this is %s",
                         where, name);
+    if (options->link_Bps > 0 && format != ESP_FORMAT_SLURM)
+        return espi_err(
+            err, ESP_EUSAGE,
+            "%s: --link-speed is for a topology.conf of Slurm, and this is %s", where,
+            name);
     return ESP_OK;
 }
 
@@ -215,6 +230,10 @@ static esp_status read_whole(esp_format format, const char *text, size_t length,
                                  options->rate_unit,
                                  options->undirected,
                                  options->link_Bps};
+    if (options->format == ESP_FORMAT_AUTO && !is_text(text, length))
+        return espi_err(err, ESP_EINPUT,
+                        "%s: is not a text file, as all formats are that can be read",
+                        where);
     esp_status st = check_format(format, where, options, err);
     if (st)
         return st;

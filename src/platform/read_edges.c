@@ -172,6 +172,17 @@ static esp_status mark_switches(const struct list *list, const char *where,
     return st;
 }
 
+/* A link that is there twice may be its own way back. */
+static void explain_twice(struct esp_err *err)
+{
+    char said[sizeof err->text];
+    if (!err || !strstr(err->text, "twice"))
+        return;
+    memcpy(said, err->text, sizeof said);
+    espi_err(err, ESP_EINPUT, "%s: of an undirected list each line is both directions",
+             said);
+}
+
 esp_status espi_read_edges(const struct espi_source *source, struct esp_platform **out,
                            struct esp_err *err)
 {
@@ -187,7 +198,10 @@ esp_status espi_read_edges(const struct espi_source *source, struct esp_platform
     list.b = b;
     espi_lines_init(&lines, source->text, source->length, source->where, ESPI_LINE_MAX);
     status = read_lines(&list, &lines);
-    status = espi_reader_end(source, b, status, &p, err);
+    esp_status whole = espi_reader_end(source, b, status, &p, err);
+    if (!status && whole == ESP_EINPUT && list.undirected)
+        explain_twice(err);
+    status = whole;
     if (!status)
         status = mark_switches(&list, source->where, &p);
     if (!status)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/watch.h"
 #include "plan/ops.h"
 #include "plan/slices.h"
 #include "schedule/far_first.h"
@@ -161,7 +162,7 @@ static int try_round(struct search *s, int low, int high)
 static int is_enough(const struct search *s)
 {
     return s->a->order.finish_s <= s->wanted.enough_s || s->work >= s->max_work ||
-           s->handled >= ESPI_ORDER_WORK;
+           s->handled >= ESPI_ORDER_WORK || espi_watch_is_over();
 }
 
 /* Rounds longer or shorter than the first, as long as that helps; lengths in units. */

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/watch.h"
 #include "plan/ops.h"
+#include "schedule/arrange.h"
 #include "select/contest.h"
 #include "select/settle_slices.h"
 #include "select/tuning.h"
@@ -58,9 +59,9 @@ static int needs_finals(const struct esp_request *r)
     return !is_bcast && r->op != ESP_OP_ALLGATHER && r->op != ESP_OP_ALLTOALL;
 }
 
-/* Holds the plan against those of all other algorithms that serve the operation, and
- * takes the one that is through first. Only that one gets a schedule, and its claims are
- * told. */
+/* Holds the plan, if there is one, against those of all other algorithms that serve the
+ * operation, and takes the one that is through first. Only that one gets a schedule, and
+ * its claims are told. */
 static esp_status hold_finals(const struct espi_task *with, const struct espi_algo *first,
                               struct esp_plan **plan, struct esp_err *err)
 {
@@ -72,7 +73,7 @@ static esp_status hold_finals(const struct espi_task *with, const struct espi_al
     espi_contest_init(&c, with->p, with->request, &arena);
     c.judge.closer_looks = ESPI_CLOSER_LOOKS;
     espi_judge_ask(&c.judge, with->request);
-    esp_status st = espi_contest_offer(&c, *plan, err);
+    esp_status st = *plan ? espi_contest_offer(&c, *plan, err) : ESP_OK;
     *plan = NULL;
     for (int i = 0; i < count && !st; i++) {
         double options[ESPI_ALGO_OPTIONS_MAX] = {0};
@@ -95,6 +96,17 @@ static esp_status hold_finals(const struct espi_task *with, const struct espi_al
     return st;
 }
 
+/* When time is over orders are looked for less long than when the claims were made. */
+static esp_status evaluate_plan(const struct esp_platform *p, struct esp_plan *plan,
+                                const struct espi_played_claims *claims,
+                                struct esp_err *err)
+{
+    esp_status st =
+        plan->schedule ? ESP_OK : espi_plan_schedule(plan, p, ESPI_EFFORT_FULL, err);
+    return st ? st
+              : espi_plan_evaluate(plan, p, espi_watch_is_over() ? NULL : claims, err);
+}
+
 static esp_status make_asked(const struct esp_platform *p, struct esp_request *asked,
                              struct esp_plan **out, struct esp_err *err)
 {
@@ -113,12 +125,14 @@ static esp_status make_asked(const struct esp_platform *p, struct esp_request *a
         espi_algo_standard(algo, with.option);
     }
     st = espi_plan_make_by(algo, &with, &plan, err);
-    if (!st && open && needs_finals(&request))
+    /* what came too late for the best leaves it to the others */
+    int late = open && st == ESP_EUNSUPPORTED && espi_watch_is_over();
+    if (late || (!st && open && needs_finals(&request)))
         st = hold_finals(&with, algo, &plan, err);
     if (!st && (open || algo->flags & ESPI_ALGO_CHOOSES))
         st = espi_settle_slices(p, &request, plan, &claims, err);
     if (!st)
-        st = espi_plan_evaluate(plan, p, &claims, err);
+        st = evaluate_plan(p, plan, &claims, err);
     if (st) {
         esp_plan_free(plan);
         return st;

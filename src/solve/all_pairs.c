@@ -128,6 +128,8 @@ static esp_status ask_all(struct search *x, int all, struct esp_err *err)
                       (x->used[i] ? ESPI_ALL_PAIRS_EVEN * x->even : 0);
     set_costs(x);
     for (int h = 0; h < x->n; h++) {
+        if (espi_solve_budget_is_late(&x->budget))
+            return espi_solve_budget_err(err);
         double cost_s = search_from(x, h);
         if (!isfinite(cost_s))
             return espi_err(err, ESP_EINPUT, "some hosts cannot be reached from others");
@@ -212,6 +214,8 @@ static esp_status generate_columns(struct search *x, struct esp_err *err)
         if (st || is_closed(x) || espi_solve_budget_is_over(&x->budget))
             break;
         st = ask_more(x, err);
+        if (st == ESP_EUNSUPPORTED && espi_solve_budget_is_late(&x->budget))
+            return ESP_OK;
         if (x->n_columns == before)
             break;
     }
@@ -231,6 +235,8 @@ static esp_status begin_columns(struct search *x, struct esp_err *err)
     for (int round = 0; round < ESPI_ALL_PAIRS_ROUNDS && !st; round++) {
         double sum = 0;
         st = ask_all(x, 1, err);
+        if (st == ESP_EUNSUPPORTED && round > 0 && espi_solve_budget_is_late(&x->budget))
+            return ESP_OK; /* with the paths of the rounds before */
         if (!st && take_mix(x, NULL))
             st = espi_err_nomem(err);
         if (st || is_closed(x))
@@ -297,7 +303,7 @@ esp_status espi_all_pairs_solve(const struct espi_flow_net *net,
     if (search_init(&x))
         return espi_err_nomem(err);
     esp_status st = begin_columns(&x, err);
-    if (!st && !is_closed(&x) && x.lower_s > 0)
+    if (!st && !is_closed(&x) && x.lower_s > 0 && !espi_solve_budget_is_late(&x.budget))
         st = mix_columns(&x, err);
     if (!st && !options->bound_only)
         st = espi_pairs_take_paths(net, x.host, x.n, x.columns, x.n_columns, arena,

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/portable_math.h"
 #include "base/softmax_price.h"
+#include "base/watch.h"
 #include "solve/packing_impl.h"
 #include "solve/tree_mix_lp.h"
 #include "solve/tuning.h"
@@ -44,7 +45,8 @@ static esp_status search_init(struct search *x, const struct espi_allreduce_opti
     const struct espi_view *v = x->v;
     double unit_s = 0;
     x->gap = o->gap > 0 ? o->gap : ESPI_PAIRS_GAP;
-    x->end_s = o->time_limit_s > 0 ? espi_now_s() + o->time_limit_s : INFINITY;
+    x->end_s = fmin(o->time_limit_s > 0 ? espi_now_s() + o->time_limit_s : INFINITY,
+                    espi_watch_stop_s());
     x->max_trees = o->max_trees > 0 ? o->max_trees : INFINITY;
     if (espi_pricer_init(&x->pr, v, 0, a) || espi_pricer_init_inward(&x->pr, a))
         return espi_err_nomem(err);
@@ -148,18 +150,30 @@ static double pair_s(struct espi_pricer *pr, int host)
     return out_s + espi_pricer_tree(pr, host, 1);
 }
 
+static int is_out_of_time(const struct search *x)
+{
+    return espi_now_s() > x->end_s || espi_watch_is_over();
+}
+
+static int is_over(const struct search *x)
+{
+    return x->trees > x->max_trees || is_out_of_time(x);
+}
+
 /* The cost of the cheapest pair at each host; the first of x->order is the cheapest, and
- * proves a bound. */
+ * proves a bound, if there was time to ask all. */
 static void scan_hosts(struct search *x)
 {
-    int n = x->v->g.n;
+    int n = x->v->g.n, asked = 0;
     for (int h = 0; h < n; h++) {
-        x->cost_s[h] = pair_s(&x->pr, h);
+        int left_out = asked > 0 && is_out_of_time(x);
+        x->cost_s[h] = left_out ? INFINITY : pair_s(&x->pr, h);
         x->order[h] = h;
+        asked += !left_out;
     }
-    x->trees += 2.0 * n;
+    x->trees += 2.0 * asked;
     qsort_r(x->order, (size_t)n, sizeof *x->order, by_cost, x->cost_s);
-    if (x->cost_s[x->order[0]] > x->bound_s) {
+    if (asked == n && x->cost_s[x->order[0]] > x->bound_s) {
         x->bound_s = x->cost_s[x->order[0]];
         memcpy(x->best_price, x->asked, (size_t)x->pr.n_res * sizeof *x->asked);
     }
@@ -195,11 +209,6 @@ static int ask_for_pairs(struct search *x, double smooth)
     return added;
 }
 
-static int is_out_of_time(const struct search *x)
-{
-    return espi_now_s() > x->end_s || x->trees > x->max_trees;
-}
-
 /* Pairs and good prices, fast: those of the best bound are in x->best_price. */
 static esp_status warm_up(struct search *x, struct esp_err *err)
 {
@@ -217,7 +226,7 @@ static esp_status warm_up(struct search *x, struct esp_err *err)
             scan_hosts(x);
         else
             scan_few(x);
-        if (upper_s <= x->bound_s * (1 + x->gap) || (round > 0 && is_out_of_time(x)))
+        if (upper_s <= x->bound_s * (1 + x->gap) || (x->n_pairs > 0 && is_over(x)))
             break;
         if (add_pair(x, x->order[0], INFINITY) < 0)
             return espi_err_nomem(err);
@@ -239,7 +248,7 @@ static esp_status generate_columns(struct search *x, struct esp_err *err)
 {
     static const double smooths[] = {ESPI_PAIRS_SMOOTHS};
     esp_status st = espi_tree_mix_lp_solve(&x->mx, ESPI_LP_PRIMAL, NULL, err);
-    for (; !st && !is_closed(x) && !is_out_of_time(x); x->rounds++) {
+    for (; !st && !is_closed(x) && !is_over(x); x->rounds++) {
         int added = 0;
         for (int i = 0; i < 3 && !added; i++) {
             added = ask_for_pairs(x, smooths[i]);

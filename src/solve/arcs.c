@@ -182,8 +182,10 @@ static int program_init(struct program *g)
     for (size_t i = 0; i < n_res; i++)
         g->row[i] = -1;
     g->has_inner = g->task->inner != NULL;
-    if (g->has_inner)
+    if (g->has_inner) {
         memcpy(g->inner, g->task->inner, m * sizeof *g->inner);
+        memcpy(g->y, g->inner, m * sizeof *g->y); /* what there is, if time is over */
+    }
     if (add_columns(g) || add_in_rows(g))
         return -1;
     if (g->task->load)

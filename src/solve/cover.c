@@ -6,7 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/watch.h"
 #include "graph/reach.h"
+#include "solve/solve_budget.h"
 #include "solve/tuning.h"
 
 enum { MOST_SOLVES = 1000000 };      /* limit: rounding that never ends */
@@ -176,10 +178,11 @@ static int separate_node(struct espi_cover *c, int v)
     return added;
 }
 
+/* Not all, when the time is over. */
 static int separate_all(struct espi_cover *c)
 {
     int added = 0;
-    for (int v = 0; v < c->net->g.n; v++) {
+    for (int v = 0; v < c->net->g.n && !espi_watch_is_over(); v++) {
         if (!is_required(c, v))
             continue;
         int got = separate_node(c, v);
@@ -215,9 +218,12 @@ static int all_reachable(struct espi_cover *c)
 
 static esp_status solve_cover(struct espi_cover *c, struct esp_err *err)
 {
-    espi_lp_result res = espi_lp_solve(c->lp, ESPI_LP_DUAL);
-    if (res != ESPI_LP_OPTIMAL)
-        res = espi_lp_solve(c->lp, ESPI_LP_PRIMAL);
+    struct espi_solve_budget budget = espi_solve_budget_of(0, 0);
+    espi_lp_result res = espi_solve_budget_solve(&budget, c->lp, ESPI_LP_DUAL);
+    if (res != ESPI_LP_OPTIMAL && res != ESPI_LP_STOPPED)
+        res = espi_solve_budget_solve(&budget, c->lp, ESPI_LP_PRIMAL);
+    if (res == ESPI_LP_STOPPED)
+        return espi_solve_budget_err(err);
     if (res != ESPI_LP_OPTIMAL || c->solves++ > MOST_SOLVES)
         return espi_lp_error(res, "the program for the bound could not be solved", err);
     const double *x = espi_lp_values(c->lp);
@@ -242,6 +248,8 @@ esp_status espi_cover_solve(struct espi_cover *c, double limit_s, double *period
         int added = separate_all(c);
         if (added < 0)
             return espi_err_nomem(err);
+        if (espi_watch_is_over())
+            return espi_solve_budget_err(err);
         if (!added)
             break;
     }
@@ -257,11 +265,12 @@ static int separate_between(struct espi_cover *c, double *outer, double *inner,
 {
     int m = c->net->g.m, added = 0;
     memcpy(outer, c->y, (size_t)m * sizeof *outer);
-    while (!added && *reached_s > proven_s * (1 + ESPI_COVER_SAME)) {
+    while (!added && *reached_s > proven_s * (1 + ESPI_COVER_SAME) &&
+           !espi_watch_is_over()) {
         for (int e = 0; e < m; e++)
             c->y[e] = outer[e] + ESPI_CUT_INWARD * (inner[e] - outer[e]);
         added = separate_all(c);
-        if (!added) {
+        if (!added && !espi_watch_is_over()) {
             memcpy(inner, c->y, (size_t)m * sizeof *inner);
             *reached_s = espi_flow_net_period_s(c->net, inner, c->arena);
         }
@@ -290,6 +299,8 @@ esp_status espi_cover_period(struct espi_cover *c, double *period_s, struct esp_
     espi_lp_perturb(c->lp, 1);
     for (double work = 0; added && work < ESPI_COVER_WORK; work += (double)m * n) {
         esp_status st = solve_cover(c, err);
+        if (espi_solve_budget_was_late(st) && work > 0)
+            return ESP_OK; /* what was proven before */
         if (st)
             return st;
         *period_s = espi_lp_values(c->lp)[0] * c->net->unit_s;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "solve/solve_budget.h"
 #include "solve/tuning.h"
 
 static const double ROUNDING = 1e-9; /* rounding: of a period; what flows less is none */
@@ -141,11 +142,14 @@ static int *number_loads(struct espi_flows *f)
     return row;
 }
 
-static esp_status solve_flows(struct espi_flows *f, double *period_s, struct esp_err *err)
+static esp_status solve_flows(struct espi_flows *f, struct espi_solve_budget *budget,
+                              double *period_s, struct esp_err *err)
 {
-    espi_lp_result res = espi_lp_solve(f->lp, ESPI_LP_DUAL);
-    if (res != ESPI_LP_OPTIMAL)
-        res = espi_lp_solve(f->lp, ESPI_LP_PRIMAL);
+    espi_lp_result res = espi_solve_budget_solve(budget, f->lp, ESPI_LP_DUAL);
+    if (res != ESPI_LP_OPTIMAL && res != ESPI_LP_STOPPED)
+        res = espi_solve_budget_solve(budget, f->lp, ESPI_LP_PRIMAL);
+    if (res == ESPI_LP_STOPPED)
+        return espi_solve_budget_err(err);
     if (res != ESPI_LP_OPTIMAL)
         return espi_lp_error(res, "the program for flows could not be solved", err);
     *period_s = espi_lp_values(f->lp)[0] * f->net->unit_s;
@@ -159,6 +163,7 @@ esp_status espi_flows_init(struct espi_flows *f, const struct espi_flow_net *net
     static const int none[2] = {0, 0};
     struct espi_lp_vectors period = {
         .count = 1, .cost = &one, .start = none, .index = none, .value = &one};
+    struct espi_solve_budget budget = espi_solve_budget_of(0, 0);
     *f = (struct espi_flows){.net = net, .arena = arena, .n_sources = 1};
     f->source[0] = net->root;
     esp_status st = espi_lp_create(&f->lp, err);
@@ -174,7 +179,7 @@ esp_status espi_flows_init(struct espi_flows *f, const struct espi_flow_net *net
     if (!st)
         st = add_balances(f, 0, err);
     if (!st)
-        st = solve_flows(f, &f->period_s, err);
+        st = solve_flows(f, &budget, &f->period_s, err);
     if (!st)
         st = note_values(f, err);
     f->row = row;
@@ -201,7 +206,8 @@ esp_status espi_flows_delayed(struct espi_flows *f, const unsigned char *gets,
     for (int v = 0; v < net->g.n; v++)
         if (v != net->root)
             espi_lp_set_row(f->lp, f->n_loads + v, gets[v], gets[v]);
-    return solve_flows(f, end_s, err);
+    struct espi_solve_budget budget = espi_solve_budget_of(0, 0);
+    return solve_flows(f, &budget, end_s, err);
 }
 
 esp_status espi_flows_group(struct espi_flows *f, int n_groups, const int *group,
@@ -234,7 +240,9 @@ esp_status espi_flows_group(struct espi_flows *f, int n_groups, const int *group
 esp_status espi_flows_close(struct espi_flows *f, int group, struct esp_err *err)
 {
     espi_lp_set_row(f->lp, f->first_group + group, -DBL_MAX, 0);
-    esp_status st = solve_flows(f, &f->period_s, err);
+    struct espi_solve_budget endless =
+        espi_solve_budget_endless(); /* what is there stays */
+    esp_status st = solve_flows(f, &endless, &f->period_s, err);
     return st ? st : note_values(f, err);
 }
 
@@ -279,7 +287,8 @@ esp_status espi_flows_try_source(struct espi_flows *f, int node, int *better,
     if (st)
         return st;
     set_balance(f, node);
-    st = solve_flows(f, &period_s, err);
+    struct espi_solve_budget endless = espi_solve_budget_endless();
+    st = solve_flows(f, &endless, &period_s, err);
     if (st)
         return st;
     if (period_s < f->period_s * (1 - ESPI_PERIOD_SAME)) {

@@ -101,14 +101,16 @@ static int keep_tree(struct all *x, int root)
     return 1;
 }
 
-/* The bound of prices (sum 1). Trees that cost less than they are worth, if that is
- * given, are kept: how many, or -1 when out of memory. */
+/* The bound of prices (sum 1), if there is time to ask all. Trees that cost less than
+ * they are worth, if that is given, are kept: how many, or -1 when out of memory. */
 static int ask_all_roots(struct all *x, const double *price, const double *worth_s)
 {
     double sum_s = 0;
     int fresh = 0;
     espi_pricer_set_prices(&x->pr, price);
     for (int h = 0; h < x->n; h++) {
+        if (espi_solve_budget_is_late(&x->budget))
+            return fresh;
         double cost_s = espi_pricer_tree(&x->pr, h, 0);
         sum_s += cost_s;
         if (worth_s && cost_s < worth_s[h] * (1 - 1e-10)) {
@@ -270,6 +272,8 @@ static esp_status find_period(struct all *x, struct esp_err *err)
         x->asked[r] = 1.0 / x->pr.n_res;
     if (ask_all_roots(x, x->asked, NULL) < 0)
         return espi_err_nomem(err);
+    if (x->lower_s == 0 && espi_solve_budget_is_late(&x->budget))
+        return espi_solve_budget_err(err);
     if (isnan(x->lower_s) || !(x->lower_s > 0))
         return espi_err(err, ESP_EINPUT, "some hosts cannot be reached from others");
     if (cut_s > x->lower_s) {

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/watch.h"
 #include "solve/tuning.h"
 
@@ -25,10 +26,26 @@ double espi_solve_budget_left_s(const struct espi_solve_budget *p)
     return isfinite(p->stop_s) ? p->stop_s - espi_now_s() : INFINITY;
 }
 
+int espi_solve_budget_is_late(const struct espi_solve_budget *p)
+{
+    return espi_solve_budget_left_s(p) < 0 || (!p->endless && espi_watch_is_over());
+}
+
 int espi_solve_budget_is_over(const struct espi_solve_budget *p)
 {
-    return p->stopped || p->work > p->work_limit || espi_solve_budget_left_s(p) < 0 ||
-           (!p->endless && espi_watch_is_over());
+    return p->stopped || p->work > p->work_limit || espi_solve_budget_is_late(p);
+}
+
+esp_status espi_solve_budget_err(struct esp_err *err)
+{
+    return espi_err(err, ESP_EUNSUPPORTED,
+                    "the time was over before anything was found: give it more "
+                    "(--budget)");
+}
+
+int espi_solve_budget_was_late(esp_status st)
+{
+    return st == ESP_EUNSUPPORTED && espi_watch_is_over();
 }
 
 void espi_solve_budget_look(struct espi_solve_budget *p, double things)
@@ -41,8 +58,7 @@ espi_lp_result espi_solve_budget_solve(struct espi_solve_budget *p, struct espi_
 {
     double left_s = espi_solve_budget_left_s(p);
     double per_iteration = ESPI_WORK_PER_ROW * (espi_lp_rows(lp) + 1);
-    if (isfinite(left_s))
-        espi_lp_time_limit(lp, fmax(left_s, 1e-3));
+    espi_lp_time_limit(lp, isfinite(left_s) ? fmax(left_s, 1e-3) : -1);
     if (isfinite(p->work_limit))
         espi_lp_iteration_limit(lp, ESPI_WORK_ASTRAY *
                                         ((p->work_limit - p->work) / per_iteration + 1));

@@ -20,6 +20,12 @@ struct espi_solve_budget espi_solve_budget_endless(void);
 struct espi_solve_budget espi_solve_budget_of(double time_limit_s, double work_limit);
 
 int espi_solve_budget_is_over(const struct espi_solve_budget *p);
+/* Is the time over, whatever the work? */
+int espi_solve_budget_is_late(const struct espi_solve_budget *p);
+/* The error of who has nothing to give by then, and whether it is that one: a bound is
+ * not known then, and others have to plan. */
+esp_status espi_solve_budget_err(struct esp_err *err);
+int espi_solve_budget_was_late(esp_status st);
 double espi_solve_budget_left_s(const struct espi_solve_budget *p);
 
 /* Notes the work of looking at so many things once, such as arcs. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 
 /* A row a group, and one for each resource that may be used. */
@@ -49,9 +50,7 @@ esp_status espi_tree_mix_lp_init_groups(struct espi_tree_mix_lp *mx, int n_group
     mx->group_worth_s = ESPI_ARENA_ZNEW(arena, double, n_groups);
     mx->row = ESPI_ARENA_ZNEW(arena, int, n_resources);
     mx->price = ESPI_ARENA_ZNEW(arena, double, n_resources);
-    mx->index = ESPI_ARENA_NEW(arena, int, (size_t)n_resources + 1);
-    mx->value = ESPI_ARENA_NEW(arena, double, (size_t)n_resources + 1);
-    if (!mx->group_worth_s || !mx->row || !mx->price || !mx->index || !mx->value)
+    if (!mx->group_worth_s || !mx->row || !mx->price)
         return espi_err_nomem(err);
     for (int r = 0; r < n_resources; r++)
         if (!used || used[r])
@@ -76,7 +75,36 @@ esp_status espi_tree_mix_lp_init(struct espi_tree_mix_lp *mx, int n_resources,
 void espi_tree_mix_lp_free(struct espi_tree_mix_lp *mx)
 {
     espi_lp_free(mx->lp);
+    espi_free(mx->waiting.start);
+    espi_free(mx->waiting.index);
+    espi_free(mx->waiting.value);
+    mx->waiting = (struct espi_tree_mix_columns){.n = 0};
     mx->lp = NULL;
+}
+
+/* ---- columns: the program copies all it has whenever some join, so that they wait for
+ * one another until it is needed ---- */
+
+static int grow_waiting(struct espi_tree_mix_columns *w, size_t entries)
+{
+    void *start = w->start, *index = w->index, *value = w->value;
+    int bad = espi_grow(&start, &w->start_room, w->n + 2, sizeof *w->start);
+    w->start = start;
+    bad = bad || espi_grow(&index, &w->index_room, entries, sizeof *w->index);
+    w->index = index;
+    bad = bad || espi_grow(&value, &w->value_room, entries, sizeof *w->value);
+    w->value = value;
+    return bad ? -1 : 0;
+}
+
+static void add_waiting(struct espi_tree_mix_lp *mx)
+{
+    struct espi_tree_mix_columns *w = &mx->waiting;
+    struct espi_lp_vectors columns = {
+        .count = (int)w->n, .start = w->start, .index = w->index, .value = w->value};
+    if (w->n > 0)
+        espi_lp_add_columns(mx->lp, &columns);
+    w->n = 0;
 }
 
 void espi_tree_mix_lp_add(struct espi_tree_mix_lp *mx, const double *load_s)
@@ -86,22 +114,30 @@ void espi_tree_mix_lp_add(struct espi_tree_mix_lp *mx, const double *load_s)
 
 void espi_tree_mix_lp_add_to(struct espi_tree_mix_lp *mx, int group, const double *load_s)
 {
-    int start[2] = {0, 1};
-    mx->index[0] = group;
-    mx->value[0] = 1;
+    struct espi_tree_mix_columns *w = &mx->waiting;
+    int at = w->n > 0 ? w->start[w->n] : 0;
+    if (at > ESPI_WAITING_MOST) { /* positions are of 32 bits */
+        add_waiting(mx);
+        at = 0;
+    }
+    mx->n_columns++;
+    mx->starved |= grow_waiting(w, (size_t)at + (size_t)mx->n_resources + 1) != 0;
+    if (mx->starved)
+        return;
+    w->start[w->n] = at;
+    w->index[at] = group;
+    w->value[at++] = 1;
     for (int r = 0; r < mx->n_resources; r++)
         if (load_s[r] > 0) {
-            mx->index[start[1]] = mx->row[r];
-            mx->value[start[1]++] = -load_s[r] / mx->unit_s;
+            w->index[at] = mx->row[r];
+            w->value[at++] = -load_s[r] / mx->unit_s;
         }
-    struct espi_lp_vectors column = {
-        .count = 1, .start = start, .index = mx->index, .value = mx->value};
-    espi_lp_add_columns(mx->lp, &column);
-    mx->n_columns++;
+    w->start[++w->n] = at;
 }
 
 void espi_tree_mix_lp_allow(struct espi_tree_mix_lp *mx, int column, int allowed)
 {
+    add_waiting(mx);
     espi_lp_set_upper(mx->lp, column + 1, allowed ? INFINITY : 0);
 }
 
@@ -111,6 +147,9 @@ esp_status espi_tree_mix_lp_solve(struct espi_tree_mix_lp *mx, espi_lp_method me
     espi_lp_method other = method == ESPI_LP_DUAL ? ESPI_LP_PRIMAL : ESPI_LP_DUAL;
     struct espi_solve_budget endless = espi_solve_budget_endless();
     struct espi_solve_budget *p = budget ? budget : &endless;
+    add_waiting(mx);
+    if (mx->starved)
+        return espi_err_nomem(err);
     espi_lp_result result = espi_solve_budget_solve(p, mx->lp, method);
     if (result != ESPI_LP_OPTIMAL && result != ESPI_LP_STOPPED)
         result = espi_solve_budget_solve(p, mx->lp, other);

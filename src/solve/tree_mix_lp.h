@@ -12,14 +12,23 @@
 #include "solve/packing.h"
 #include "solve/solve_budget.h"
 
+enum { ESPI_WAITING_MOST = 1 << 28 }; /* limit: numbers that wait */
+
+/* Columns that the program has not been told of yet. */
+struct espi_tree_mix_columns {
+    size_t n, start_room, index_room, value_room;
+    int *start, *index;
+    double *value;
+};
+
 struct espi_tree_mix_lp {
     int n_resources, n_columns;
     int n_groups;       /* of columns, each with shares that sum to 1 / n_groups */
     double unit_s;      /* of loads in the program */
     struct espi_lp *lp; /* column 0: the period; first rows: the groups */
     int *row;           /* resource -> row; 0: nobody uses it */
-    int *index;         /* scratch */
-    double *value;
+    struct espi_tree_mix_columns waiting;
+    int starved; /* out of memory: the next solve says so */
     /* after a solve: */
     double period_s;
     double worth_s;        /* a column helps if it costs less than this at the prices; */
@@ -43,7 +52,8 @@ esp_status espi_tree_mix_lp_init_groups(struct espi_tree_mix_lp *mx, int n_group
 void espi_tree_mix_lp_add_to(struct espi_tree_mix_lp *mx, int group,
                              const double *load_s);
 
-/* One more column; its number is how many there were. */
+/* One more column; its number is how many there were. Without memory the next solve
+ * fails. */
 void espi_tree_mix_lp_add(struct espi_tree_mix_lp *mx, const double *load_s);
 
 /* Whether a column may have a share. */

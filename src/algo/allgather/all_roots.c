@@ -9,6 +9,7 @@
 #include "algo/tuning.h"
 #include "base/err.h"
 #include "solve/packing.h"
+#include "solve/solve_budget.h"
 
 static esp_status add_tree(const struct espi_task *task, double weight, int root,
                            const struct espi_packing_tree *t, struct esp_plan *plan,
@@ -33,6 +34,8 @@ static esp_status run_all_roots(const struct espi_task *task, struct esp_plan *p
     int n = task->view->g.n;
     esp_status st =
         espi_packing_solve_all(task->view, &options, task->arena, &packing, err);
+    if (!st && packing.n_trees == 0)
+        st = espi_solve_budget_err(err);
     if (st)
         return st;
     plan->bound_Bps = packing.bound * task->view->slice_bytes;

@@ -42,7 +42,7 @@ static esp_status add_pair(const struct espi_task *task,
 static esp_status run_tree_pairs(const struct espi_task *task, struct esp_plan *plan,
                                  struct esp_err *err)
 {
-    struct espi_allreduce best;
+    struct espi_allreduce best = {.n_pairs = 0};
     struct espi_allreduce_options o = {
         .time_limit_s = task->request->budget_s,
         .max_trees = (double)ESPI_TREE_PAIRS_WORK / (task->view->g.m + 1),
@@ -53,7 +53,7 @@ static esp_status run_tree_pairs(const struct espi_task *task, struct esp_plan *
         st = add_pair(task, &best.pair[i], plan, err);
         espi_arena_release(task->arena, mark);
     }
-    if (!st)
+    if (!st && best.bound_s > 0)
         plan->bound_Bps = task->view->slice_bytes / best.bound_s;
     return st;
 }

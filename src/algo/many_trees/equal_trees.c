@@ -18,6 +18,7 @@
 #include "algo/many_trees/round_trees.h"
 #include "algo/tuning.h"
 #include "base/err.h"
+#include "base/watch.h"
 #include "graph/dijkstra.h"
 
 enum { OPTION_K, OPTION_WIDE };
@@ -111,7 +112,8 @@ static int choose_trees(const struct espi_task *task, const struct espi_packing 
     *best = (struct espi_round_trees){.makespan_s = INFINITY};
     for (int k = low; k <= high; k = enough || 2 * work > most ? 2 * k : next_k(k)) {
         struct espi_round_trees found;
-        if (best->k > 0 && !may_gain(task, packing, fill_s, best))
+        if (best->k > 0 &&
+            (espi_watch_is_over() || !may_gain(task, packing, fill_s, best)))
             break;
         if (low < high && !wide && !enough && !is_near(k, task->memo))
             continue;

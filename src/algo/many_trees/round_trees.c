@@ -44,6 +44,7 @@
 #include "algo/tuning.h"
 #include "base/heap.h"
 #include "base/portable_math.h"
+#include "base/watch.h"
 
 /* derived: to pass an arc by takes a tenth of the time that weighing it does. */
 static const double ARCS_PASSED = 10;
@@ -386,7 +387,7 @@ static void round_packing(struct grower *g, const double *share, int **tree,
 static void grow_again(struct grower *g, int **tree, double *fill_s,
                        struct espi_round_trees *best)
 {
-    for (int t = 0; t < g->k; t++) {
+    for (int t = 0; t < g->k && !espi_watch_is_over(); t++) {
         drop_tree(g, tree[t]);
         fill_s[t] = grow_tree(g, tree[t]);
         keep_best(g, tree, fill_s, best);
@@ -473,9 +474,9 @@ int espi_round_trees(const struct espi_view *v, int root, int k, int wide,
         share_senders(&g, share);
     round_packing(&g, share, tree, fill_s);
     keep_best(&g, tree, fill_s, out);
-    for (int pass = 0; pass < ESPI_ROUND_TREES_PASSES; pass++)
+    for (int pass = 0; pass < ESPI_ROUND_TREES_PASSES && !espi_watch_is_over(); pass++)
         grow_again(&g, tree, fill_s, out);
-    int failed = move_hosts_both_ways(&g, tree, arena, out);
+    int failed = espi_watch_is_over() ? 0 : move_hosts_both_ways(&g, tree, arena, out);
     out->work = g.work;
     return failed;
 }

@@ -14,6 +14,7 @@
 #include "base/watch.h"
 #include "base/err.h"
 #include "solve/tuning.h"
+#include "solve/solve_budget.h"
 
 struct augmenter {
     const struct espi_task *task;
@@ -86,6 +87,11 @@ static esp_status augment_step(struct augmenter *x, int *done, struct esp_err *e
         double period_s, limit_s = lost ? INFINITY : x->period_s * (1 - ESPI_PERIOD_SAME);
         espi_cover_set_active(&x->cover, x->order[i], 1);
         esp_status st = espi_cover_solve(&x->cover, limit_s, &period_s, err);
+        if (espi_solve_budget_was_late(st)) { /* with those that are added by now */
+            espi_cover_set_active(&x->cover, x->order[i], 0);
+            *done = 1;
+            return ESP_OK;
+        }
         if (st)
             return st;
         if (isfinite(period_s) || (lost && count_reached(x) > before)) {

@@ -15,6 +15,7 @@
 #include "base/watch.h"
 #include "base/err.h"
 #include "solve/tuning.h"
+#include "solve/solve_budget.h"
 
 struct reducer {
     const struct espi_task *task;
@@ -54,6 +55,10 @@ static esp_status leave_out_host(struct reducer *x, int strict, int *done,
         double period_s;
         espi_cover_set_active(&x->cover, v, 0);
         esp_status st = espi_cover_solve(&x->cover, limit_s, &period_s, err);
+        if (espi_solve_budget_was_late(st)) { /* with what is left out by now */
+            espi_cover_set_active(&x->cover, v, 1);
+            break;
+        }
         if (st)
             return st;
         if (isfinite(period_s)) {

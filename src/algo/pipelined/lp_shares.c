@@ -87,11 +87,11 @@ static esp_status find_shares(const struct espi_task *task, struct esp_plan *pla
 {
     const struct espi_view *v = task->view;
     struct espi_arcs arcs;
-    struct espi_solve_budget endless = espi_solve_budget_endless();
+    struct espi_solve_budget budget = espi_solve_budget_of(0, 0);
     struct espi_arcs_task at = {.v = v,
                                 .root = task->root,
                                 .max_passes = passes_for(task),
-                                .budget = &endless,
+                                .budget = &budget,
                                 .least_time = 1};
     esp_status st = warm_up(task, &at, plan, err);
     if (!st)

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/number.h"
 #include "base/units.h"
+#include "cli/options/budget.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/certainty.h"
@@ -115,13 +116,22 @@ static int print_bound_json(const struct cli_question *q, const struct esp_bound
 
 /* ---- for people ---- */
 
-static void add_rate(struct cli_table *t, const struct esp_bound *b)
+/* Why there is none. */
+static const char *no_figure(const struct cli_question *q)
+{
+    return q->p->n_hosts > 1
+               ? "not known: nothing was proven in this time, or for so many"
+               : "no limit: there is nobody to send to";
+}
+
+static void add_rate(struct cli_table *t, const struct cli_question *q,
+                     const struct esp_bound *b)
 {
     char text[32], slice[32];
 
     cli_table_add(t, "throughput");
     if (!isfinite(b->throughput_Bps)) {
-        cli_table_add(t, "no limit: there is nobody to send to");
+        cli_table_add(t, "%s", no_figure(q));
         return;
     }
     cli_table_add(t, "at most %s",
@@ -187,7 +197,7 @@ static int print_facts(const struct cli_question *q, const struct esp_bound *b)
     char text[32];
 
     cli_table_init(&t, columns, 2);
-    add_rate(&t, b);
+    add_rate(&t, q, b);
     add_doubt(&t, q, b);
     add_proof(&t, q, b);
     add_makespan(&t, q, b);
@@ -295,12 +305,12 @@ static int print_figure(const struct cli_question *q, const struct esp_bound *b)
     printf("%s%s %s%s\n\n", cli_bold(stdout), esp_op_name(r->op), ends,
            cli_plain(stdout));
     if (!isfinite(b->throughput_Bps))
-        puts("  No limit: there is nobody to send to.");
+        printf("  Throughput: %s.\n", no_figure(q));
     else
         printf("  No plan is faster than %s%s.\n",
                espi_format_bandwidth(text, sizeof text, b->throughput_Bps),
                b->exact ? ", and some plan is as fast" : "; perhaps none is as fast");
-    if (cli_has(q->args, "size") && isfinite(b->throughput_Bps))
+    if (cli_has(q->args, "size") && b->makespan_s > 0)
         printf("  None ends before %s, for %s in whatever slices.\n",
                espi_format_time(text, sizeof text, b->makespan_s),
                espi_format_bytes(size, sizeof size, r->size_bytes));
@@ -324,18 +334,20 @@ static int answer_bound(struct cli_question *q)
     struct esp_bound_options options;
     struct esp_bound *bound = NULL;
     const struct cli_args *args = q->args;
+    struct cli_budget budget;
 
     esp_bound_options_defaults(&options);
     esp_bound_method_parse(cli_text(args, "method"), &options.method);
     if (cli_has(args, "gap"))
         options.gap = cli_number(args, "gap");
-    if (cli_has(args, "time-limit"))
-        options.time_limit_s = cli_number(args, "time-limit");
+    options.time_limit_s = q->request.budget_s;
     options.what_if = cli_has(args, "what-if") ? WHAT_IFS : 0;
     options.makespan = cli_has(args, "size");
+    cli_budget_begin(&budget, q->request.budget_s, "solving");
     cli_progress_start(0, "solving");
     esp_status status = esp_bound_compute(q->p, &q->request, &options, &bound, &err);
     cli_progress_end();
+    cli_budget_end(&budget);
     if (status != ESP_OK)
         return cli_fail(status, &err);
     int code = print_answer(q, bound);
@@ -394,9 +406,9 @@ const struct command cli_command_bound = {
                      "it, for small platforms."},
             {.name = "what-if",
              .help = "Try out what 10% more bandwidth would give, where it matters."},
-            {.name = "time-limit",
+            {.name = "budget",
              .kind = CLI_TIME,
-             .help = "Stop after this time, with what is proven by then."},
+             .help = "How long this may take: what is proven by then is the answer."},
             {.name = "gap",
              .kind = CLI_DOUBLE,
              .limited = true,

@@ -1,5 +1,7 @@
 /* espalier compare: every algorithm, one table. The algorithms run side by side, one a
  * processor; each works on its own, so that the order of their ends changes nothing. */
+#include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,7 @@
 #include "base/units.h"
 #include "cli/commands/priced.h"
 #include "cli/launching/parallel.h"
+#include "cli/options/budget.h"
 #include "cli/options/native.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
@@ -38,6 +41,8 @@ struct contest {
     struct esp_request request; /* but for the algorithm */
     struct entry *entries;
     size_t n, capacity;
+    struct cli_budget budget;
+    atomic_size_t jobs_left;
     double bound_Bps, makespan_bound_s; /* 0: not known */
 };
 
@@ -196,7 +201,7 @@ static esp_status judge_entry(const struct contest *c, const struct esp_plan *pl
     return ESP_OK;
 }
 
-static void run_entry(struct contest *c, struct entry *e)
+static void run_entry(struct contest *c, struct entry *e, double share_s)
 {
     struct esp_request request = c->request;
     struct esp_plan *plan = NULL;
@@ -206,6 +211,7 @@ static void run_entry(struct contest *c, struct entry *e)
         return;
     }
     request.algo = e->text;
+    request.budget_s = share_s;
     e->status = esp_plan_make(c->p, &request, &plan, &e->err);
     if (e->status != ESP_OK)
         return;
@@ -222,18 +228,21 @@ static double slice_bytes(const struct contest *c)
     return espi_slices(c->request.size_bytes, c->request.slice_bytes).bytes;
 }
 
-/* Jobs 0 and 1 are the bounds, the others are the entries. */
+/* Jobs 0 and 1 are the bounds, the others are the entries, to whom goes what those before
+ * leave of their time. */
 static void run_job(void *contest, size_t i)
 {
     struct contest *c = contest;
+    double share_s = cli_budget_share_s(&c->budget, atomic_fetch_sub(&c->jobs_left, 1));
+    double bound_s = share_s > 0 ? fmin(share_s, CLI_BOUND_S) : CLI_BOUND_S;
 
     if (i == 0)
-        c->bound_Bps = cli_bound_Bps(c->p, &c->request, slice_bytes(c), CLI_BOUND_S);
+        c->bound_Bps = cli_bound_Bps(c->p, &c->request, slice_bytes(c), bound_s);
     else if (i == 1)
         c->makespan_bound_s = cli_makespan_bound_s(
-            c->p, &c->request, c->p->model != ESP_MODEL_CAPACITY, CLI_BOUND_S);
+            c->p, &c->request, c->p->model != ESP_MODEL_CAPACITY, bound_s);
     else
-        run_entry(c, &c->entries[i - 2]);
+        run_entry(c, &c->entries[i - 2], share_s);
 }
 
 /* ---- the ranking ---- */
@@ -469,7 +478,10 @@ static int run_algorithms(struct contest *c)
 
     if (code != CLI_OK)
         return code;
+    cli_budget_begin(&c->budget, c->request.budget_s, "planning");
+    atomic_store(&c->jobs_left, c->n + 2);
     cli_parallel(c->n + 2, run_job, c, "planning");
+    cli_budget_end(&c->budget);
     rank_entries(c);
     code = cli_has(c->args, "json")  ? print_ranking_json(c)
            : cli_has(c->args, "csv") ? print_ranking_csv(c)
@@ -483,6 +495,8 @@ static int answer_compare(struct cli_question *q)
         return cli_error(CLI_BAD_USAGE, "--front has a table and JSON, and no CSV");
     if (cli_has(q->args, "front"))
         return cli_price_front(q);
+    if (cli_has(q->args, "csv") && cli_has(q->args, "json"))
+        return cli_error(CLI_BAD_USAGE, "--csv and --json: ask for one of the two");
     struct contest c = {.args = q->args, .p = q->p, .request = q->request};
     int code = run_algorithms(&c);
 

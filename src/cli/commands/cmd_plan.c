@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/commands/priced.h"
+#include "cli/options/budget.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
@@ -17,7 +18,6 @@
 #include "plan/ops.h"
 
 enum { DRAW_HOSTS_MAX = 32, DRAW_TREES_MAX = 3 };
-enum { BAR_STEPS = 1000 }; /* looks: of the bar of planning */
 
 struct answer {
     const struct cli_args *args;
@@ -177,51 +177,13 @@ static int answer_plan(const struct answer *a)
     return cli_has(a->args, "json") ? cli_write(NULL, write_timed, a) : print_text(a);
 }
 
-/* ---- how the time of --budget is spent ---- */
-
-struct spending {
-    double start_s, budget_s; /* 0: as much as it takes */
-};
-
-/* The bar shows which part of the time is over. */
-static int show_elapsed(void *spending, double elapsed_s, double best_s)
-{
-    const struct spending *s = spending;
-
-    (void)best_s;
-    cli_progress_update((long long)(BAR_STEPS * elapsed_s / s->budget_s));
-    return 0;
-}
-
-/* Planning gets most of the time, bounds what is left. */
-static void begin_spending(struct spending *s, struct cli_question *q)
-{
-    *s = (struct spending){espi_now_s(), q->request.budget_s};
-    if (s->budget_s > 0) {
-        q->request.budget_s *= CLI_PLAN_PART;
-        q->request.progress = show_elapsed;
-        q->request.progress_arg = s;
-    }
-    cli_progress_start(s->budget_s > 0 ? BAR_STEPS : 0, "planning");
-}
-
-/* Half of what is left: there are two of them. */
-static double bound_limit_s(const struct spending *s)
-{
-    double left_s = s->budget_s - (espi_now_s() - s->start_s);
-
-    if (!(s->budget_s > 0))
-        return CLI_PLAN_BOUND_S;
-    return fmin(fmax(left_s / 2, CLI_BOUND_LEAST_PART * s->budget_s), CLI_PLAN_BOUND_S);
-}
-
 static int make_plan(struct cli_question *q)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct answer a = {.args = q->args, .p = q->p};
     struct esp_plan *plan = NULL;
     const char *algo = q->request.algo;
-    struct spending s;
+    struct cli_budget budget;
 
     if (cli_has(q->args, "minimize"))
         return cli_plan_by_price(q);
@@ -235,15 +197,21 @@ static int make_plan(struct cli_question *q)
                                                           : "a --budget in USD");
     if (!espi_algo_find(algo, strcspn(algo, ":")))
         return cli_no_such_algorithm(algo);
-    begin_spending(&s, q);
+    /* planning gets most of the time, the two bounds what is left */
+    cli_budget_begin(&budget, q->request.budget_s, "planning");
+    cli_progress_start(0, "planning");
+    q->request.budget_s *= CLI_PLAN_PART;
     esp_status status = esp_plan_make(q->p, &q->request, &plan, &err);
     if (status == ESP_OK && !(plan->bound_Bps > 0) && !cli_has(q->args, "no-bound"))
         plan->bound_Bps =
-            cli_bound_Bps(q->p, &q->request, plan->slice_bytes, bound_limit_s(&s));
+            cli_bound_Bps(q->p, &q->request, plan->slice_bytes,
+                          cli_budget_step_s(&budget, 0.5, CLI_PLAN_BOUND_S));
     if (status == ESP_OK && !cli_has(q->args, "no-bound"))
-        plan->makespan_bound_s = cli_makespan_bound_s(
-            q->p, &q->request, q->p->model != ESP_MODEL_CAPACITY, bound_limit_s(&s));
+        plan->makespan_bound_s =
+            cli_makespan_bound_s(q->p, &q->request, q->p->model != ESP_MODEL_CAPACITY,
+                                 cli_budget_step_s(&budget, 0.5, CLI_PLAN_BOUND_S));
     cli_progress_end();
+    cli_budget_end(&budget);
     if (status != ESP_OK)
         return cli_fail(status, &err);
     a.plan = plan;

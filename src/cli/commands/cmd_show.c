@@ -1,4 +1,5 @@
 /* espalier show: pictures and pages of a network and of plans for it. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/units.h"
 #include "cli/commands/priced.h"
 #include "cli/commands/show.h"
+#include "cli/options/budget.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/output.h"
 #include "cli/printing/raster.h"
@@ -66,6 +68,8 @@ static int make_plan(struct cli_show *s, const char *algo)
     struct esp_plan *plan = NULL;
 
     request.algo = algo;
+    if (s->budget.total_s > 0)
+        request.budget_s = cli_budget_step_s(&s->budget, CLI_SHOW_PART, INFINITY);
     cli_progress_start(0, "planning");
     esp_status status = esp_plan_make(s->q->p, &request, &plan, &err);
     cli_progress_end();
@@ -124,7 +128,7 @@ static int find_bound(struct cli_show *s)
     esp_bound_options_defaults(&options);
     options.gap = 1e-6;
     options.what_if = SHOWN_WHAT_IFS;
-    options.time_limit_s = CLI_BOUND_S;
+    options.time_limit_s = cli_budget_step_s(&s->budget, CLI_SHOW_PART, CLI_BOUND_S);
     cli_progress_start(0, "looking for the bound");
     esp_request_init(&request, root_of(s));
     request.slice_bytes = slice_bytes(s);
@@ -230,7 +234,9 @@ static int answer_show(struct cli_question *q)
                         "run tools/setup and build again, or ask for a picture "
                         "(-o FILE.svg)");
     espi_arena_init(&s.arena);
+    cli_budget_begin(&s.budget, q->request.budget_s, "planning and drawing");
     int code = draw_file(&s, path);
+    cli_budget_end(&s.budget);
     for (size_t i = 0; i < s.n_plans; i++)
         esp_plan_free(s.plans[i]);
     espi_free(s.plans);

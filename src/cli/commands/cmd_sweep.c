@@ -400,6 +400,8 @@ static int run_sweep(const struct cli_args *args)
                              : cli_error(CLI_BAD_USAGE,
                                          "say after '--' how MPI programs are started");
 
+    if (code == CLI_OK && cli_has(args, "csv") && cli_has(args, "json"))
+        code = cli_error(CLI_BAD_USAGE, "--csv and --json: ask for one of the two");
     if (code == CLI_OK)
         code = read_ops(&s);
     if (code == CLI_OK)

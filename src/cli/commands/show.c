@@ -1,6 +1,7 @@
 #include "cli/commands/show.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -97,14 +98,27 @@ int cli_show_timelines(struct cli_show *s)
 
 /* ---- the comparison ---- */
 
+/* Messages of all sizes by one algorithm, or of one size, where each needs a plan of its
+ * own. */
+struct job {
+    int which, first, end; /* algorithm; sizes */
+};
+
 struct contest {
     const struct cli_show *show;
-    int n;
+    int n, n_jobs;
     const char *names[ALGOS_MAX];
+    struct job jobs[ALGOS_MAX * SIZES];
+    atomic_size_t jobs_left;
     double *makespan_s; /* algorithm by algorithm, SIZES each */
     double *bound_s;    /* by size */
     const double *sizes_bytes;
 };
+
+static const struct espi_algo *algo_of(const char *name)
+{
+    return espi_algo_find(name, strcspn(name, ":"));
+}
 
 /* Can the plan for another size serve this one too? Then it need not be made again. */
 static bool serves(const struct espi_algo *algo, const struct esp_plan *plan,
@@ -116,39 +130,62 @@ static bool serves(const struct espi_algo *algo, const struct esp_plan *plan,
            espi_slices(request->size_bytes, slice).bytes == plan->slice_bytes;
 }
 
-static void run_algorithm(const struct contest *c, int which)
+static esp_status plan_size(const struct contest *c, struct esp_request *request,
+                            struct esp_plan **plan)
 {
-    double *makespan_s = c->makespan_s + (size_t)which * SIZES;
-    struct esp_request request = c->show->q->request;
     const struct esp_platform *p = c->show->q->p;
-    struct esp_plan *plan = NULL;
 
-    request.algo = c->names[which];
-    const struct espi_algo *algo =
-        espi_algo_find(request.algo, strcspn(request.algo, ":"));
-    for (int k = 0; k < SIZES; k++) {
+    if (serves(algo_of(request->algo), *plan, request)) {
+        (*plan)->size_bytes = request->size_bytes;
+        esp_status status = esp_plan_schedule(*plan, p, NULL);
+        return status == ESP_OK ? esp_plan_evaluate(*plan, p, NULL) : status;
+    }
+    esp_plan_free(*plan);
+    *plan = NULL;
+    return esp_plan_make(p, request, plan, NULL);
+}
+
+/* What is not done in time is not on the page. */
+static void run_job(void *contest, size_t i)
+{
+    struct contest *c = contest;
+    const struct job *job = &c->jobs[i];
+    double *makespan_s = c->makespan_s + (size_t)job->which * SIZES;
+    struct esp_request request = c->show->q->request;
+    struct esp_plan *plan = NULL;
+    esp_status status = ESP_OK;
+    double share_s =
+        cli_budget_share_s(&c->show->budget, atomic_fetch_sub(&c->jobs_left, 1));
+
+    request.algo = c->names[job->which];
+    request.budget_s = share_s / (job->end - job->first);
+    for (int k = job->first;
+         k < job->end && status == ESP_OK && !cli_budget_is_over(&c->show->budget); k++) {
         request.size_bytes = c->sizes_bytes[k];
-        esp_status status = ESP_OK;
-        if (serves(algo, plan, &request)) {
-            plan->size_bytes = request.size_bytes;
-            status = esp_plan_schedule(plan, p, NULL);
-            if (status == ESP_OK)
-                status = esp_plan_evaluate(plan, p, NULL);
-        } else {
-            esp_plan_free(plan);
-            plan = NULL;
-            status = esp_plan_make(p, &request, &plan, NULL);
-        }
-        if (status != ESP_OK)
-            break;
-        makespan_s[k] = plan->makespan_s;
+        status = plan_size(c, &request, &plan);
+        if (status == ESP_OK)
+            makespan_s[k] = plan->makespan_s;
     }
     esp_plan_free(plan);
 }
 
-static void run_job(void *contest, size_t i)
+/* Those that take longest come first, so that none is waited for at the end: what tries
+ * the others, with long messages, which have more slices. Where the time is given, they
+ * come last and get what is left of it. */
+static void list_jobs(struct contest *c)
 {
-    run_algorithm(contest, (int)i);
+    bool slow_first = !(c->show->budget.total_s > 0);
+
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = SIZES - 1; k >= 0; k--)
+            for (int i = 0; i < c->n; i++) {
+                const struct espi_algo *algo = algo_of(c->names[i]);
+                bool slow = (algo->flags & ESPI_ALGO_CHOOSES) != 0;
+                struct job job = {i, algo->by_slice ? 0 : k, k + 1};
+                if (slow == (pass == !slow_first) && (!algo->by_slice || k == SIZES - 1))
+                    c->jobs[c->n_jobs++] = job;
+            }
+    atomic_store(&c->jobs_left, (size_t)c->n_jobs);
 }
 
 /* No host has the message before the last byte of it has passed the bottleneck. */
@@ -166,7 +203,7 @@ static int enter_algorithms(struct contest *c, char *list)
 
     for (char *name = strtok_r(list, ",", &rest); name && c->n < ALGOS_MAX;
          name = strtok_r(NULL, ",", &rest)) {
-        if (!espi_algo_find(name, strcspn(name, ":")))
+        if (!algo_of(name))
             return cli_no_such_algorithm(name);
         c->names[c->n++] = name;
     }
@@ -184,10 +221,12 @@ static int keep_rows(struct cli_show *s, const struct contest *c)
         return cli_error(CLI_FAILED, "out of memory");
     for (int i = 0; i < c->n; i++) {
         const double *times = c->makespan_s + (size_t)i * SIZES;
-        const struct espi_algo *algo =
-            espi_algo_find(c->names[i], strcspn(c->names[i], ":"));
-        if (!isnan(times[SIZES - 1]))
-            rows[n++] = (struct espi_page_row){c->names[i], algo->family, times};
+        bool whole = true;
+        for (int k = 0; k < SIZES; k++)
+            whole = whole && !isnan(times[k]);
+        if (whole)
+            rows[n++] =
+                (struct espi_page_row){c->names[i], algo_of(c->names[i])->family, times};
     }
     s->page.rows = rows;
     s->page.n_rows = n;
@@ -215,7 +254,8 @@ int cli_show_comparison(struct cli_show *s)
     int code = enter_algorithms(&c, list);
     if (code != CLI_OK)
         return code;
-    cli_parallel((size_t)c.n, run_job, &c, "comparing algorithms");
+    list_jobs(&c);
+    cli_parallel((size_t)c.n_jobs, run_job, &c, "comparing algorithms");
     find_bounds(&c, c.bound_s);
     s->page.sizes_bytes = sizes;
     s->page.bound_s = c.bound_s;

@@ -2,6 +2,7 @@
 #ifndef ESPI_CLI_COMMANDS_SHOW_H
 #define ESPI_CLI_COMMANDS_SHOW_H
 
+#include "cli/options/budget.h"
 #include "cli/options/plans.h"
 #include "report/page.h"
 
@@ -11,6 +12,7 @@ struct cli_show {
     struct esp_plan **plans;
     size_t n_plans, plans_capacity;
     struct esp_bound *bound;
+    struct cli_budget budget;
     struct espi_page page;
 };
 

@@ -48,8 +48,8 @@ extern const char *const cli_op_names[];
 #define CLI_BUDGET_OPTION                                                                \
     {                                                                                    \
         .name = "budget", .kind = CLI_TIME,                                              \
-        .help = "How long algorithms may search that can go on for ever; without it, "   \
-                "their own measure, which does not depend on the machine."               \
+        .help = "How long this may take in all. Without it, searches have their own "    \
+                "measure, which does not depend on the machine."                         \
     }
 
 /* A platform and what is asked of it. */

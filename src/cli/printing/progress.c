@@ -17,7 +17,9 @@
 static struct {
     char label[80];
     long long total;
+    double seconds; /* it takes so long; 0: it is not known */
     atomic_llong done;
+    int depth; /* starts without an end */
     struct timespec start;
     bool active, drawn;
     bool stop; /* with lock held */
@@ -44,11 +46,12 @@ static void draw_bar(double elapsed_s)
     long long done = atomic_load(&bar.done);
     char filled[BAR_WIDTH + 1];
 
-    if (bar.total <= 0) {
+    if (bar.total <= 0 && !(bar.seconds > 0)) {
         fprintf(stderr, "\r%s, %.0f s\033[K", bar.label, elapsed_s);
         return;
     }
-    double part = (double)done / (double)bar.total;
+    double part =
+        bar.seconds > 0 ? elapsed_s / bar.seconds : (double)done / (double)bar.total;
     part = part < 0 ? 0 : part > 1 ? 1 : part;
     int n = (int)(part * BAR_WIDTH);
     memset(filled, '#', (size_t)n);
@@ -91,18 +94,31 @@ static int init_wake(void)
     return bad ? -1 : 0;
 }
 
-void cli_progress_start(long long total, const char *label)
+static void start_bar(long long total, double seconds, const char *label)
 {
+    if (bar.depth++ > 0)
+        return;
     atomic_store(&bar.done, 0);
-    if (bar.active || !isatty(STDERR_FILENO) || init_wake())
+    if (!isatty(STDERR_FILENO) || init_wake())
         return;
     espi_quote(bar.label, sizeof bar.label, label);
     bar.total = total;
+    bar.seconds = seconds;
     bar.stop = bar.drawn = false;
     clock_gettime(CLOCK_MONOTONIC, &bar.start);
     bar.active = pthread_create(&bar.thread, NULL, keep_drawing, NULL) == 0;
     if (!bar.active)
         pthread_cond_destroy(&bar.wake);
+}
+
+void cli_progress_start(long long total, const char *label)
+{
+    start_bar(total, 0, label);
+}
+
+void cli_progress_start_timed(double seconds, const char *label)
+{
+    start_bar(0, seconds, label);
 }
 
 void cli_progress_update(long long done)
@@ -112,6 +128,13 @@ void cli_progress_update(long long done)
 
 void cli_progress_end(void)
 {
+    if (bar.depth == 0 || --bar.depth == 0)
+        cli_progress_stop();
+}
+
+void cli_progress_stop(void)
+{
+    bar.depth = 0;
     if (!bar.active)
         return;
     pthread_mutex_lock(&bar.lock);

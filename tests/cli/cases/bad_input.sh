@@ -56,3 +56,14 @@ bash ab | espalier info - --root a
 echo before > out.json; espalier import cut.json -o out.json
 
 cat out.json; ls
+
+# What is no text is nobody's format, whatever commas it has.
+printf '\001\002,\377\376,;\000x\n,\003' > bytes; espalier info bytes
+
+printf 'a b 1Gbps\nb a 1Gbps\n' > twice.edges; espalier import twice.edges --undirected
+
+printf '{"format":"espalier-platform/1","model":"one-port","nodes":[{"name":"a"}]}' > one.json; espalier import one.json --link-speed 10Gbps
+
+espalier compare one.json --csv --json
+
+espalier sweep --csv --json -- mpirun

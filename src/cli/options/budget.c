@@ -1,0 +1,48 @@
+#include "cli/options/budget.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "cli/printing/term.h"
+#include "cli/tuning.h"
+
+void cli_budget_begin(struct cli_budget *b, double total_s, const char *label)
+{
+    *b = (struct cli_budget){espi_now_s(), total_s};
+    if (total_s > 0)
+        cli_progress_start_timed(total_s, label);
+}
+
+void cli_budget_end(const struct cli_budget *b)
+{
+    if (b->total_s > 0)
+        cli_progress_end();
+}
+
+static double left_s(const struct cli_budget *b)
+{
+    return b->total_s > 0 ? b->total_s - (espi_now_s() - b->start_s) : INFINITY;
+}
+
+double cli_budget_step_s(const struct cli_budget *b, double part, double most_s)
+{
+    if (!(b->total_s > 0))
+        return most_s;
+    return fmin(fmax(part * left_s(b), CLI_BUDGET_LEAST_PART * b->total_s), most_s);
+}
+
+double cli_budget_share_s(const struct cli_budget *b, size_t jobs_left)
+{
+    size_t side_by_side = espi_parallel_threads(jobs_left);
+
+    if (!(b->total_s > 0))
+        return 0;
+    double share = (double)side_by_side / (double)(jobs_left ? jobs_left : 1);
+    return cli_budget_step_s(b, share < 1 ? share : 1, INFINITY);
+}
+
+int cli_budget_is_over(const struct cli_budget *b)
+{
+    return left_s(b) <= 0;
+}
