@@ -1,4 +1,4 @@
-#include "solve/priced/bound.h"
+#include "solve/priced/bound_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,240 +6,30 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/number.h"
-#include "graph/maxflow.h"
-#include "lp/lp.h"
-#include "platform/platform.h"
 #include "solve/priced/tuning.h"
-
-enum { COLUMN_TIME = 0, COLUMN_MACHINES = 1 }; /* then the links */
 
 enum { DIGITS = 9 }; /* rounding: of bounds, far below what is taken off them */
 
-struct cut_program {
-    const struct espi_priced_model *m;
-    struct espi_lp *lp;
-    struct espi_maxflow flow;
-    int n, links, first_link; /* nodes, links, the column of link 0 */
-    double unit_s, unit_objective;
-    int *index;
-    double *value;
-    double *cost, *capacity;
-    unsigned char *side, *near_root,
-        *has_row;   /* link -> bit 0: row at its tail, bit 1: at its head */
-    int *row_owner; /* row -> what it says */
-    int *row_what;
-    size_t rows, owner_room, what_room;
-    size_t solved_rows; /* of the last solution: later ones have no duals yet */
-    int budget_row;
-    int cuts, rounds, patience;
-    double least_s;              /* known of the time, in units */
-    struct espi_priced_cuts all; /* cuts, by number */
-};
-
-/* Kinds of rows whose duals are prices of links. */
-enum row_kind { ROW_OTHER, ROW_LINK, ROW_LIMIT, ROW_RELAY, ROW_CUT };
-
-int espi_priced_cuts_add(struct espi_priced_cuts *cuts, const unsigned char *side, int n)
-{
-    size_t at = (size_t)cuts->count * (size_t)n;
-    if (espi_grow((void **)&cuts->side, &cuts->room, at + (size_t)n, 1))
-        return -1;
-    memcpy(cuts->side + at, side, (size_t)n);
-    cuts->count++;
-    return 0;
-}
-
-/* ---- rows ---- */
-
-static int note_row(struct cut_program *c, enum row_kind kind, int owner)
-{
-    if (espi_grow((void **)&c->row_owner, &c->owner_room, c->rows + 1, sizeof(int)) ||
-        espi_grow((void **)&c->row_what, &c->what_room, c->rows + 1, sizeof(int)))
-        return -1;
-    c->row_owner[c->rows] = owner;
-    c->row_what[c->rows++] = (int)kind;
-    return 0;
-}
-
-/* Adds the row c->index[0..count), lower <= . <= upper. */
-static int add_row(struct cut_program *c, int count, double lower, double upper,
-                   enum row_kind kind, int owner)
-{
-    int start[2] = {0, count};
-    struct espi_lp_vectors rows = {.count = 1,
-                                   .lower = &lower,
-                                   .upper = &upper,
-                                   .start = start,
-                                   .index = c->index,
-                                   .value = c->value};
-    espi_lp_add_rows(c->lp, &rows);
-    return note_row(c, kind, owner);
-}
-
-static void put_term(struct cut_program *c, int at, int column, double value)
-{
-    c->index[at] = column;
-    c->value[at] = value;
-}
-
-/* What link e takes of the machines at one end. */
-static int add_link_row(struct cut_program *c, int e, int at_head)
-{
-    const struct espi_digraph *g = &c->m->net.g;
-    int v = at_head ? g->head[e] : g->tail[e];
-    c->has_row[e] |= (unsigned char)(1 << at_head);
-    put_term(c, 0, c->first_link + e, c->m->link_s[e] / c->unit_s);
-    put_term(c, 1, COLUMN_MACHINES + v, -1);
-    return add_row(c, 2, -INFINITY, 0, ROW_LINK, e);
-}
-
-static int add_limit_rows(struct cut_program *c)
-{
-    for (int i = 0; i < c->m->n_limits; i++) {
-        const struct espi_priced_limit *limit = &c->m->limits[i];
-        for (int k = 0; k < limit->n_links; k++)
-            put_term(c, k, c->first_link + limit->links[k], limit->load_s / c->unit_s);
-        put_term(c, limit->n_links,
-                 limit->node < 0 ? COLUMN_TIME : COLUMN_MACHINES + limit->node, -1);
-        if (add_row(c, limit->n_links + 1, -INFINITY, 0, ROW_LIMIT, i))
-            return -1;
-    }
-    return 0;
-}
-
-static int put_links(struct cut_program *c, int at, const struct espi_rows *rows, int v,
-                     double value)
-{
-    for (int k = rows->start[v]; k < rows->start[v + 1]; k++)
-        put_term(c, at++, c->first_link + rows->item[k], value);
-    return at;
-}
-
-/* T <= M(v) <= max_count T; what comes in goes out, but for targets, once at most. */
-static int add_node_rows(struct cut_program *c, int v)
-{
-    const struct espi_digraph *g = &c->m->net.g;
-    put_term(c, 0, COLUMN_MACHINES + v, 1);
-    put_term(c, 1, COLUMN_TIME, -c->m->max_count[v]);
-    if (add_row(c, 2, -INFINITY, 0, ROW_OTHER, -1))
-        return -1;
-    if (c->m->must[v]) {
-        put_term(c, 1, COLUMN_TIME, -1);
-        return add_row(c, 2, 0, INFINITY, ROW_OTHER, -1);
-    }
-    int n = put_links(c, 0, &g->in, v, 1);
-    if (add_row(c, n, -INFINITY, 1, ROW_OTHER, -1))
-        return -1;
-    n = put_links(c, n, &g->out, v, -1);
-    return add_row(c, n, -INFINITY, 0, ROW_OTHER, -1);
-}
-
-/* y into the nodes that are not on the root's side is at least one. */
-static int add_cut(struct cut_program *c)
-{
-    const struct espi_digraph *g = &c->m->net.g;
-    int n = 0;
-    for (int e = 0; e < g->m; e++)
-        if (c->side[g->tail[e]] && !c->side[g->head[e]])
-            put_term(c, n++, c->first_link + e, 1);
-    if (espi_priced_cuts_add(&c->all, c->side, c->n))
-        return -1;
-    return add_row(c, n, 1, INFINITY, ROW_CUT, c->cuts++);
-}
-
-static int add_first_cuts(struct cut_program *c)
-{
-    const struct espi_flow_net *net = &c->m->net;
-    for (int i = 0; i < net->n_targets; i++) {
-        memset(c->side, 1, (size_t)c->n);
-        c->side[net->targets[i]] = 0;
-        if (add_cut(c))
-            return -1;
-    }
-    memset(c->side, 0, (size_t)c->n);
-    c->side[net->root] = 1;
-    return add_cut(c);
-}
-
-/* ---- cuts to begin with ---- */
-
-/* side: 0 for what leads to the target over links of which nothing is left; their number,
- * or 0 when the root is among them. */
-static int saturated_set(struct cut_program *c, const double *left, int target)
-{
-    const struct espi_digraph *g = &c->m->net.g;
-    int n = 0;
-    memset(c->side, 1, (size_t)c->n);
-    c->side[target] = 0;
-    c->index[n++] = target;
-    for (int i = 0; i < n; i++)
-        for (int v = c->index[i], k = g->in.start[v]; k < g->in.start[v + 1]; k++) {
-            int e = g->in.item[k], u = g->tail[e];
-            if (!c->side[u] || left[e] > 0)
-                continue;
-            if (u == c->m->net.root)
-                return 0;
-            c->side[u] = 0;
-            c->index[n++] = u;
-        }
-    return n;
-}
-
-/* R. Wong's dual ascent: as long as some target is not reached over links whose price is
- * used up, the smallest set that leads to such a target raises the bound by the least
- * that is left on a link into it; its cut is kept. O(cuts * targets * m). */
-static int add_ascent_cuts(struct cut_program *c)
-{
-    const struct espi_flow_net *net = &c->m->net;
-    const struct espi_digraph *g = &net->g;
-    double *left = c->capacity;
-    for (int e = 0; e < c->links; e++)
-        left[e] = c->m->link_usd[e];
-    for (int round = 0; round < ESPI_PRICED_ASCENT; round++) {
-        int best = -1, least = c->n + 1;
-        for (int i = 0; i < net->n_targets; i++) {
-            int size = saturated_set(c, left, net->targets[i]);
-            if (size && size < least) {
-                least = size;
-                best = net->targets[i];
-            }
-        }
-        if (best < 0)
-            return 0;
-        saturated_set(c, left, best);
-        double step = INFINITY;
-        for (int e = 0; e < c->links; e++)
-            if (c->side[g->tail[e]] && !c->side[g->head[e]] && left[e] < step)
-                step = left[e];
-        for (int e = 0; e < c->links; e++)
-            if (c->side[g->tail[e]] && !c->side[g->head[e]])
-                left[e] = left[e] > step ? left[e] - step : 0;
-        if (least > 1 && add_cut(c))
-            return -1;
-    }
-    return 0;
-}
-
 /* ---- columns and costs ---- */
 
-static double usd_of_column(const struct cut_program *c, int column)
+static double usd_of_column(const struct espi_priced_cut_program *c, int column)
 {
-    if (column == COLUMN_TIME)
+    if (column == ESPI_BOUND_TIME)
         return 0;
     if (column < c->first_link)
-        return c->m->usd_per_s[column - COLUMN_MACHINES] * c->unit_s;
+        return c->m->usd_per_s[column - ESPI_BOUND_MACHINES] * c->unit_s;
     return c->m->link_usd[column - c->first_link];
 }
 
 /* Costs of the objective of the task, in units that are neither small nor large. */
-static void set_costs(struct cut_program *c)
+static void set_costs(struct espi_priced_cut_program *c)
 {
     const struct espi_priced_task *task = c->m->task;
     double largest = 0;
     for (int j = 0; j < c->first_link + c->links; j++) {
         double usd = usd_of_column(c, j);
         c->cost[j] = task->usd_weight > 0 ? task->usd_weight * usd : 0;
-        if (j == COLUMN_TIME && task->s_weight > 0)
+        if (j == ESPI_BOUND_TIME && task->s_weight > 0)
             c->cost[j] += task->s_weight * c->unit_s;
         largest = c->cost[j] > largest ? c->cost[j] : largest;
     }
@@ -249,7 +39,7 @@ static void set_costs(struct cut_program *c)
     espi_lp_set_costs(c->lp, c->cost);
 }
 
-static int add_columns(struct cut_program *c, struct espi_arena *arena)
+static int add_columns(struct espi_priced_cut_program *c, struct espi_arena *arena)
 {
     int n = c->first_link + c->links;
     double *upper = ESPI_ARENA_NEW(arena, double, n);
@@ -261,7 +51,7 @@ static int add_columns(struct cut_program *c, struct espi_arena *arena)
         upper[j] = INFINITY;
     for (int e = 0; e < c->links; e++)
         upper[c->first_link + e] = c->m->net.g.head[e] == c->m->net.root ? 0 : 1;
-    cost[COLUMN_TIME] = 1;
+    cost[ESPI_BOUND_TIME] = 1;
     struct espi_lp_vectors columns = {.count = n,
                                       .upper = upper,
                                       .cost = cost,
@@ -274,7 +64,7 @@ static int add_columns(struct cut_program *c, struct espi_arena *arena)
 
 /* ---- the loop ---- */
 
-static int add_violated_links(struct cut_program *c, const double *x)
+static int add_violated_links(struct espi_priced_cut_program *c, const double *x)
 {
     const struct espi_digraph *g = &c->m->net.g;
     int found = 0;
@@ -283,9 +73,9 @@ static int add_violated_links(struct cut_program *c, const double *x)
             int v = end ? g->head[e] : g->tail[e];
             double load = x[c->first_link + e] * c->m->link_s[e] / c->unit_s;
             if (c->has_row[e] >> end & 1 ||
-                load <= x[COLUMN_MACHINES + v] + ESPI_PRICED_SLACK)
+                load <= x[ESPI_BOUND_MACHINES + v] + ESPI_PRICED_SLACK)
                 continue;
-            if (add_link_row(c, e, end))
+            if (espi_priced_bound_add_link_row(c, e, end))
                 return -1;
             found++;
         }
@@ -293,7 +83,7 @@ static int add_violated_links(struct cut_program *c, const double *x)
 }
 
 /* Adds the cut of c->side if it is violated, and counts its links as full: 1, 0 or -1. */
-static int try_cut(struct cut_program *c, const double *y)
+static int try_cut(struct espi_priced_cut_program *c, const double *y)
 {
     const struct espi_digraph *g = &c->m->net.g;
     double sum = 0;
@@ -305,12 +95,13 @@ static int try_cut(struct cut_program *c, const double *y)
     for (int e = 0; e < g->m; e++)
         if (c->side[g->tail[e]] && !c->side[g->head[e]])
             c->capacity[e] = 1;
-    return add_cut(c) ? -1 : 1;
+    return espi_priced_bound_add_cut(c) ? -1 : 1;
 }
 
 /* The cuts of one target that are violated, nearest to it and to the root, and, links of
  * these counted as full, those between. */
-static int add_violated_cuts(struct cut_program *c, const double *y, int target)
+static int add_violated_cuts(struct espi_priced_cut_program *c, const double *y,
+                             int target)
 {
     int found = 0, root = c->m->net.root;
     for (int again = 0; again < ESPI_PRICED_NESTED; again++) {
@@ -337,7 +128,7 @@ static int add_violated_cuts(struct cut_program *c, const double *y, int target)
 /* A little on every link makes cuts of few links the least ones: T. Koch, A. Martin,
  * Solving Steiner tree problems in graphs to optimality, 1998, has this and the cuts
  * above. */
-static int add_violated(struct cut_program *c, const double *x)
+static int add_violated(struct espi_priced_cut_program *c, const double *x)
 {
     int found = add_violated_links(c, x);
     const double *y = x + c->first_link;
@@ -350,7 +141,7 @@ static int add_violated(struct cut_program *c, const double *x)
     return found;
 }
 
-static double value_of(const struct cut_program *c, const double *cost)
+static double value_of(const struct espi_priced_cut_program *c, const double *cost)
 {
     const double *x = espi_lp_values(c->lp);
     double sum = 0;
@@ -361,14 +152,14 @@ static double value_of(const struct cut_program *c, const double *cost)
 
 /* Solves, with what is violated added again and again, until nothing is or the bound has
  * not risen by much for so many rounds. */
-static espi_lp_result solve_rows(struct cut_program *c, espi_lp_method method)
+static espi_lp_result solve_rows(struct espi_priced_cut_program *c, espi_lp_method method)
 {
     c->solved_rows = c->rows;
     return espi_lp_solve(c->lp, method);
 }
 
-static esp_status solve_cuts(struct cut_program *c, espi_lp_method method, int patience,
-                             espi_lp_result *result, struct esp_err *err)
+static esp_status solve_cuts(struct espi_priced_cut_program *c, espi_lp_method method,
+                             int patience, espi_lp_result *result, struct esp_err *err)
 {
     double best = -INFINITY;
     for (int round = 0, flat = 0; round < ESPI_PRICED_ROUNDS; round++) {
@@ -393,7 +184,7 @@ static esp_status solve_cuts(struct cut_program *c, espi_lp_method method, int p
 }
 
 /* Prices of links: what they cost and what the limits that they use are worth. */
-static void find_prices(const struct cut_program *c, double *price)
+static void find_prices(const struct espi_priced_cut_program *c, double *price)
 {
     const double *dual = espi_lp_duals(c->lp);
     const struct espi_digraph *g = &c->m->net.g;
@@ -401,13 +192,13 @@ static void find_prices(const struct cut_program *c, double *price)
     for (size_t i = 0; i < c->solved_rows; i++) {
         double worth = dual[i] < 0 ? -dual[i] : 0;
         int owner = c->row_owner[i];
-        if (c->row_what[i] == ROW_LINK)
+        if (c->row_what[i] == ESPI_BOUND_ROW_LINK)
             price[owner] += worth * c->m->link_s[owner] / c->unit_s;
-        if (c->row_what[i] == ROW_LIMIT)
+        if (c->row_what[i] == ESPI_BOUND_ROW_LIMIT)
             for (int k = 0; k < c->m->limits[owner].n_links; k++)
                 price[c->m->limits[owner].links[k]] +=
                     worth * c->m->limits[owner].load_s / c->unit_s;
-        if (c->row_what[i] == ROW_RELAY)
+        if (c->row_what[i] == ESPI_BOUND_ROW_RELAY)
             for (int k = g->in.start[owner]; k < g->in.start[owner + 1]; k++)
                 price[g->in.item[k]] += worth * c->least_s;
     }
@@ -415,7 +206,7 @@ static void find_prices(const struct cut_program *c, double *price)
 
 /* ---- the whole ---- */
 
-static esp_status take_program(struct cut_program *c, struct espi_arena *a,
+static esp_status take_program(struct espi_priced_cut_program *c, struct espi_arena *a,
                                struct esp_err *err)
 {
     size_t columns = (size_t)(c->first_link + c->links);
@@ -433,29 +224,30 @@ static esp_status take_program(struct cut_program *c, struct espi_arena *a,
     if (st)
         return st;
     espi_lp_perturb(c->lp, 1);
-    if (add_columns(c, a) || add_limit_rows(c) || add_first_cuts(c))
+    if (add_columns(c, a) || espi_priced_bound_add_limit_rows(c) ||
+        espi_priced_bound_add_first_cuts(c))
         return espi_err_nomem(err);
     for (int v = 0; v < c->n; v++)
-        if (add_node_rows(c, v))
+        if (espi_priced_bound_add_node_rows(c, v))
             return espi_err_nomem(err);
     return ESP_OK;
 }
 
 /* Relays are paid for the least time at least; then what the task asks for. */
-static int add_task_rows(struct cut_program *c)
+static int add_task_rows(struct espi_priced_cut_program *c)
 {
     const struct espi_priced_task *task = c->m->task;
     const struct espi_digraph *g = &c->m->net.g;
     for (int v = 0; v < c->n; v++) {
         if (c->m->must[v] || !(c->m->usd_per_s[v] > 0) || !(c->least_s > 0))
             continue;
-        int n = put_links(c, 0, &g->in, v, c->least_s);
-        put_term(c, n, COLUMN_MACHINES + v, -1);
-        if (add_row(c, n + 1, -INFINITY, 0, ROW_RELAY, v))
+        int n = espi_priced_bound_put_links(c, 0, &g->in, v, c->least_s);
+        espi_priced_bound_put(c, n, ESPI_BOUND_MACHINES + v, -1);
+        if (espi_priced_bound_add_row(c, n + 1, -INFINITY, 0, ESPI_BOUND_ROW_RELAY, v))
             return -1;
     }
     if (isfinite(task->deadline_s))
-        espi_lp_set_upper(c->lp, COLUMN_TIME, task->deadline_s / c->unit_s);
+        espi_lp_set_upper(c->lp, ESPI_BOUND_TIME, task->deadline_s / c->unit_s);
     if (!isfinite(task->budget_usd))
         return 0;
     double largest = 0;
@@ -465,12 +257,13 @@ static int add_task_rows(struct cut_program *c)
     largest = largest > 0 ? largest : 1;
     for (int j = 0; j < c->first_link + c->links; j++)
         if (usd_of_column(c, j) > 0)
-            put_term(c, n++, j, usd_of_column(c, j) / largest);
-    return add_row(c, n, -INFINITY, task->budget_usd / largest, ROW_OTHER, -1);
+            espi_priced_bound_put(c, n++, j, usd_of_column(c, j) / largest);
+    return espi_priced_bound_add_row(c, n, -INFINITY, task->budget_usd / largest,
+                                     ESPI_BOUND_ROW_OTHER, -1);
 }
 
-static int keep_tight_cuts(const struct cut_program *c, struct espi_arena *arena,
-                           struct espi_priced_bound *out)
+static int keep_tight_cuts(const struct espi_priced_cut_program *c,
+                           struct espi_arena *arena, struct espi_priced_bound *out)
 {
     const double *dual = espi_lp_duals(c->lp);
     size_t n = (size_t)c->n;
@@ -478,18 +271,18 @@ static int keep_tight_cuts(const struct cut_program *c, struct espi_arena *arena
     if (!out->tight.side)
         return -1;
     for (size_t i = 0; i < c->solved_rows; i++)
-        if (c->row_what[i] == ROW_CUT && dual[i] > 0)
+        if (c->row_what[i] == ESPI_BOUND_ROW_CUT && dual[i] > 0)
             memcpy(out->tight.side + (size_t)out->tight.count++ * n,
                    c->all.side + (size_t)c->row_owner[i] * n, n);
     return 0;
 }
 
-static esp_status solve_task(struct cut_program *c, struct espi_arena *arena,
+static esp_status solve_task(struct espi_priced_cut_program *c, struct espi_arena *arena,
                              struct espi_priced_bound *out, struct esp_err *err)
 {
     espi_lp_result result;
     memset(c->cost, 0, (size_t)(c->first_link + c->links) * sizeof *c->cost);
-    c->cost[COLUMN_TIME] = 1;
+    c->cost[ESPI_BOUND_TIME] = 1;
     esp_status st = solve_cuts(c, ESPI_LP_DUAL, ESPI_PRICED_FIRST_FLAT, &result, err);
     if (st)
         return st;
@@ -501,7 +294,7 @@ static esp_status solve_task(struct cut_program *c, struct espi_arena *arena,
         return espi_err_nomem(err);
     set_costs(c);
     if ((c->m->task->usd_weight > 0 || isfinite(c->m->task->budget_usd)) &&
-        add_ascent_cuts(c))
+        espi_priced_bound_add_ascent_cuts(c))
         return espi_err_nomem(err);
     st = solve_cuts(c, ESPI_LP_PRIMAL, c->patience, &result, err);
     if (st)
@@ -529,12 +322,12 @@ esp_status espi_priced_bound(const struct espi_priced_model *m, int patience,
                              struct espi_arena *arena, struct espi_priced_bound *out,
                              struct esp_err *err)
 {
-    struct cut_program c = {.m = m,
-                            .patience = patience,
-                            .n = m->net.g.n,
-                            .links = m->net.g.m,
-                            .first_link = COLUMN_MACHINES + m->net.g.n,
-                            .unit_s = typical_s(m)};
+    struct espi_priced_cut_program c = {.m = m,
+                                        .patience = patience,
+                                        .n = m->net.g.n,
+                                        .links = m->net.g.m,
+                                        .first_link = ESPI_BOUND_MACHINES + m->net.g.n,
+                                        .unit_s = typical_s(m)};
     *out = (struct espi_priced_bound){.feasible = 0};
     out->y = ESPI_ARENA_ZNEW(arena, double, c.links + 1);
     out->price = ESPI_ARENA_ZNEW(arena, double, c.links + 1);
