@@ -25,7 +25,7 @@
 #include "support/script_data.h"
 #include "support/seed.h"
 
-enum { DRAWS = 60, MOST_RANKS = 40, MOST_BYTES = 300 };
+enum { DRAWS = 60, MOST_RANKS = 40, MOST_BYTES = 300, MOST_BYTES_A_PAIR = 5 };
 
 /* ---- data ---- */
 
@@ -139,7 +139,8 @@ static struct espi_native_task draw_task(struct espi_rng *rng,
     int n = 1 + (int)espi_rng_below(rng, MOST_RANKS);
     struct espi_native_task t = {.n_ranks = n,
                                  .root = (int)espi_rng_below(rng, (uint32_t)n)};
-    t.bytes = 1 + (int)espi_rng_below(rng, MOST_BYTES);
+    int most = algo->op == ESP_OP_ALLTOALL ? MOST_BYTES_A_PAIR : MOST_BYTES;
+    t.bytes = 1 + (int)espi_rng_below(rng, (uint32_t)most);
     if (algo->takes_segments && espi_rng_below(rng, 3))
         t.segment_bytes = 1 + (int)espi_rng_below(rng, (uint32_t)t.bytes);
     if (algo->takes_fanout)
