@@ -60,19 +60,30 @@ int *espi_ranks_by(const struct espi_task *task, const double *cost)
     return hosts;
 }
 
+/* The weight of a rank's lowest digit that is not 0; of rank 0 one that no rank has. */
+static int64_t lowest_digit(int rank, int n, int radix)
+{
+    int64_t weight = 1;
+    while (rank ? rank % (weight * radix) == 0 : weight < n)
+        weight *= radix;
+    return weight;
+}
+
+esp_status espi_add_knomial(struct espi_transfers *t, const int *hosts, int n, int radix,
+                            struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    for (int r = 0; r < n; r++)
+        for (int64_t weight = lowest_digit(r, n, radix) / radix; weight > 0;
+             weight /= radix)
+            for (int64_t to = r + weight; to < r + weight * radix && to < n && !st;
+                 to += weight)
+                st = espi_transfers_add(t, hosts[r], hosts[to], err);
+    return st;
+}
+
 esp_status espi_add_binomial(struct espi_transfers *t, const int *hosts, int n,
                              struct esp_err *err)
 {
-    for (int r = 0; r < n; r++) {
-        int bit = r ? r & -r : 1 << 30;
-        while (bit > 1) {
-            bit >>= 1;
-            if (bit >= n - r)
-                continue;
-            esp_status st = espi_transfers_add(t, hosts[r], hosts[r + bit], err);
-            if (st)
-                return st;
-        }
-    }
-    return ESP_OK;
+    return espi_add_knomial(t, hosts, n, 2, err);
 }

@@ -20,4 +20,8 @@ int *espi_ranks_by(const struct espi_task *task, const double *cost);
 esp_status espi_add_binomial(struct espi_transfers *t, const int *hosts, int n,
                              struct esp_err *err);
 
+/* The same with digits of another base in place of bits. */
+esp_status espi_add_knomial(struct espi_transfers *t, const int *hosts, int n, int radix,
+                            struct esp_err *err);
+
 #endif
