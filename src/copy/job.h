@@ -100,8 +100,9 @@ struct espi_copy_job {
     char *segment;
     size_t segment_bytes;
     double start_s, shown_s;
-    double looked_s,
-        said_s; /* when it last heard hosts out, and told them that it lives */
+    /* when it last heard hosts out, by which their silence is measured, so that nothing
+     * that keeps us from listening is theirs; and told them that it lives */
+    double looked_s, said_s;
 };
 
 /* Does all of it. ESP_OK also when some hosts do not have it (their state says so). */

@@ -130,13 +130,12 @@ static esp_status give_parts(struct espi_copy_job *job, struct esp_err *err)
 /* 1: the run cannot go on as it is. */
 static int find_trouble(struct espi_copy_job *job)
 {
-    double now_s = espi_now_s();
     int trouble = job->root_failed;
     for (int r = 0; r < job->prog.n_ranks; r++) {
         struct espi_copy_host *h = espi_copy_host_at(job, r);
         if (!h)
             continue;
-        if (h->awaited && now_s - h->heard_s > job->options.patience_s)
+        if (h->awaited && job->looked_s - h->heard_s > job->options.patience_s)
             espi_copy_lose(job, h, "nothing was heard of it for %.0f s",
                            job->options.patience_s);
         if (!espi_copy_is_alive(h) || (!h->awaited && !h->was_whole))
