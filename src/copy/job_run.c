@@ -154,31 +154,6 @@ static int is_run_over(const struct espi_copy_job *job)
     return !job->root_is_going;
 }
 
-static void show_progress(struct espi_copy_job *job)
-{
-    struct espi_copy_progress now = {.elapsed_s = espi_now_s() - job->start_s,
-                                     .slowest = ""};
-    double least = 0;
-    if (!job->options.progress || job->message.kind == ESPI_MESSAGE_LIST ||
-        espi_now_s() - job->shown_s < ESPI_COPY_REPORT_S)
-        return;
-    job->shown_s = espi_now_s();
-    for (int i = 0; i < job->n_hosts; i++) {
-        const struct espi_copy_host *h = &job->host[i];
-        double bytes = (double)h->n_landed * job->message.block_bytes;
-        if (!espi_copy_is_alive(h) || h->is_relay)
-            continue;
-        if (!now.slowest[0] || bytes < least) {
-            least = bytes;
-            now.slowest = h->name;
-        }
-        now.done_bytes += (double)h->received_bytes + bytes;
-        if (job->stream < 0)
-            now.total_bytes += (double)job->message.size;
-    }
-    job->options.progress(job->options.progress_arg, &now);
-}
-
 /* All are stopped, who has ended already, too: so whoever is gone is known to be gone
  * before anybody is blamed for connections that broke. */
 static void tell_runners(struct espi_copy_job *job, enum espi_control_type type,
@@ -234,7 +209,6 @@ static esp_status run_program(struct espi_copy_job *job, struct esp_err *err)
     while (!is_run_over(job) && !find_trouble(job)) {
         if (espi_copy_look(job))
             return espi_err(err, ESP_EIO, "interrupted");
-        show_progress(job);
     }
     const char *why = "";
     uint32_t broken = root_broke(job, &why);

@@ -201,6 +201,39 @@ static void forgive_own_pause(struct espi_copy_job *job)
     job->looked_s = now_s;
 }
 
+/* How far each host is, as far as it has told. */
+static void count_bytes(struct espi_copy_job *job, struct espi_copy_progress *now)
+{
+    const struct espi_copy_host *slowest = NULL;
+    for (int i = 0; i < job->n_hosts; i++) {
+        struct espi_copy_host *h = &job->host[i];
+        h->has_bytes = (double)h->received_bytes;
+        if (job->message.kind != ESPI_MESSAGE_LIST)
+            h->has_bytes += (double)h->n_landed * job->message.block_bytes;
+        if (!espi_copy_is_alive(h) || h->is_relay)
+            continue;
+        if (!slowest || h->has_bytes < slowest->has_bytes)
+            slowest = h;
+        now->done_bytes += h->has_bytes;
+        if (job->stream < 0)
+            now->total_bytes += (double)job->source->m.data_bytes;
+    }
+    now->slowest = slowest ? slowest->name : "";
+}
+
+void espi_copy_show_progress(struct espi_copy_job *job)
+{
+    struct espi_copy_progress now = {
+        .phase = job->awaits_stream ? "more of the stream is awaited" : job->phase,
+        .is_sending = job->root_is_going && job->message.kind != ESPI_MESSAGE_LIST};
+    if (job->start_s > 0)
+        now.elapsed_s = espi_now_s() - job->start_s;
+    job->shown_s = espi_now_s();
+    count_bytes(job, &now);
+    if (job->options.progress)
+        job->options.progress(job->options.progress_arg, &now);
+}
+
 int espi_copy_look(struct espi_copy_job *job)
 {
     nfds_t n = 0;
@@ -210,6 +243,8 @@ int espi_copy_look(struct espi_copy_job *job)
         return -1;
     forgive_own_pause(job);
     espi_copy_show_life(job);
+    if (espi_now_s() - job->shown_s >= ESPI_COPY_REPORT_S)
+        espi_copy_show_progress(job);
     if (job->root_is_going) {
         step_root(job);
         busy = job->runner.is_busy || !job->root_is_going;

@@ -59,3 +59,7 @@ espalier cp file --to a,b:/tmp --rsh ''
 espalier cp file --to a,b:/tmp --rsh ./no-such-launcher
 
 espalier cp file --to a,b:/tmp --rsh false
+
+espalier cp file --to a:/tmp --http 0.0.0.0:8080
+
+espalier cp file --to a:/tmp --http-open
