@@ -281,6 +281,7 @@ static esp_status run_steps(struct espi_copy_job *job, struct esp_err *err)
     if (!status && espi_copy_alive(job) > 0)
         status = finish_copy(job, err);
     job->phase = "it is over";
+    job->is_over = !status;
     espi_copy_show_progress(job);
     return status;
 }

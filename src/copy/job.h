@@ -53,7 +53,7 @@ struct espi_copy_host {
 
 struct espi_copy_progress {
     const char *phase; /* what is done now */
-    int is_sending;
+    int is_sending, is_over;
     double elapsed_s, done_bytes, total_bytes; /* over all hosts; total 0: not known */
     const char *slowest;
 };
@@ -99,7 +99,7 @@ struct espi_copy_job {
     uint32_t *block; /* slice -> block */
     int *host_of_rank;
     struct espi_runner runner;
-    int root_is_going, root_failed, awaits_stream;
+    int root_is_going, root_failed, awaits_stream, is_over;
     const char *phase;
     char *segment;
     size_t segment_bytes;

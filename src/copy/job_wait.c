@@ -225,6 +225,7 @@ void espi_copy_show_progress(struct espi_copy_job *job)
 {
     struct espi_copy_progress now = {
         .phase = job->awaits_stream ? "more of the stream is awaited" : job->phase,
+        .is_over = job->is_over,
         .is_sending = job->root_is_going && job->message.kind != ESPI_MESSAGE_LIST};
     if (job->start_s > 0)
         now.elapsed_s = espi_now_s() - job->start_s;

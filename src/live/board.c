@@ -3,12 +3,17 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "live/drawing.h"
 #include "report/page.h"
+
+enum { NAP_US = 20000 };           /* limit: of waiting */
+static const double watched_s = 2; /* looks: pages ask every second */
 
 enum board_text { BOARD_STATE, BOARD_NETWORK, BOARD_TEXTS };
 
@@ -16,7 +21,9 @@ static const char *const paths[BOARD_TEXTS] = {"/api/state", "/api/network"};
 
 struct espi_board {
     pthread_mutex_t lock;
-    char *text[BOARD_TEXTS]; /* under the lock; of the C library */
+    /* under the lock */
+    char *text[BOARD_TEXTS]; /* of the C library */
+    double asked_s;          /* when the state was asked for last; 0: never */
 };
 
 esp_status espi_board_create(struct espi_board **out, struct esp_err *err)
@@ -90,6 +97,8 @@ static esp_status answer_board(void *self, const char *path, uint64_t number, FI
     pthread_mutex_lock(&b->lock);
     int is_there = b->text[which] != NULL;
     char *text = is_there ? espi_strdup(b->text[which]) : NULL;
+    if (which == BOARD_STATE)
+        b->asked_s = espi_now_s();
     pthread_mutex_unlock(&b->lock);
     if (!is_there)
         return espi_err(err, ESP_EINPUT, "nothing is known of that yet");
@@ -98,6 +107,23 @@ static esp_status answer_board(void *self, const char *path, uint64_t number, FI
     fputs(text, out);
     espi_free(text);
     return ESP_OK;
+}
+
+static double last_asked_s(struct espi_board *b)
+{
+    pthread_mutex_lock(&b->lock);
+    double asked_s = b->asked_s;
+    pthread_mutex_unlock(&b->lock);
+    return asked_s;
+}
+
+void espi_board_wait(struct espi_board *b)
+{
+    double begun_s = espi_now_s(), asked_s = last_asked_s(b);
+
+    while (asked_s > 0 && begun_s - asked_s < watched_s && last_asked_s(b) <= begun_s &&
+           espi_now_s() - begun_s < watched_s)
+        usleep(NAP_US);
 }
 
 struct espi_live_source espi_board_of_copy(struct espi_board *b)

@@ -17,6 +17,9 @@ esp_status espi_board_draw(struct espi_board *b, const struct esp_platform *p,
                            struct esp_err *err);
 /* Under /api/state: a text of the C library, which is taken over; NULL is passed over. */
 void espi_board_put(struct espi_board *b, char *json);
+/* Where somebody has looked at the state lately, waits for a while until it is looked at
+ * again: what was put there last is seen. */
+void espi_board_wait(struct espi_board *b);
 /* The page of a copy, with what stands on the board. */
 struct espi_live_source espi_board_of_copy(struct espi_board *b);
 

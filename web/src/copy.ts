@@ -35,8 +35,10 @@ const say = (id: string, text: string) => {
   if (element(id).textContent !== text) element(id).textContent = text;
 };
 
+// Of a stream as much is known as the host has that is farthest.
+const whole = (copy: Copy) => copy.bytes ?? Math.max(1, ...copy.hosts.map((h) => h.bytes));
 const part = (h: Host, copy: Copy) =>
-  h.state === "has it" ? 1 : copy.bytes ? Math.min(1, h.bytes / copy.bytes) : 0;
+  h.state === "has it" ? 1 : Math.min(1, h.bytes / Math.max(1, whole(copy)));
 const stateOf = (h: Host) => (h.relay && h.state === "copying" ? "passes on" : h.state);
 
 function describe(name: string): string {
@@ -92,7 +94,7 @@ function showTiles(copy: Copy) {
   say("tile-left-note", copy.total_bytes ? "at the rate so far" : "a stream says nothing of its end");
   const planned = known && copy.planned_s ? copy.planned_s * share / copy.elapsed_s : 0;
   say("tile-plan", planned ? percent(planned) : "-");
-  say("tile-plan-note", planned ? `planned ${seconds(copy.planned_s ?? 0)}` : "no network was given");
+  say("tile-plan-note", planned ? `planned ${seconds(copy.planned_s ?? 0)}` : copy.bytes === null ? "a stream has no plan of its own" : "no network was given");
   say("tile-out", String(out.length));
   say("tile-out-note", out.length ? out[0].name : "nobody");
 }
@@ -126,7 +128,8 @@ async function show(copy: Copy) {
 const poller = new Poller(() => "/api/state", (answer) => show(answer as Copy), (kind, text) => {
   element("link").dataset.kind = kind;
   document.body.classList.toggle("lost", kind === "lost");
-  say("link-text", kind === "lost" && now ? "the copy has ended, or cannot be reached: this was its last word" : text);
+  say("link-text", kind !== "lost" || !now ? text : now.phase === "it is over" ? "the copy has ended"
+    : "the copy has ended, or cannot be reached: this was its last word");
 });
 element("find").addEventListener("input", () => now && showHosts(now));
 element("pause").addEventListener("click", () => {

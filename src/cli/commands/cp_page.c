@@ -81,7 +81,7 @@ static json_t *list_states(const struct cli_copy *c)
 
 void cli_copy_page_show(struct cli_copy *c, const struct espi_copy_progress *now)
 {
-    if (!c->page.board || espi_now_s() - c->page.shown_s < every_s)
+    if (!c->page.board || (espi_now_s() - c->page.shown_s < every_s && !now->is_over))
         return;
     c->page.shown_s = espi_now_s();
     espi_server_tend(c->page.server, c->page.shown_s);
@@ -99,6 +99,8 @@ void cli_copy_page_show(struct cli_copy *c, const struct espi_copy_progress *now
     json_object_set_new(json, "hosts", list_states(c));
     espi_board_put(c->page.board, json_dumps(json, JSON_COMPACT));
     json_decref(json);
+    if (now->is_over)
+        espi_board_wait(c->page.board);
 }
 
 void cli_copy_page_close(struct cli_copy *c)
