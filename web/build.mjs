@@ -33,3 +33,4 @@ async function bundle(name, entry) {
 
 await bundle("page", "main.ts");
 await bundle("live", "live.ts");
+await bundle("copy", "copy.ts");

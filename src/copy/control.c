@@ -58,6 +58,11 @@ int espi_control_flush(struct espi_control *c)
     return c->out >= 0 ? 0 : -1;
 }
 
+void espi_control_forget(struct espi_control *c)
+{
+    c->written = c->waiting.used = 0;
+}
+
 int espi_control_send(struct espi_control *c, enum espi_control_type type,
                       const struct espi_wire_out *body)
 {

@@ -58,6 +58,8 @@ void espi_control_close(struct espi_control *c);
 int espi_control_send(struct espi_control *c, enum espi_control_type type,
                       const struct espi_wire_out *body);
 int espi_control_flush(struct espi_control *c);
+/* Nothing of what waits is written any more. */
+void espi_control_forget(struct espi_control *c);
 static inline int espi_control_has_waiting(const struct espi_control *c)
 {
     return c->waiting.used > c->written;

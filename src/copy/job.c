@@ -266,16 +266,23 @@ static esp_status finish_copy(struct espi_copy_job *job, struct esp_err *err)
 
 static esp_status run_steps(struct espi_copy_job *job, struct esp_err *err)
 {
+    job->phase = "agents are started";
     esp_status status = espi_copy_launch(job, err);
     if (!status) /* far hosts need a while to answer a launcher */
         status =
             espi_copy_await(job, ESPI_COPY_LAUNCH_TIMES * job->options.patience_s, err);
+    job->phase = "hosts make ready";
     if (!status && espi_copy_alive(job) > 0)
         status = send_list(job, err);
+    job->phase = "bytes are sent";
     if (!status && espi_copy_alive(job) > 0)
         status = job->stream >= 0 ? send_stream(job, err) : send_data(job, err);
+    job->phase = "files are put in their places";
     if (!status && espi_copy_alive(job) > 0)
         status = finish_copy(job, err);
+    job->phase = "it is over";
+    job->is_over = !status;
+    espi_copy_show_progress(job);
     return status;
 }
 

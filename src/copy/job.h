@@ -29,6 +29,7 @@ struct espi_copy_host {
     enum espi_copy_state state;
     char why[ESP_ERR_TEXT_MAX]; /* it is out */
     uint64_t received_bytes;    /* of data, proven */
+    double has_bytes; /* with what of a message has come and is not proven yet */
     int had_before;
     /* for the job alone */
     pid_t pid;
@@ -51,6 +52,8 @@ struct espi_copy_host {
 };
 
 struct espi_copy_progress {
+    const char *phase; /* what is done now */
+    int is_sending, is_over;
     double elapsed_s, done_bytes, total_bytes; /* over all hosts; total 0: not known */
     const char *slowest;
 };
@@ -96,12 +99,14 @@ struct espi_copy_job {
     uint32_t *block; /* slice -> block */
     int *host_of_rank;
     struct espi_runner runner;
-    int root_is_going, root_failed, awaits_stream;
+    int root_is_going, root_failed, awaits_stream, is_over;
+    const char *phase;
     char *segment;
     size_t segment_bytes;
     double start_s, shown_s;
-    double looked_s,
-        said_s; /* when it last heard hosts out, and told them that it lives */
+    /* when it last heard hosts out, by which their silence is measured, so that nothing
+     * that keeps us from listening is theirs; and told them that it lives */
+    double looked_s, said_s;
 };
 
 /* Does all of it. ESP_OK also when some hosts do not have it (their state says so). */
@@ -131,6 +136,8 @@ void espi_copy_tell(struct espi_copy_job *job, struct espi_copy_host *h,
                     enum espi_control_type type, struct espi_wire_out *body, int awaited);
 /* Where it takes long until the next look: tells agents that the job goes on. */
 void espi_copy_show_life(struct espi_copy_job *job);
+/* Tells whoever wants to know how far it is. */
+void espi_copy_show_progress(struct espi_copy_job *job);
 /* Takes in what comes, and lets the root's run go on; returns after a while at most. -1:
  * interrupted. */
 int espi_copy_look(struct espi_copy_job *job);

@@ -131,6 +131,8 @@ esp_status espi_copy_check(struct espi_copy_job *job, struct esp_err *err)
     esp_status status = c.set && c.tags ? ESP_OK : espi_err_nomem(err);
     if (!status && espi_secure_random(c.key, sizeof c.key))
         status = espi_err(err, ESP_EIO, "the system has no random numbers");
+    const char *phase = job->phase;
+    job->phase = "hosts prove what they have";
     if (!status) {
         ask_for_digests(&c);
         status = make_own_tags(&c, err);
@@ -143,6 +145,7 @@ esp_status espi_copy_check(struct espi_copy_job *job, struct esp_err *err)
         espi_copy_blame_wrong(job);
     for (int i = 0; !status && i < job->n_hosts; i++)
         memset(job->host[i].fresh, 0, bytes);
+    job->phase = phase;
     espi_free(c.set);
     espi_free(c.tags);
     espi_wire_done(&c.picked);

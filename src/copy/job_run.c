@@ -130,13 +130,12 @@ static esp_status give_parts(struct espi_copy_job *job, struct esp_err *err)
 /* 1: the run cannot go on as it is. */
 static int find_trouble(struct espi_copy_job *job)
 {
-    double now_s = espi_now_s();
     int trouble = job->root_failed;
     for (int r = 0; r < job->prog.n_ranks; r++) {
         struct espi_copy_host *h = espi_copy_host_at(job, r);
         if (!h)
             continue;
-        if (h->awaited && now_s - h->heard_s > job->options.patience_s)
+        if (h->awaited && job->looked_s - h->heard_s > job->options.patience_s)
             espi_copy_lose(job, h, "nothing was heard of it for %.0f s",
                            job->options.patience_s);
         if (!espi_copy_is_alive(h) || (!h->awaited && !h->was_whole))
@@ -153,31 +152,6 @@ static int is_run_over(const struct espi_copy_job *job)
             return 0;
     }
     return !job->root_is_going;
-}
-
-static void show_progress(struct espi_copy_job *job)
-{
-    struct espi_copy_progress now = {.elapsed_s = espi_now_s() - job->start_s,
-                                     .slowest = ""};
-    double least = 0;
-    if (!job->options.progress || job->message.kind == ESPI_MESSAGE_LIST ||
-        espi_now_s() - job->shown_s < ESPI_COPY_REPORT_S)
-        return;
-    job->shown_s = espi_now_s();
-    for (int i = 0; i < job->n_hosts; i++) {
-        const struct espi_copy_host *h = &job->host[i];
-        double bytes = (double)h->n_landed * job->message.block_bytes;
-        if (!espi_copy_is_alive(h) || h->is_relay)
-            continue;
-        if (!now.slowest[0] || bytes < least) {
-            least = bytes;
-            now.slowest = h->name;
-        }
-        now.done_bytes += (double)h->received_bytes + bytes;
-        if (job->stream < 0)
-            now.total_bytes += (double)job->message.size;
-    }
-    job->options.progress(job->options.progress_arg, &now);
 }
 
 /* All are stopped, who has ended already, too: so whoever is gone is known to be gone
@@ -235,7 +209,6 @@ static esp_status run_program(struct espi_copy_job *job, struct esp_err *err)
     while (!is_run_over(job) && !find_trouble(job)) {
         if (espi_copy_look(job))
             return espi_err(err, ESP_EIO, "interrupted");
-        show_progress(job);
     }
     const char *why = "";
     uint32_t broken = root_broke(job, &why);

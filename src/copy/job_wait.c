@@ -126,10 +126,12 @@ static void hear(struct espi_copy_job *job, struct espi_copy_host *h, int type,
         espi_copy_lose(job, h, "its agent said something that cannot be");
 }
 
-static void lose_gone(struct espi_copy_job *job, struct espi_copy_host *h)
+/* It takes nothing any more. Of a launcher that has ended we hear all the same what it
+ * said, and how it ended. */
+static void lose_deaf(struct espi_copy_job *job, struct espi_copy_host *h)
 {
     if (h->state == ESPI_COPY_STARTING)
-        espi_copy_lose_unstarted(job, h);
+        espi_control_forget(&h->control);
     else
         espi_copy_lose(job, h, "its agent is gone");
 }
@@ -146,7 +148,10 @@ static void listen_to(struct espi_copy_job *job, struct espi_copy_host *h)
         espi_copy_lose(job, h,
                        "what it says are no words of an agent: does a start-up file of "
                        "its shell print something?");
-    lose_gone(job, h);
+    else if (h->state == ESPI_COPY_STARTING)
+        espi_copy_lose_unstarted(job, h);
+    else
+        espi_copy_lose(job, h, "its agent is gone");
     espi_control_close(&h->control);
 }
 
@@ -156,7 +161,7 @@ void espi_copy_tell(struct espi_copy_job *job, struct espi_copy_host *h,
     h->awaited = awaited;
     h->heard_s = espi_now_s();
     if (espi_control_send(&h->control, type, body))
-        lose_gone(job, h);
+        lose_deaf(job, h);
     if (body)
         espi_wire_done(body);
 }
@@ -181,7 +186,7 @@ void espi_copy_show_life(struct espi_copy_job *job)
     for (int i = 0; i < job->n_hosts; i++)
         if (espi_copy_is_alive(&job->host[i]) &&
             espi_control_send(&job->host[i].control, ESPI_TO_ALIVE, NULL))
-            lose_gone(job, &job->host[i]);
+            lose_deaf(job, &job->host[i]);
 }
 
 /* While we did not listen (stopped, or busy) nobody can have been heard. */
@@ -196,6 +201,40 @@ static void forgive_own_pause(struct espi_copy_job *job)
     job->looked_s = now_s;
 }
 
+/* How far each host is, as far as it has told. */
+static void count_bytes(struct espi_copy_job *job, struct espi_copy_progress *now)
+{
+    const struct espi_copy_host *slowest = NULL;
+    for (int i = 0; i < job->n_hosts; i++) {
+        struct espi_copy_host *h = &job->host[i];
+        h->has_bytes = (double)h->received_bytes;
+        if (job->message.kind != ESPI_MESSAGE_LIST)
+            h->has_bytes += (double)h->n_landed * job->message.block_bytes;
+        if (!espi_copy_is_alive(h) || h->is_relay)
+            continue;
+        if (!slowest || h->has_bytes < slowest->has_bytes)
+            slowest = h;
+        now->done_bytes += h->has_bytes;
+        if (job->stream < 0)
+            now->total_bytes += (double)job->source->m.data_bytes;
+    }
+    now->slowest = slowest ? slowest->name : "";
+}
+
+void espi_copy_show_progress(struct espi_copy_job *job)
+{
+    struct espi_copy_progress now = {
+        .phase = job->awaits_stream ? "more of the stream is awaited" : job->phase,
+        .is_over = job->is_over,
+        .is_sending = job->root_is_going && job->message.kind != ESPI_MESSAGE_LIST};
+    if (job->start_s > 0)
+        now.elapsed_s = espi_now_s() - job->start_s;
+    job->shown_s = espi_now_s();
+    count_bytes(job, &now);
+    if (job->options.progress)
+        job->options.progress(job->options.progress_arg, &now);
+}
+
 int espi_copy_look(struct espi_copy_job *job)
 {
     nfds_t n = 0;
@@ -205,6 +244,8 @@ int espi_copy_look(struct espi_copy_job *job)
         return -1;
     forgive_own_pause(job);
     espi_copy_show_life(job);
+    if (espi_now_s() - job->shown_s >= ESPI_COPY_REPORT_S)
+        espi_copy_show_progress(job);
     if (job->root_is_going) {
         step_root(job);
         busy = job->runner.is_busy || !job->root_is_going;
@@ -223,11 +264,12 @@ int espi_copy_look(struct espi_copy_job *job)
     for (int i = 0; i < job->n_hosts; i++) {
         struct espi_copy_host *h = &job->host[i];
         if (fd[2 * i + 1].revents && espi_control_flush(&h->control))
-            lose_gone(job, h);
+            lose_deaf(job, h);
         if (fd[2 * i].revents)
             listen_to(job, h);
     }
     espi_free(fd);
+    forgive_own_pause(job); /* who came after poll had told was not listened to */
     return job->options.interrupted && *job->options.interrupted ? -1 : 0;
 }
 
@@ -242,11 +284,10 @@ static int count_awaited(const struct espi_copy_job *job)
 /* Who reads its blocks again says all the time that it is at it. */
 static void lose_silent_checkers(struct espi_copy_job *job)
 {
-    double now_s = espi_now_s();
     for (int i = 0; i < job->n_hosts; i++) {
         struct espi_copy_host *h = &job->host[i];
         if (h->awaited == ESPI_FROM_CHECKED &&
-            now_s - h->heard_s > job->options.patience_s)
+            job->looked_s - h->heard_s > job->options.patience_s)
             espi_copy_lose(job, h, "nothing was heard of it for %.0f s",
                            job->options.patience_s);
     }

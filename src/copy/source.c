@@ -103,6 +103,8 @@ esp_status espi_source_scan(struct espi_copy_source *s, const char *const *paths
         if (status)
             break;
         s->top[i].first_entry = scan.n_entries;
+        scan.given = paths[i];
+        scan.given_path = strlen(s->top[i].name);
         status =
             espi_scan_add(&scan, s->top[i].parent, s->top[i].real, s->top[i].name, err);
     }

@@ -13,12 +13,26 @@
 #include "base/alloc.h"
 #include "base/err.h"
 
-static esp_status scan_trouble(const char *path, struct esp_err *err)
+/* The path as whoever named what is copied would write it. */
+static const char *show_path(const struct espi_scan *scan, const char *path, char *out,
+                             size_t size)
+{
+    char whole[2 * ESPI_COPY_PATH_MAX];
+    size_t length = scan->given ? strlen(scan->given) : 0;
+    while (length > 1 && scan->given[length - 1] == '/')
+        length--;
+    snprintf(whole, sizeof whole, "%.*s%s", (int)length, scan->given ? scan->given : "",
+             path + scan->given_path);
+    return espi_quote(out, size, whole);
+}
+
+static esp_status scan_trouble(const struct espi_scan *scan, const char *path,
+                               struct esp_err *err)
 {
     int why = errno;
-    char quoted[160];
+    char shown[160];
     return espi_err(err, ESP_EIO, "cannot read %s: %s",
-                    espi_quote(quoted, sizeof quoted, path), strerror(why));
+                    show_path(scan, path, shown, sizeof shown), strerror(why));
 }
 
 void espi_scan_done(struct espi_scan *scan)
@@ -148,7 +162,7 @@ static esp_status put_symlink(struct espi_scan *scan, int folder, const char *na
     char target[ESPI_COPY_PATH_MAX];
     ssize_t n = readlinkat(folder, name, target, sizeof target);
     if (n <= 0 || (size_t)n >= sizeof target)
-        return scan_trouble(e->path, err);
+        return scan_trouble(scan, e->path, err);
     target[n] = '\0';
     e->kind = ESPI_ENTRY_SYMLINK;
     e->link = target;
@@ -193,7 +207,7 @@ static esp_status scan_inside(struct espi_scan *scan, int folder, const char *na
     char **names = NULL, inside[ESPI_COPY_PATH_MAX];
     size_t n = 0;
     if (!dir) {
-        esp_status status = scan_trouble(path, err);
+        esp_status status = scan_trouble(scan, path, err);
         if (fd >= 0)
             close(fd);
         return status;
@@ -203,7 +217,7 @@ static esp_status scan_inside(struct espi_scan *scan, int folder, const char *na
         int length = snprintf(inside, sizeof inside, "%s/%s", path, names[i]);
         if (length < 0 || (size_t)length >= sizeof inside) {
             errno = ENAMETOOLONG;
-            status = scan_trouble(path, err);
+            status = scan_trouble(scan, path, err);
         } else {
             status = espi_scan_add(scan, fd, names[i], inside, err);
         }
@@ -219,10 +233,10 @@ esp_status espi_scan_add(struct espi_scan *scan, int folder, const char *name,
                          const char *path, struct esp_err *err)
 {
     struct stat st;
-    char quoted[160];
+    char shown[160];
     esp_status status = ESP_OK;
     if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
-        return scan_trouble(path, err);
+        return scan_trouble(scan, path, err);
     struct espi_copy_entry e = {.mode = st.st_mode & ESPI_COPY_MODE,
                                 .mtime_s = st.st_mtim.tv_sec,
                                 .mtime_ns = (uint32_t)st.st_mtim.tv_nsec,
@@ -238,7 +252,7 @@ esp_status espi_scan_add(struct espi_scan *scan, int folder, const char *name,
         espi_manifest_put(scan->list, &e, NULL);
     } else {
         return espi_err(err, ESP_EINPUT, "%s is neither a file nor a folder nor a link",
-                        espi_quote(quoted, sizeof quoted, path));
+                        show_path(scan, path, shown, sizeof shown));
     }
     scan->n_entries++;
     return !status && S_ISDIR(st.st_mode) ? scan_inside(scan, folder, name, path, err)

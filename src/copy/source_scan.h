@@ -17,6 +17,8 @@ struct espi_scan_inode {
 
 struct espi_scan {
     struct espi_wire_out *list;
+    const char *given; /* what the user named, for messages: it has the path of now */
+    size_t given_path; /* of which so many bytes stand for it; NULL, 0: nothing does */
     uint32_t n_entries;
     struct espi_scan_inode *seen; /* by hash */
     size_t n_seen, room;

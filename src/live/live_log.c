@@ -10,10 +10,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "live/drawing.h"
 #include "live/live_log_impl.h"
 #include "live/tuning.h"
 #include "platform/platform.h"
-#include "report/markup.h"
 #include "report/page.h"
 
 void espi_live_copy(char *out, size_t size, const char *text)
@@ -82,28 +82,6 @@ void espi_live_log_free(struct espi_live_log *l)
 
 /* ---- the network ---- */
 
-static int write_network(const struct espi_network *net, char **bytes, size_t *length)
-{
-    char *svg = NULL;
-    size_t svg_length;
-    FILE *out = open_memstream(&svg, &svg_length);
-
-    if (!out)
-        return -1;
-    espi_network_write_element(net, out);
-    if (fclose(out) || !(out = open_memstream(bytes, length))) {
-        free(svg);
-        return -1;
-    }
-    fputs("{\"platform\":", out);
-    espi_page_put_platform(net->p, out);
-    fputs(",\"svg\":", out);
-    espi_markup_json_string(out, svg);
-    fputs("}\n", out);
-    free(svg);
-    return fclose(out) ? -1 : 0;
-}
-
 static void begin_again(struct espi_live_log *l)
 {
     for (int i = 0; i < ESPI_LIVE_PLANS; i++)
@@ -130,7 +108,7 @@ esp_status espi_live_log_set_network(struct espi_live_log *l,
     espi_arena_init(&arena);
     int *parents = ESPI_ARENA_NEW(&arena, int, p->n_nodes + 1);
     if (!parents || espi_network_init(&drawing, p, NULL, &arena) ||
-        write_network(&drawing, &bytes, &length)) {
+        espi_live_write_drawing(&drawing, &bytes, &length)) {
         espi_arena_done(&arena);
         free(bytes);
         return espi_err_nomem(err);

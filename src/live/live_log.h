@@ -10,6 +10,7 @@
 
 #include "advisor/advisor.h"
 #include "channel/report.h"
+#include "live/live_source.h"
 
 struct espi_live_log;
 
@@ -49,5 +50,8 @@ esp_status espi_live_log_write_network(struct espi_live_log *l, FILE *out,
 /* ESP_EINPUT: there is none of that number, or no more. */
 esp_status espi_live_log_write_plan(struct espi_live_log *l, uint64_t id, FILE *out,
                                     struct esp_err *err);
+
+/* The advisor's page, with what stands in the log. */
+struct espi_live_source espi_live_log_source(struct espi_live_log *l);
 
 #endif

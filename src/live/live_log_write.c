@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "live/live_log_impl.h"
 #include "report/markup.h"
+#include "report/page.h"
 
 static void put_key(FILE *out, const char *name)
 {
@@ -272,4 +274,25 @@ esp_status espi_live_log_write_plan(struct espi_live_log *l, uint64_t id, FILE *
     fputs("}\n", out);
     espi_free(text);
     return ESP_OK;
+}
+
+/* ---- the page ---- */
+
+static esp_status answer_log(void *self, const char *path, uint64_t number, FILE *out,
+                             struct esp_err *err)
+{
+    struct espi_live_log *l = self;
+
+    if (strcmp(path, "/api/state") == 0)
+        return espi_live_log_write_state(l, number, espi_now_s(), out, err);
+    if (strcmp(path, "/api/network") == 0)
+        return espi_live_log_write_network(l, out, err);
+    if (strcmp(path, "/api/plan") == 0)
+        return espi_live_log_write_plan(l, number, out, err);
+    return espi_err(err, ESP_EINPUT, "there is no such page");
+}
+
+struct espi_live_source espi_live_log_source(struct espi_live_log *l)
+{
+    return (struct espi_live_source){l, "the advisor", espi_page_write_live, answer_log};
 }

@@ -31,7 +31,7 @@ struct visitor {
 
 struct espi_server {
     struct MHD_Daemon *daemon;
-    struct espi_live_log *log;
+    struct espi_live_source source;
     struct espi_token token;
     char url[128 + ESPI_TOKEN_MAX];
     pthread_mutex_t lock; /* of the visitors */
@@ -124,7 +124,8 @@ static uint64_t number_of(struct MHD_Connection *connection, const char *name)
     return strtoull(text, NULL, 10);
 }
 
-static esp_status write_page(struct answer *a, FILE *out, struct esp_err *err)
+static esp_status write_page(const struct espi_server *s, struct answer *a, FILE *out,
+                             struct esp_err *err)
 {
     struct espi_token nonce;
     esp_status st = espi_token_make(&nonce, err);
@@ -133,24 +134,20 @@ static esp_status write_page(struct answer *a, FILE *out, struct esp_err *err)
         return st;
     memcpy(a->nonce, nonce.text, sizeof a->nonce);
     a->type = "text/html; charset=utf-8";
-    return espi_page_write_live(a->nonce, out, err);
+    return s->source.page(a->nonce, out, err);
 }
 
 static esp_status write_answer(struct espi_server *s, struct MHD_Connection *connection,
                                const char *path, struct answer *a, FILE *out,
                                struct esp_err *err)
 {
+    uint64_t since = number_of(connection, "since");
+
     a->type = "application/json";
     if (strcmp(path, "/") == 0)
-        return write_page(a, out, err);
-    if (strcmp(path, "/api/state") == 0)
-        return espi_live_log_write_state(s->log, number_of(connection, "since"),
-                                         espi_now_s(), out, err);
-    if (strcmp(path, "/api/network") == 0)
-        return espi_live_log_write_network(s->log, out, err);
-    if (strcmp(path, "/api/plan") == 0)
-        return espi_live_log_write_plan(s->log, number_of(connection, "id"), out, err);
-    return espi_err(err, ESP_EINPUT, "there is no such page");
+        return write_page(s, a, out, err);
+    return s->source.answer(s->source.self, path,
+                            since ? since : number_of(connection, "id"), out, err);
 }
 
 static enum MHD_Result answer_request(struct espi_server *s,
@@ -185,6 +182,18 @@ static const char *token_of(struct MHD_Connection *connection)
     return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
 }
 
+static enum MHD_Result refuse_token(const struct espi_server *s,
+                                    struct MHD_Connection *connection, unsigned code,
+                                    const char *what)
+{
+    char text[160];
+
+    snprintf(text, sizeof text,
+             "%s: open the address that %s wrote on its standard error\n", what,
+             s->source.who);
+    return refuse_request(connection, code, text);
+}
+
 /* The answer is given before a body is read, which none of ours would have. */
 static enum MHD_Result on_request(void *server, struct MHD_Connection *connection,
                                   const char *path, const char *method,
@@ -208,15 +217,11 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *connectio
             "the Host header names neither an address nor localhost: open the "
             "page by its address\n");
     if (!given)
-        return refuse_request(
-            connection, MHD_HTTP_UNAUTHORIZED,
-            "this page needs its token: open the address that the advisor "
-            "wrote on its standard error\n");
+        return refuse_token(s, connection, MHD_HTTP_UNAUTHORIZED,
+                            "this page needs its token");
     if (!espi_token_matches(&s->token, given))
-        return refuse_request(
-            connection, MHD_HTTP_FORBIDDEN,
-            "this is not the token of this advisor: open the address that it "
-            "wrote on its standard error\n");
+        return refuse_token(s, connection, MHD_HTTP_FORBIDDEN,
+                            "this is not the token of this page");
     return answer_request(s, connection, path);
 }
 
@@ -332,7 +337,8 @@ static struct MHD_Daemon *start_daemon(struct espi_server *s, int fd)
 }
 
 esp_status espi_server_start(const struct espi_address *address,
-                             const struct espi_token *token, struct espi_live_log *log,
+                             const struct espi_token *token,
+                             const struct espi_live_source *source,
                              struct espi_server **out, struct esp_err *err)
 {
     struct espi_address bound = *address;
@@ -349,7 +355,7 @@ esp_status espi_server_start(const struct espi_address *address,
         close(fd);
         return espi_err_nomem(err);
     }
-    s->log = log;
+    s->source = *source;
     s->token = *token;
     snprintf(s->url, sizeof s->url, "http://%s/?token=%s",
              text_of(&bound, text, sizeof text), token->text);
@@ -391,10 +397,11 @@ esp_status espi_server_exists(struct esp_err *err)
 }
 
 esp_status espi_server_start(const struct espi_address *address,
-                             const struct espi_token *token, struct espi_live_log *log,
+                             const struct espi_token *token,
+                             const struct espi_live_source *source,
                              struct espi_server **out, struct esp_err *err)
 {
-    (void)address, (void)token, (void)log, (void)out;
+    (void)address, (void)token, (void)source, (void)out;
     return espi_server_exists(err);
 }
 

@@ -1,19 +1,20 @@
-/* The advisor's page over HTTP: a thread of its own, that reads the ledger and nothing
+/* A live page over HTTP: a thread of its own, that reads what the page shows and nothing
  * else. Only GET and HEAD, only with the token, nothing can be changed through it. */
 #ifndef ESPI_LIVE_SERVER_H
 #define ESPI_LIVE_SERVER_H
 
 #include "live/http_access.h"
-#include "live/live_log.h"
+#include "live/live_source.h"
 
 struct espi_server;
 
 /* Was it built with libmicrohttpd, and has it a page to show? If not: why. */
 esp_status espi_server_exists(struct esp_err *err);
 
-/* Listens on the address; the ledger is borrowed, and outlives the server. */
+/* Listens on the address; what is shown outlives the server. */
 esp_status espi_server_start(const struct espi_address *address,
-                             const struct espi_token *token, struct espi_live_log *log,
+                             const struct espi_token *token,
+                             const struct espi_live_source *source,
                              struct espi_server **out, struct esp_err *err);
 void espi_server_stop(struct espi_server *s);
 

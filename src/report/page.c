@@ -311,10 +311,9 @@ esp_status espi_page_write(const void *what, FILE *out, struct esp_err *err)
     return end_frame(&f, out, err);
 }
 
-esp_status espi_page_write_live(const char *nonce, FILE *out, struct esp_err *err)
+static esp_status write_asking(struct frame f, const char *nonce, FILE *out,
+                               struct esp_err *err)
 {
-    struct frame f = {espi_web_live, espi_web_live_end};
-
     if (!copy_until(&f, "/*espalier:colours*/", out))
         return lacks_mark(err);
     fputs(espi_network_style, out);
@@ -322,4 +321,16 @@ esp_status espi_page_write_live(const char *nonce, FILE *out, struct esp_err *er
         return lacks_mark(err);
     fputs(nonce, out);
     return end_frame(&f, out, err);
+}
+
+esp_status espi_page_write_live(const char *nonce, FILE *out, struct esp_err *err)
+{
+    return write_asking((struct frame){espi_web_live, espi_web_live_end}, nonce, out,
+                        err);
+}
+
+esp_status espi_page_write_copy(const char *nonce, FILE *out, struct esp_err *err)
+{
+    return write_asking((struct frame){espi_web_copy, espi_web_copy_end}, nonce, out,
+                        err);
 }

@@ -46,6 +46,8 @@ void espi_page_put_platform(const struct esp_platform *p, FILE *out);
 /* The frame of the live page, which asks for all else by itself; only a script that
  * carries the nonce may run in it. */
 esp_status espi_page_write_live(const char *nonce, FILE *out, struct esp_err *err);
+/* The same of a copy. */
+esp_status espi_page_write_copy(const char *nonce, FILE *out, struct esp_err *err);
 
 /* what: a struct espi_page. For espi_write_file. */
 esp_status espi_page_write(const void *what, FILE *out, struct esp_err *err);

@@ -11,3 +11,4 @@
 
 BUNDLE(espi_web_page, ESPALIER_WEB "/page.html");
 BUNDLE(espi_web_live, ESPALIER_WEB "/live.html");
+BUNDLE(espi_web_copy, ESPALIER_WEB "/copy.html");

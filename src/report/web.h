@@ -5,5 +5,6 @@
 
 extern const char espi_web_page[], espi_web_page_end[]; /* of espalier show */
 extern const char espi_web_live[], espi_web_live_end[]; /* of the advisor */
+extern const char espi_web_copy[], espi_web_copy_end[]; /* of a copy */
 
 #endif

@@ -116,6 +116,7 @@ static void say_hello(uint32_t port)
 }
 
 static int lies_about_tags;
+static unsigned slow_us; /* for each block */
 
 int __wrap_espi_tagger_tag(struct espi_tagger *t, uint64_t number, const void *data,
                            size_t bytes, unsigned char *tag);
@@ -125,6 +126,7 @@ int __real_espi_tagger_tag(struct espi_tagger *t, uint64_t number, const void *d
 int __wrap_espi_tagger_tag(struct espi_tagger *t, uint64_t number, const void *data,
                            size_t bytes, unsigned char *tag)
 {
+    usleep(slow_us);
     return __real_espi_tagger_tag(t, number + (uint64_t)lies_about_tags, data, bytes,
                                   tag);
 }
@@ -140,6 +142,7 @@ static int serve_agent(const char *host)
         return 0;
     }
     lies_about_tags = strstr(host, "liar") != NULL;
+    slow_us = strstr(host, "slow") ? 100000 : 0;
     if (port)
         say_hello((uint32_t)strtoul(port + strlen("port"), NULL, 10));
     return port ? 1 : espi_agent_serve(STDIN_FILENO, STDOUT_FILENO, &options);
@@ -177,15 +180,31 @@ static void hosts_that_resume_have_time(void **state)
 /* ---- a stream ---- */
 
 static int stream_fd = -1, naps_too_many;
+static const struct espi_copy_job *to_stop; /* NULL: none */
 
 int __wrap_poll(struct pollfd *fd, nfds_t n, int timeout_ms);
 int __real_poll(struct pollfd *fd, nfds_t n, int timeout_ms);
+
+/* As a process that is stopped before it hears what hosts say, of whom one at least has
+ * said nothing yet. */
+static void stop_once(const struct pollfd *fd)
+{
+    int silent = 0;
+    for (int i = 0; i < to_stop->n_hosts; i++)
+        silent |= to_stop->host[i].awaited == ESPI_FROM_CHECKED && !fd[2 * i].revents;
+    if (!silent)
+        return;
+    usleep((useconds_t)(1.3e6 * to_stop->options.patience_s));
+    to_stop = NULL;
+}
 
 /* Counts waits that took all their time though there was something of the stream. */
 int __wrap_poll(struct pollfd *fd, nfds_t n, int timeout_ms)
 {
     struct pollfd stream = {.fd = stream_fd, .events = POLLIN};
     int found = __real_poll(fd, n, timeout_ms);
+    if (to_stop)
+        stop_once(fd);
     naps_too_many +=
         found == 0 && timeout_ms > 0 && stream_fd >= 0 && __real_poll(&stream, 1, 0) > 0;
     return found;
@@ -236,6 +255,22 @@ static void streams_are_read_as_they_come(void **state)
     assert_int_equal(c.job.data_bytes, 1000 * PIECES);
     assert_true(naps_too_many < PIECES / 3);
     close(ends[0]);
+    clear_copy(&c);
+}
+
+/* Whoever gives may be stopped for longer than its patience, and blames nobody for it. */
+static void who_was_stopped_blames_nobody(void **state)
+{
+    (void)state;
+    const char *names[] = {"a", "slow", "c"};
+    struct copy c;
+    make_copy(&c, 3, names, NULL);
+    c.job.options.patience_s = 2;
+    to_stop = &c.job;
+    assert_int_equal(run_copy(&c), ESP_OK);
+    assert_null(to_stop); /* it was */
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(c.host[i].state, ESPI_COPY_HAS_IT);
     clear_copy(&c);
 }
 
@@ -425,6 +460,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(copies_arrive),
         cmocka_unit_test(hosts_that_resume_have_time),
         cmocka_unit_test(streams_are_read_as_they_come),
+        cmocka_unit_test(who_was_stopped_blames_nobody),
         cmocka_unit_test(files_that_change_reach_nobody),
         cmocka_unit_test(launchers_that_fail_say_why),
         cmocka_unit_test(ways_that_lead_nowhere_are_named),

@@ -15,6 +15,8 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "live/board.h"
+#include "live/live_log.h"
 #include "live/server.h"
 #include "support/live_scene.h"
 #include "support/seed.h"
@@ -27,8 +29,9 @@ static struct espi_server *start(struct scene *s)
     struct espi_token token = {TOKEN};
     struct espi_server *server = NULL;
     begin(s);
+    struct espi_live_source source = espi_live_log_source(s->l);
     assert_int_equal(espi_address_parse("127.0.0.1:0", &a, NULL), ESP_OK);
-    assert_int_equal(espi_server_start(&a, &token, s->l, &server, NULL), ESP_OK);
+    assert_int_equal(espi_server_start(&a, &token, &source, &server, NULL), ESP_OK);
     return server;
 }
 
@@ -241,12 +244,51 @@ static void a_taken_port_is_said(void **state)
     struct esp_err err;
     char text[64];
     struct espi_server *server = start(&s);
+    struct espi_live_source source = espi_live_log_source(s.l);
     snprintf(text, sizeof text, "%.*s", (int)strcspn(espi_server_url(server) + 7, "/"),
              espi_server_url(server) + 7);
     assert_int_equal(espi_address_parse(text, &a, NULL), ESP_OK);
-    assert_int_equal(espi_server_start(&a, &token, s.l, &second, &err), ESP_EIO);
+    assert_int_equal(espi_server_start(&a, &token, &source, &second, &err), ESP_EIO);
     assert_non_null(strstr(err.text, text));
     stop(&s, server);
+}
+
+static const char *ask_for(const struct espi_server *server, const char *path)
+{
+    char request[256];
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n" HOST KEY CLOSE, path);
+    return ask(server, request);
+}
+
+/* Who writes on a board shows a page of it; what is not there is not made up. */
+static void boards_show_what_stands_there(void **state)
+{
+    (void)state;
+    struct espi_address a;
+    struct espi_token token = {TOKEN};
+    struct espi_board *board;
+    struct espi_server *server;
+    assert_int_equal(espi_board_create(&board, NULL), ESP_OK);
+    struct espi_live_source source = espi_board_of_copy(board);
+    assert_int_equal(espi_address_parse("127.0.0.1:0", &a, NULL), ESP_OK);
+    assert_int_equal(espi_server_start(&a, &token, &source, &server, NULL), ESP_OK);
+    assert_int_equal(code_of(ask_for(server, "/api/state")), 404);
+    espi_board_put(board, strdup("{\"n\":1}"));
+    espi_board_put(board, NULL); /* there was no memory: what was there stays */
+    assert_non_null(strstr(ask_for(server, "/api/state"), "{\"n\":1}"));
+    espi_board_put(board, strdup("{\"n\":2}"));
+    assert_non_null(strstr(ask_for(server, "/api/state"), "{\"n\":2}"));
+    assert_int_equal(code_of(ask_for(server, "/api/network")), 404);
+    struct esp_platform *p = small_grid();
+    assert_int_equal(espi_board_draw(board, p, NULL), ESP_OK);
+    const char *drawn = ask_for(server, "/api/network");
+    assert_true(strstr(drawn, "\"platform\"") && strstr(drawn, "viewBox"));
+    assert_int_equal(code_of(ask_for(server, "/api/plan?id=1")), 404);
+    assert_int_equal(code_of(ask(server, "GET /api/state HTTP/1.1\r\n" HOST CLOSE)), 401);
+    assert_non_null(strstr(ask_for(server, "/"), "A copy</h1>"));
+    espi_server_stop(server);
+    espi_board_free(board);
+    esp_platform_free(p);
 }
 
 /* The page is asked for while the advisor writes. */
@@ -284,6 +326,7 @@ int main(void)
         cmocka_unit_test(hostile_requests_are_cut_short),
         cmocka_unit_test(slow_ones_keep_nobody_out),
         cmocka_unit_test(a_taken_port_is_said),
+        cmocka_unit_test(boards_show_what_stands_there),
         cmocka_unit_test(it_is_read_while_it_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

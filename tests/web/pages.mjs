@@ -1,12 +1,13 @@
-// Opens the pages that `espalier show` writes, and that of a live advisor, in a real browser
-// and uses their controls.
+// Opens the pages that `espalier show` writes, and those of a live advisor and of a copy, in a
+// real browser and uses their controls.
 // usage: node tests/web/pages.mjs ESPALIER [FOLDER_FOR_SCREENSHOTS [TEST...]]
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { chromium } from "../../web/node_modules/playwright-core/index.mjs";
 
 const [espalier, shots, ...only] = process.argv.slice(2);
@@ -283,6 +284,55 @@ async function keepsOthersOut() {
   await advisor.stop();
 }
 
+// A copy of a stream to agents on this machine, of which one has a small disk.
+async function startCopy() {
+  const rsh = fileURLToPath(new URL("../copy/rsh", import.meta.url));
+  run("generate", "complete", "--nodes", "6", "--seed", "1", "-o", path("copy.json"));
+  writeFileSync(path("targets"), ["p1", "p2", "p4", "p5"].map((h) => `${h} 127.0.0.1\n`).join(""));
+  writeFileSync(path("relays"), "p3 127.0.0.1\n");
+  const child = spawn(espalier, ["cp", "-", "--to", `${path("targets")}:${path("out")}/{host}/stream`,
+    "--relay", path("relays"), "-p", path("copy.json"), "--root", "p0", "--rsh", rsh,
+    "--agent", espalier, "--http", "0"],
+    { stdio: ["pipe", "ignore", "pipe"], env: { ...process.env, COPY_FULL: "p5" } });
+  let said = "";
+  while (!said.includes("\n")) said += (await once(child.stderr, "data"))[0];
+  child.stderr.resume();
+  return { url: /http:\S+/.exec(said)?.[0], child };
+}
+
+async function showsCopies(browser) {
+  const copy = await startCopy();
+  const { page, close, excuse } = await visit(browser, copy);
+  copy.child.stdin.write(Buffer.alloc(40e6, 1)); // of which 32 MiB arrive
+  const row = (name) => page.locator("#hosts tbody tr", { hasText: name });
+  for (const name of ["p1", "p2", "p4"]) await row(name).filter({ hasText: "33.55 MB" }).waitFor();
+  await row("p5").filter({ hasText: "failed" }).waitFor();
+  assert.match(await row("p5").textContent(), /cannot write/);
+  assert.match(await row("p3").textContent(), /passes on/);
+  assert.equal(await page.locator(".node").count(), 6);
+  assert.equal(await page.locator("#tile-out").textContent(), "1");
+  assert.match(await page.locator("#summary").textContent(), /to 4 hosts: more of the stream is awaited/);
+  await page.locator("#find").fill("failed");
+  assert.equal(await page.locator("#hosts tbody tr").count(), 1);
+  await page.locator("#hosts tbody button").press("Enter");
+  assert.match(await page.locator("#details").textContent(), /^p5: failed.*cannot write/);
+  await page.locator("#find").fill("");
+  for (const [width, colorScheme] of [[1200, "dark"], [400, "light"], [400, "dark"]]) {
+    const narrow = await visit(browser, copy, { viewport: { width, height: 800 }, colorScheme });
+    await narrow.page.locator("#hosts tbody tr").first().waitFor();
+    const wide = await narrow.page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= width, `the page of a copy is ${wide} px wide on a screen of ${width}`);
+    await narrow.close(`copy-${width}-${colorScheme}`);
+  }
+  excuse();
+  copy.child.stdin.end();
+  await once(copy.child, "exit");
+  await page.locator('#link[data-kind="lost"]').waitFor();
+  assert.match(await page.locator("#link").textContent(), /the copy has ended$/);
+  assert.equal(await page.locator("#hosts tbody tr", { hasText: "has it" }).count(), 3);
+  await close("copy");
+}
+
 async function accounts(browser) {
   for (const [width, colorScheme] of [[1000, "light"], [400, "dark"]]) {
     const { page, close } = await open(browser, "report/index.html", {
@@ -300,8 +350,8 @@ async function accounts(browser) {
 }
 
 const tests = [usesControls, plays, compares, findsHosts, fitsNarrow, showsManyHosts, livesOn,
-  livesWithManyHosts, keepsOthersOut, accounts].filter((t) => !only.length || only.includes(t.name));
-const needPages = tests.some((t) => ![livesOn, livesWithManyHosts, keepsOthersOut].includes(t));
+  livesWithManyHosts, showsCopies, keepsOthersOut, accounts].filter((t) => !only.length || only.includes(t.name));
+const needPages = tests.some((t) => ![livesOn, livesWithManyHosts, showsCopies, keepsOthersOut].includes(t));
 if (needPages) makePages();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });

@@ -1,60 +1,29 @@
-// Asks the advisor again and again; says when it does not answer, and goes on asking.
+// What the advisor tells, and the calls that it told of before.
 import type { Call, Kept, State } from "./live_state";
+import { Poller, type Link } from "./poller";
 
-const EVERY_MS = 1000, SLOWEST_MS = 5000, PATIENCE_MS = 8000, KEPT = 1000;
+const KEPT = 1000;
 
 export class Source {
   readonly calls: Kept[] = []; // oldest first
-  private token = new URLSearchParams(location.search).get("token") ?? "";
   private instance = "";
   private last = 0;
   private taken = false; // another advisor has taken over
-  private failures = 0;
-  private timer = 0;
-  private paused = false;
+  private poller: Poller;
 
-  constructor(private onState: (state: State) => Promise<void>,
-              private onLink: (kind: "live" | "lost" | "paused", why: string) => void) {
-    document.addEventListener("visibilitychange", () => {
-      if (!document.hidden) this.ask();
-    });
-    this.ask();
+  constructor(onState: (state: State) => Promise<void>, onLink: (kind: Link, why: string) => void) {
+    this.poller = new Poller(() => `/api/state?since=${this.last}`, async (answer) => {
+      this.keep(answer as State);
+      await onState(answer as State);
+    }, onLink);
   }
 
-  async get<T>(path: string): Promise<T> {
-    const answer = await fetch(path, {
-      headers: { Authorization: `Bearer ${this.token}` }, cache: "no-store",
-      signal: AbortSignal.timeout(PATIENCE_MS) });
-    if (!answer.ok) throw new Error(await answer.text());
-    return (await answer.json()) as T;
+  get<T>(path: string): Promise<T> {
+    return this.poller.get<T>(path);
   }
 
   pause(on: boolean) {
-    this.paused = on;
-    if (on) this.onLink("paused", "paused");
-    else this.ask();
-  }
-
-  private ask() {
-    clearTimeout(this.timer);
-    if (this.paused || document.hidden) return;
-    this.get<State>(`/api/state?since=${this.last}`)
-      .then(async (state) => {
-        this.keep(state);
-        await this.onState(state);
-        this.failures = 0;
-        if (!this.paused) this.onLink("live", "live");
-      })
-      .catch((error: Error) => {
-        this.failures++;
-        const gone = error.name === "TypeError" || error.name === "TimeoutError";
-        this.onLink("lost", gone ? "connection lost, trying again" : error.message);
-      })
-      .finally(() => {
-        const wait = Math.min(SLOWEST_MS, EVERY_MS * Math.max(1, this.failures));
-        clearTimeout(this.timer);
-        this.timer = window.setTimeout(() => this.ask(), wait);
-      });
+    this.poller.pause(on);
   }
 
   private keep(state: State) {

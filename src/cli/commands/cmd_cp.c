@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/commands/cp.h"
+#include "cli/options/live.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/term.h"
@@ -272,7 +273,11 @@ static int show_plan(struct cli_copy *c)
 
 static void show_progress(void *arg, const struct espi_copy_progress *now)
 {
-    cli_copy_print_progress(arg, now);
+    struct cli_copy *c = arg;
+
+    cli_copy_page_show(c, now);
+    if (now->is_sending && isatty(STDERR_FILENO))
+        cli_copy_print_progress(c, now);
 }
 
 static int split_rsh(struct cli_copy *c)
@@ -296,25 +301,29 @@ static int copy_files(struct cli_copy *c)
 
     if (code != CLI_OK)
         return code;
-    c->job.options = (struct espi_copy_options){
-        .rsh = c->rsh,
-        .agent = cli_text(c->args, "agent"),
-        .below = cli_text(c->args, "below"),
-        .encrypted = !cli_has(c->args, "no-encrypt"),
-        .resume = cli_has(c->args, "resume"),
-        .patience_s = cli_number(c->args, "patience"),
-        .p = c->p,
-        .root = c->root,
-        .plan = c->plan,
-        .seed = cli_seed(c->args, "seed"),
-        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
-        .progress_arg = c,
-        .interrupted = &interrupted};
+    c->job.options =
+        (struct espi_copy_options){.rsh = c->rsh,
+                                   .agent = cli_text(c->args, "agent"),
+                                   .below = cli_text(c->args, "below"),
+                                   .encrypted = !cli_has(c->args, "no-encrypt"),
+                                   .resume = cli_has(c->args, "resume"),
+                                   .patience_s = cli_number(c->args, "patience"),
+                                   .p = c->p,
+                                   .root = c->root,
+                                   .plan = c->plan,
+                                   .seed = cli_seed(c->args, "seed"),
+                                   .progress = show_progress,
+                                   .progress_arg = c,
+                                   .interrupted = &interrupted};
     c->job.source = &c->source;
     c->job.stream = c->is_stream ? STDIN_FILENO : -1;
+    code = cli_copy_page_open(c);
+    if (code != CLI_OK)
+        return code;
     watch_signals();
     esp_status status = espi_copy_run(&c->job, &err);
     cli_copy_end_progress();
+    cli_copy_page_close(c);
     if (status)
         return cli_fail(status, &err) == CLI_OK ? CLI_OK : CLI_FAILED;
     code = find_bound(c, (double)c->job.data_bytes);
@@ -453,6 +462,13 @@ const struct command cli_command_cp = {
              .help = "A host that says nothing, or takes nothing, for so long is left "
                      "out."},
             CLI_SEED_OPTION,
+            {.name = "http",
+             .kind = CLI_STRING,
+             .value = "ADDRESS:PORT",
+             .help = "Show a page of how far each host is, as long as the copy goes on. "
+                     "The address to open, with its token, is said on standard error. A "
+                     "port alone is one of 127.0.0.1, port 0 any that is free."},
+            CLI_HTTP_ACCESS_OPTIONS,
             {0}},
     .examples =
         (const struct cli_example[]){

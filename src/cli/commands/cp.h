@@ -5,8 +5,17 @@
 #include "cli/command.h"
 #include "cli/options/copy_hosts.h"
 #include "copy/job.h"
+#include "live/board.h"
+#include "live/server.h"
 
 enum { CLI_RSH_WORDS = 48 }; /* limit */
+
+struct cli_copy_page {
+    struct espi_board *board; /* NULL: there is none */
+    struct espi_server *server;
+    int is_drawn;
+    double shown_s;
+};
 
 struct cli_copy {
     const struct cli_args *args;
@@ -22,7 +31,14 @@ struct cli_copy {
     struct espi_copy_source source;
     struct espi_copy_job job;
     double bound_s; /* 0: not known */
+    struct cli_copy_page page;
 };
+
+/* The page of the copy, where --http asks for it; its address is said on stderr. CLI_OK,
+ * or a sentence and the code. */
+int cli_copy_page_open(struct cli_copy *c);
+void cli_copy_page_show(struct cli_copy *c, const struct espi_copy_progress *now);
+void cli_copy_page_close(struct cli_copy *c);
 
 int cli_copy_print_plan(const struct cli_copy *c);
 /* A table of the hosts, or JSON; CLI_FAILED when some do not have it. */

@@ -54,6 +54,14 @@ static int given_token(const struct cli_args *args, struct espi_token *token,
     return 1;
 }
 
+esp_status cli_live_token(const struct cli_args *args, struct espi_token *token,
+                          struct esp_err *err)
+{
+    int given = given_token(args, token, err);
+
+    return given < 0 ? ESP_EUSAGE : given ? ESP_OK : espi_token_make(token, err);
+}
+
 /* An advisor that is started anew keeps token and port, so that the page that is open
  * finds it again. */
 static esp_status find_token(const struct cli_args *args, const char *folder,
@@ -94,8 +102,10 @@ static esp_status open_page(const struct cli_args *args, const char *folder,
         st = espi_live_log_create(&live->log, err);
     if (!st)
         st = espi_live_log_set_network(live->log, p, espi_now_s(), err);
-    if (!st)
-        st = espi_server_start(address, &token, live->log, &live->server, err);
+    if (!st) {
+        struct espi_live_source source = espi_live_log_source(live->log);
+        st = espi_server_start(address, &token, &source, &live->server, err);
+    }
     return st ? st
               : espi_http_access_remember(folder, espi_server_url(live->server), err);
 }

@@ -16,6 +16,12 @@ espalier cp - --to a,b:/tmp --plan-only
 
 espalier cp /dev/null --to a,b:/tmp --plan-only
 
+mkdir -p in/deep && mkfifo in/deep/pipe
+
+espalier cp ./in/ --to a,b:/tmp --plan-only
+
+(cd in && espalier cp . --to a,b:/tmp --plan-only)
+
 espalier cp file --to 'n[1,3]:/tmp' --plan-only --root here
 
 espalier cp file --to 'n[08-10]-ib,m:/tmp' --plan-only --root here
@@ -59,3 +65,7 @@ espalier cp file --to a,b:/tmp --rsh ''
 espalier cp file --to a,b:/tmp --rsh ./no-such-launcher
 
 espalier cp file --to a,b:/tmp --rsh false
+
+espalier cp file --to a:/tmp --http 0.0.0.0:8080
+
+espalier cp file --to a:/tmp --http-open
