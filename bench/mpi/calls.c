@@ -16,6 +16,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "mpi/native_call.h"
+
 enum { CALLS_MAX = 64, CALLS_MIN = 8 };
 
 static int rank, ranks;
@@ -104,7 +106,7 @@ static void fill_parts(struct data *d, int round)
 }
 
 #define CALL(name, ...)                                                                  \
-    (native ? PMPI_##name(__VA_ARGS__, MPI_COMM_WORLD)                                   \
+    (native ? NATIVE(name)(__VA_ARGS__, MPI_COMM_WORLD)                                  \
             : MPI_##name(__VA_ARGS__, MPI_COMM_WORLD))
 
 static void call_bcast(struct data *d, int native)
@@ -179,10 +181,10 @@ static const struct operation operations[] = {
 static double agree_on_start_s(void)
 {
     double start_s = 0;
-    PMPI_Barrier(MPI_COMM_WORLD);
+    NATIVE(Barrier)(MPI_COMM_WORLD);
     if (rank == 0)
         start_s = now_s() + 0.03;
-    PMPI_Bcast(&start_s, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    NATIVE(Bcast)(&start_s, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     struct timespec at = {.tv_sec = (time_t)start_s,
                           .tv_nsec = (long)((start_s - (double)(time_t)start_s) * 1e9)};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
@@ -197,7 +199,7 @@ static double call_s(const struct operation *o, struct data *d, int round, int n
     double start_s = agree_on_start_s();
     o->call(d, native);
     end_s = now_s();
-    PMPI_Allreduce(&end_s, &last_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    NATIVE(Allreduce)(&end_s, &last_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (o->is_wrong(d, round)) {
         fprintf(stderr, "rank %d: wrong result of %s of %zu words a rank\n", rank,
                 o->name, d->words);
@@ -269,7 +271,7 @@ static void connect_all(void)
     if (!in || !out)
         PMPI_Abort(MPI_COMM_WORLD, 1);
     for (int i = 0; i < 2; i++)
-        PMPI_Alltoall(in, BYTES, MPI_BYTE, out, BYTES, MPI_BYTE, MPI_COMM_WORLD);
+        NATIVE(Alltoall)(in, BYTES, MPI_BYTE, out, BYTES, MPI_BYTE, MPI_COMM_WORLD);
     free(in);
     free(out);
 }

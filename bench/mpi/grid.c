@@ -14,6 +14,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "mpi/native_call.h"
+
 #define REPEATS_MAX 15
 #define ENOUGH_S    4.0  /* no further repeats after so much time with a size */
 #define LONG_S      30.0 /* none at all when the first took so long */
@@ -57,7 +59,7 @@ static struct load load_now(void)
     getrusage(RUSAGE_SELF, &u);
     own = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
           1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-    PMPI_Allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    NATIVE(Allreduce)(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return (struct load){machine_busy_s(), sum};
 }
 
@@ -98,19 +100,19 @@ static double broadcast_s(void *buffer, size_t bytes, int round, int native)
     double start = 0, end, last;
 
     fill(buffer, bytes, round);
-    PMPI_Barrier(MPI_COMM_WORLD);
+    NATIVE(Barrier)(MPI_COMM_WORLD);
     if (rank == 0)
         start = now_s() + 0.15;
-    PMPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    NATIVE(Bcast)(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     struct timespec at = {.tv_sec = (time_t)start,
                           .tv_nsec = (long)((start - (double)(time_t)start) * 1e9)};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
     if (native)
-        PMPI_Bcast(buffer, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+        NATIVE(Bcast)(buffer, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     else
         MPI_Bcast(buffer, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     end = now_s();
-    PMPI_Allreduce(&end, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    NATIVE(Allreduce)(&end, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     check(buffer, bytes, round); /* when nobody needs the processors any more */
     return last - start;
 }

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "mpi/native_call.h"
 #include "mpi/shim.h"
 
 #if defined(__aarch64__)
@@ -26,6 +27,12 @@ enum { CALL_SLOT = -1, DATA_SLOT = -2 }; /* none */
 struct change {
     const char *name;
     uintptr_t ours, native;
+};
+
+struct changes {
+    const struct change *list;
+    int n;
+    uintptr_t base; /* of the one object that is meant; 0: all */
 };
 
 /* The tables of one object. */
@@ -100,28 +107,37 @@ static void write_slot(const struct object *o, uintptr_t *slot, uintptr_t value)
 }
 
 /* Calls may not be bound yet; what else leads to us is. */
+static void change_slot(const struct object *o, const ElfW(Rela) * at, int kind,
+                        const struct changes *changes)
+{
+    const char *name = o->strings + o->symbols[ELF64_R_SYM(at->r_info)].st_name;
+    uintptr_t *slot = (uintptr_t *)(o->base + at->r_offset);
+    for (int i = 0; i < changes->n; i++) {
+        const struct change *c = &changes->list[i];
+        if (strcmp(name, c->name) == 0 && (kind == CALL_SLOT || *slot == c->ours))
+            write_slot(o, slot, c->native);
+    }
+}
+
 static void change_slots(const struct object *o, const ElfW(Rela) * list, size_t n,
-                         const struct change *c)
+                         const struct changes *changes)
 {
     for (size_t i = 0; i < n; i++) {
         int kind = (int)ELF64_R_TYPE(list[i].r_info);
-        if (kind != CALL_SLOT && kind != DATA_SLOT)
-            continue;
-        const ElfW(Sym) *symbol = &o->symbols[ELF64_R_SYM(list[i].r_info)];
-        uintptr_t *slot = (uintptr_t *)(o->base + list[i].r_offset);
-        if (strcmp(o->strings + symbol->st_name, c->name) == 0 &&
-            (kind == CALL_SLOT || *slot == c->ours))
-            write_slot(o, slot, c->native);
+        if (kind == CALL_SLOT || kind == DATA_SLOT)
+            change_slot(o, &list[i], kind, changes);
     }
 }
 
 static int visit_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
+    const struct changes *changes = arg;
     struct object o;
     (void)size;
-    if (read_object(&o, info) == 0) {
-        change_slots(&o, o.calls, o.n_calls, arg);
-        change_slots(&o, o.others, o.n_others, arg);
+    if ((!changes->base || changes->base == info->dlpi_addr) &&
+        read_object(&o, info) == 0) {
+        change_slots(&o, o.calls, o.n_calls, changes);
+        change_slots(&o, o.others, o.n_others, changes);
     }
     return 0;
 }
@@ -129,6 +145,55 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg)
 void espi_bypass(const char *name, void *ours, void *native)
 {
     struct change c = {name, (uintptr_t)ours, (uintptr_t)native};
+    struct changes all = {&c, 1, 0};
     if (native && sizeof(void *) == 8 && dlsym(RTLD_DEFAULT, name) == ours)
-        dl_iterate_phdr(visit_object, &c);
+        dl_iterate_phdr(visit_object, &all);
+}
+
+/* ---- who is behind us ---- */
+
+enum { NAMES = 128 }; /* limit: more than there are PMPI_ names of ours */
+
+static struct change found[NAMES];
+static int n_found;
+
+/* The object that is the MPI library: that of a function that nobody stands in for. */
+static const void *library_base(void)
+{
+    static const void *base;
+    Dl_info of;
+    void *own = base ? NULL : dlsym(RTLD_NEXT, "PMPI_Get_library_version");
+    if (own && dladdr(own, &of))
+        base = of.dli_fbase;
+    return base;
+}
+
+void *espi_behind_us(const char *name, void *ours)
+{
+    void *native = dlsym(RTLD_NEXT, name);
+    if (native && n_found < NAMES)
+        found[n_found++] = (struct change){name, (uintptr_t)ours, (uintptr_t)native};
+    return native;
+}
+
+__attribute__((visibility("default"))) void *MPIX_Espalier_native(const char *name)
+{
+    for (int i = 0; i < n_found; i++)
+        if (strcmp(found[i].name, name) == 0)
+            return (void *)found[i].native;
+    return NULL;
+}
+
+void espi_leave_library_alone(void)
+{
+    struct changes own = {found, n_found, (uintptr_t)library_base()};
+    if (own.base && sizeof(void *) == 8)
+        dl_iterate_phdr(visit_object, &own);
+}
+
+void *espi_tool_behind_us(const char *name)
+{
+    Dl_info of;
+    void *next = dlsym(RTLD_NEXT, name);
+    return next && dladdr(next, &of) && of.dli_fbase != library_base() ? next : NULL;
 }

@@ -1,39 +1,31 @@
 /* The C names that begin and end MPI, make communicators, or free operations. */
 #include "mpi/greet.h"
-#include "mpi/shim.h"
+#include "mpi/hooks.h"
 
-#pragma GCC visibility push(default)
-
-int MPI_Init(int *argc, char ***argv)
+static void before_init(void)
 {
+    espi_leave_library_alone();
     espi_greet();
-    int code = PMPI_Init(argc, argv);
+}
+
+static int attach_after(int code)
+{
     if (code == MPI_SUCCESS)
         espi_attach();
     return code;
 }
-
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-    espi_greet();
-    int code = PMPI_Init_thread(argc, argv, required, provided);
-    if (code == MPI_SUCCESS)
-        espi_attach();
-    return code;
-}
-
-int MPI_Finalize(void)
-{
-    espi_detach();
-    return PMPI_Finalize();
-}
-
-/* ---- calls that make communicators ---- */
 
 static int made_comm(int code, MPI_Comm parent, const MPI_Comm *fresh)
 {
     if (code == MPI_SUCCESS)
         espi_comm_made(parent, *fresh);
+    return code;
+}
+
+static int made_of_group(int code, const MPI_Comm *fresh)
+{
+    if (code == MPI_SUCCESS)
+        espi_comm_made_of_group(*fresh);
     return code;
 }
 
@@ -49,89 +41,66 @@ static int made_comm(int code, MPI_Comm parent, const MPI_Comm *fresh)
         espi_try_end(&try, code_, code_ ? MPI_COMM_NULL : *(fresh));                     \
         code_;                                                                           \
     })
-#define MAKE(comm, fresh, call)                                                          \
-    made_comm(TRY(comm, MPI_GROUP_NULL, fresh, call), comm, fresh)
 
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh, PMPI_Comm_dup(comm, fresh));
-}
+/* A call that makes a communicator of its first argument. */
+#define MAKER(X, Name, list, rest)                                                       \
+    X(Name, (MPI_Comm comm, UNWRAP list, MPI_Comm * fresh), (comm, UNWRAP rest, fresh),  \
+      made_comm(TRY(comm, MPI_GROUP_NULL, fresh, PMPI_##Name(comm, UNWRAP rest, fresh)), \
+                comm, fresh))
 
-int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh, PMPI_Comm_dup_with_info(comm, info, fresh));
-}
+/* clang-format off */
+#define ALL(X)                                                                           \
+    X(Init, (int *argc, char ***argv), (argc, argv),                                     \
+      (before_init(), attach_after(PMPI_Init(argc, argv))))                                      \
+    X(Init_thread, (int *argc, char ***argv, int required, int *provided),               \
+      (argc, argv, required, provided),                                                  \
+      (before_init(), attach_after(PMPI_Init_thread(argc, argv, required, provided))))           \
+    X(Finalize, (void), (), (espi_detach(), PMPI_Finalize()))                            \
+    X(Comm_dup, (MPI_Comm comm, MPI_Comm *fresh), (comm, fresh),                         \
+      made_comm(TRY(comm, MPI_GROUP_NULL, fresh, PMPI_Comm_dup(comm, fresh)),            \
+                comm, fresh))                                                            \
+    MAKER(X, Comm_dup_with_info, (MPI_Info info), (info))                                \
+    MAKER(X, Comm_split, (int color, int key), (color, key))                             \
+    MAKER(X, Comm_split_type, (int type, int key, MPI_Info info), (type, key, info))     \
+    MAKER(X, Comm_create, (MPI_Group group), (group))                                    \
+    X(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *fresh),     \
+      (comm, group, tag, fresh),                                                         \
+      made_of_group(TRY(comm, group, fresh,                                              \
+                        PMPI_Comm_create_group(comm, group, tag, fresh)), fresh))        \
+    MAKER(X, Cart_create, (int n, const int dims[], const int periods[], int reorder),   \
+          (n, dims, periods, reorder))                                                   \
+    MAKER(X, Cart_sub, (const int remain[]), (remain))                                   \
+    MAKER(X, Graph_create, (int n, const int index[], const int edges[], int reorder),   \
+          (n, index, edges, reorder))                                                    \
+    MAKER(X, Dist_graph_create,                                                          \
+          (int n, const int sources[], const int degrees[], const int destinations[],    \
+           const int weights[], MPI_Info info, int reorder),                             \
+          (n, sources, degrees, destinations, weights, info, reorder))                   \
+    MAKER(X, Dist_graph_create_adjacent,                                                 \
+          (int n_in, const int sources[], const int in_weights[], int n_out,             \
+           const int destinations[], const int out_weights[], MPI_Info info,             \
+           int reorder),                                                                 \
+          (n_in, sources, in_weights, n_out, destinations, out_weights, info, reorder))  \
+    MAKER(X, Intercomm_merge, (int high), (high))                                        \
+    X(Op_free, (MPI_Op *op), (op), espi_op_free(op))
+/* clang-format on */
 
-int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh, PMPI_Comm_split(comm, color, key, fresh));
-}
+/* We have something to do in these at all times. */
+#define ALWAYS(Name, params, args, ours)                                                 \
+    LEADS_TO(Name, params, args)                                                         \
+    static int always_##Name params                                                      \
+    {                                                                                    \
+        return ours;                                                                     \
+    }                                                                                    \
+    static int(*now_##Name) params, (*mpi_##Name)params;
+#define SET_ALWAYS(Name, params, args, ours) SET_NOW(Name, always_##Name)
 
-int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh, PMPI_Comm_split_type(comm, type, key, info, fresh));
-}
+ALL(ALWAYS)
 
-int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh, PMPI_Comm_create(comm, group, fresh));
-}
+__attribute__((constructor)) static void find_native(void){ALL(FIND) ALL(SET_ALWAYS)}
 
-int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *fresh)
-{
-    int code = TRY(comm, group, fresh, PMPI_Comm_create_group(comm, group, tag, fresh));
-    if (code == MPI_SUCCESS)
-        espi_comm_made_of_group(*fresh);
-    return code;
-}
+#pragma GCC visibility push(default)
 
-int MPI_Cart_create(MPI_Comm comm, int n, const int dims[], const int periods[],
-                    int reorder, MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh, PMPI_Cart_create(comm, n, dims, periods, reorder, fresh));
-}
-
-int MPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh, PMPI_Cart_sub(comm, remain, fresh));
-}
-
-int MPI_Graph_create(MPI_Comm comm, int n, const int index[], const int edges[],
-                     int reorder, MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh, PMPI_Graph_create(comm, n, index, edges, reorder, fresh));
-}
-
-int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
-                          const int destinations[], const int weights[], MPI_Info info,
-                          int reorder, MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh,
-                PMPI_Dist_graph_create(comm, n, sources, degrees, destinations, weights,
-                                       info, reorder, fresh));
-}
-
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int n_in, const int sources[],
-                                   const int in_weights[], int n_out,
-                                   const int destinations[], const int out_weights[],
-                                   MPI_Info info, int reorder, MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh,
-                PMPI_Dist_graph_create_adjacent(comm, n_in, sources, in_weights, n_out,
-                                                destinations, out_weights, info, reorder,
-                                                fresh));
-}
-
-int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *fresh)
-{
-    return MAKE(comm, fresh, PMPI_Intercomm_merge(comm, high, fresh));
-}
-
-/* ---- calls that free what calls under way may need ---- */
-
-int MPI_Op_free(MPI_Op *op)
-{
-    return espi_op_free(op);
-}
+ALL(SHOW)
 
 #pragma GCC visibility pop

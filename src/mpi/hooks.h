@@ -7,20 +7,48 @@
 
 #define UNWRAP(...) __VA_ARGS__
 
+/* What a call of the program may lead to: the library itself, or a tool behind us that
+ * has the call under its MPI_ name and goes on by the PMPI_ one, which is ours; NULL:
+ * there is none. Found when the shim is loaded. */
+#define LEADS_TO(Name, params, args)                                                     \
+    static int(*real_##Name) params, (*tool_##Name)params;                               \
+    int shown_P##Name params __asm__("PMPI_" #Name);                                     \
+    int PMPI_##Name params                                                               \
+    {                                                                                    \
+        return real_##Name args;                                                         \
+    }
+#define FIND(Name, params, args, ours)                                                   \
+    real_##Name = (int(*) params)espi_behind_us("PMPI_" #Name, (void *)shown_P##Name);   \
+    tool_##Name = (int(*) params)espi_tool_behind_us("MPI_" #Name);
+#define FIRST(Name, params, args, ours) SET_NOW(Name, real_##Name)
+
+/* now: what is done with the call. mpi: where the program's call goes, to the same or to
+ * the tool. */
+#define SET_NOW(Name, what)                                                              \
+    now_##Name = what;                                                                   \
+    mpi_##Name = tool_##Name ? tool_##Name : now_##Name;
+
 /* A function that may be the library's own or ours. */
 #define TAKE(Name, params, args, ours)                                                   \
+    LEADS_TO(Name, params, args)                                                         \
     static int take_##Name params                                                        \
     {                                                                                    \
         return ours;                                                                     \
     }                                                                                    \
-    static int(*now_##Name) params = PMPI_##Name;
-#define WAKE(Name, params, args, ours) now_##Name = take_##Name;
+    static int(*now_##Name) params, (*mpi_##Name)params;
+#define WAKE(Name, params, args, ours) SET_NOW(Name, take_##Name)
 #define SLEEP(Name, params, args, ours)                                                  \
-    now_##Name = PMPI_##Name;                                                            \
-    if (whole_job)                                                                       \
-        espi_bypass("MPI_" #Name, (void *)MPI_##Name, (void *)PMPI_##Name);
+    SET_NOW(Name, real_##Name)                                                           \
+    if (whole_job) {                                                                     \
+        espi_bypass("MPI_" #Name, (void *)MPI_##Name, (void *)mpi_##Name);               \
+        espi_bypass("PMPI_" #Name, (void *)shown_P##Name, (void *)real_##Name);          \
+    }
 #define SHOW(Name, params, args, ours)                                                   \
     int MPI_##Name params                                                                \
+    {                                                                                    \
+        return mpi_##Name args;                                                          \
+    }                                                                                    \
+    int shown_P##Name params                                                             \
     {                                                                                    \
         return now_##Name args;                                                          \
     }

@@ -55,6 +55,12 @@
 
 ALL(TAKE)
 
+__attribute__((constructor)) static void find_native_now(void)
+{
+    ALL(FIND)
+    ALL(FIRST)
+}
+
 void espi_hooks_wake(void)
 {
     ALL(WAKE)

@@ -6,20 +6,36 @@
 #define INIT ESPI_BY_START(info, request)
 
 /* As TAKE and its kin, by other names; a library may be without some of them. */
+#define TEXT_OF(x)        #x
+#define TEXT(x)           TEXT_OF(x)
+#define INIT_LIST(params) (UNWRAP params, MPI_Info info, MPI_Request * request)
+#define INIT_ARGS(args)   (UNWRAP args, info, request)
 #define TAKE_INIT(Name, params, args, ours)                                              \
-    __attribute__((weak)) int ESPI_INIT_NAME(P, Name)(UNWRAP params, MPI_Info info,      \
-                                                      MPI_Request * request);            \
-    static int take_##Name(UNWRAP params, MPI_Info info, MPI_Request *request)           \
+    static int(*real_##Name) INIT_LIST(params), (*tool_##Name)INIT_LIST(params);         \
+    static int(*now_##Name) INIT_LIST(params), (*mpi_##Name)INIT_LIST(params);           \
+    int ESPI_INIT_NAME(P, Name) INIT_LIST(params)                                        \
+    {                                                                                    \
+        return real_##Name INIT_ARGS(args);                                              \
+    }                                                                                    \
+    static int take_##Name INIT_LIST(params)                                             \
     {                                                                                    \
         return ours;                                                                     \
     }                                                                                    \
-    static int (*now_##Name)(UNWRAP params, MPI_Info info, MPI_Request * request) =      \
-        ESPI_INIT_NAME(P, Name);
-#define SLEEP_INIT(Name, params, args, ours) now_##Name = ESPI_INIT_NAME(P, Name);
+    int shown_P##Name INIT_LIST(params) __asm__(TEXT(ESPI_INIT_NAME(P, Name)));
+#define FIND_INIT(Name, params, args, ours)                                              \
+    real_##Name = (int(*) INIT_LIST(params))espi_behind_us(                              \
+        TEXT(ESPI_INIT_NAME(P, Name)), (void *)shown_P##Name);                           \
+    tool_##Name =                                                                        \
+        (int(*) INIT_LIST(params))espi_tool_behind_us(TEXT(ESPI_INIT_NAME(, Name)));
+#define SLEEP_INIT(Name, params, args, ours) SET_NOW(Name, real_##Name)
 #define SHOW_INIT(Name, params, args, ours)                                              \
-    int ESPI_INIT_NAME(, Name)(UNWRAP params, MPI_Info info, MPI_Request * request)      \
+    int ESPI_INIT_NAME(, Name) INIT_LIST(params)                                         \
     {                                                                                    \
-        return now_##Name(UNWRAP args, info, request);                                   \
+        return mpi_##Name INIT_ARGS(args);                                               \
+    }                                                                                    \
+    int shown_P##Name INIT_LIST(params)                                                  \
+    {                                                                                    \
+        return now_##Name INIT_ARGS(args);                                               \
     }
 
 /* clang-format off */
@@ -85,6 +101,14 @@
 
 ALL(TAKE_INIT)
 STARTS(TAKE)
+
+__attribute__((constructor)) static void find_native_init(void)
+{
+    ALL(FIND_INIT)
+    ALL(FIRST)
+    STARTS(FIND)
+    STARTS(FIRST)
+}
 
 void espi_hooks_wake_init(void)
 {

@@ -4,6 +4,8 @@
 #define LATER ESPI_BY_REQUEST(request)
 #define TAKE_LATER(Name, params, args, ours)                                             \
     TAKE(Name, (UNWRAP params, MPI_Request * request), (UNWRAP args, request), ours)
+#define FIND_LATER(Name, params, args, ours)                                             \
+    FIND(Name, (UNWRAP params, MPI_Request * request), (UNWRAP args, request), ours)
 #define SHOW_LATER(Name, params, args, ours)                                             \
     SHOW(Name, (UNWRAP params, MPI_Request * request), (UNWRAP args, request), ours)
 
@@ -59,6 +61,12 @@
 #endif
 
 ALL(TAKE_LATER)
+
+__attribute__((constructor)) static void find_native_later(void)
+{
+    ALL(FIND_LATER)
+    ALL(FIRST)
+}
 
 void espi_hooks_wake_later(void)
 {

@@ -78,6 +78,16 @@ void espi_hooks_sleep_later(int whole_job);
 void espi_hooks_sleep_init(int whole_job);
 /* Calls of that name that would come to us go to the native function instead. */
 void espi_bypass(const char *name, void *ours, void *native);
+/* The function of a PMPI_ name behind this library, most likely the MPI library's; NULL:
+ * nobody has it. */
+void *espi_behind_us(const char *name, void *ours);
+/* What the MPI library calls by such names itself while it does something else (parts of
+ * MPICH make communicators and broadcast) is no call of the program, and does not come to
+ * us from here on. */
+void espi_leave_library_alone(void);
+/* That of an MPI_ name, where it is not the MPI library's, but that of a tool by the
+ * profiling interface; NULL: there is none. */
+void *espi_tool_behind_us(const char *name);
 
 /* One line on standard error, from rank 0 only. */
 void espi_say(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "mpi/native_call.h"
 
 enum { ROUNDS = 40 };
 
@@ -18,7 +19,7 @@ static atomic_long *share(size_t n)
     if (check_rank == 0 &&
         (file < 0 || ftruncate(file, (off_t)(n * sizeof(atomic_long)))))
         abort();
-    PMPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+    NATIVE(Bcast)(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (check_rank > 0 && (file = open(path, O_RDWR)) < 0)
         abort();
     void *at =
@@ -26,7 +27,7 @@ static atomic_long *share(size_t n)
     if (at == MAP_FAILED)
         abort();
     close(file);
-    PMPI_Barrier(MPI_COMM_WORLD);
+    NATIVE(Barrier)(MPI_COMM_WORLD);
     if (check_rank == 0)
         unlink(path);
     return at;
@@ -100,7 +101,7 @@ static void wrong_ones(void)
     int ours, theirs, a, b;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    theirs = PMPI_Barrier(MPI_COMM_NULL);
+    theirs = NATIVE(Barrier)(MPI_COMM_NULL);
     ours = MPI_Barrier(MPI_COMM_NULL);
     MPI_Error_class(theirs, &a);
     MPI_Error_class(ours, &b);

@@ -1,6 +1,7 @@
 /* Wrong calls end in the handler of the user's communicator, with the right class; what
  * is right afterwards still works. */
 #include "check.h"
+#include "mpi/native_call.h"
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #endif
@@ -98,17 +99,17 @@ static void same(int theirs, int ours)
     called = 0;
 }
 
-#define SAME(call)                                                                       \
+#define SAME(Name, ...)                                                                  \
     do {                                                                                 \
-        int theirs = P##call;                                                            \
-        same(theirs, call);                                                              \
+        int theirs = NATIVE(Name)(__VA_ARGS__);                                          \
+        same(theirs, MPI_##Name(__VA_ARGS__));                                           \
     } while (0)
 
 /* Of calls that give a request when nothing is found to be wrong. */
 #define SAME_LATER(Name, ...)                                                            \
     do {                                                                                 \
         MPI_Request request_ = MPI_REQUEST_NULL;                                         \
-        int theirs = PMPI_##Name(__VA_ARGS__, &request_);                                \
+        int theirs = NATIVE(Name)(__VA_ARGS__, &request_);                               \
         MPI_Wait(&request_, MPI_STATUS_IGNORE);                                          \
         int ours = MPI_##Name(__VA_ARGS__, &request_);                                   \
         MPI_Wait(&request_, MPI_STATUS_IGNORE);                                          \
@@ -143,22 +144,22 @@ static void wrong_places(MPI_Comm comm)
         counts[r] = N;
         at[r] = N * r;
     }
-    SAME(MPI_Allreduce(a, a, N, MPI_INT, MPI_SUM, comm));
-    SAME(MPI_Allreduce(a, MPI_IN_PLACE, N, MPI_INT, MPI_SUM, comm));
-    SAME(MPI_Reduce_scatter(a, a, counts, MPI_INT, MPI_SUM, comm));
-    SAME(MPI_Reduce_scatter(a, MPI_IN_PLACE, counts, MPI_INT, MPI_SUM, comm));
-    SAME(MPI_Reduce_scatter_block(a, a, N, MPI_INT, MPI_SUM, comm));
-    SAME(MPI_Reduce_scatter_block(a, MPI_IN_PLACE, N, MPI_INT, MPI_SUM, comm));
-    SAME(MPI_Allgather(a + N * rank, N, MPI_INT, a, N, MPI_INT, comm));
-    SAME(MPI_Allgatherv(a + N * rank, N, MPI_INT, a, counts, at, MPI_INT, comm));
-    SAME(MPI_Alltoall(a, N, MPI_INT, a, N, MPI_INT, comm));
+    SAME(Allreduce, a, a, N, MPI_INT, MPI_SUM, comm);
+    SAME(Allreduce, a, MPI_IN_PLACE, N, MPI_INT, MPI_SUM, comm);
+    SAME(Reduce_scatter, a, a, counts, MPI_INT, MPI_SUM, comm);
+    SAME(Reduce_scatter, a, MPI_IN_PLACE, counts, MPI_INT, MPI_SUM, comm);
+    SAME(Reduce_scatter_block, a, a, N, MPI_INT, MPI_SUM, comm);
+    SAME(Reduce_scatter_block, a, MPI_IN_PLACE, N, MPI_INT, MPI_SUM, comm);
+    SAME(Allgather, a + N * rank, N, MPI_INT, a, N, MPI_INT, comm);
+    SAME(Allgatherv, a + N * rank, N, MPI_INT, a, counts, at, MPI_INT, comm);
+    SAME(Alltoall, a, N, MPI_INT, a, N, MPI_INT, comm);
     if (rank == 0) /* the others would wait for it */
-        SAME(MPI_Reduce(a, a, N, MPI_INT, MPI_SUM, 0, comm));
+        SAME(Reduce, a, a, N, MPI_INT, MPI_SUM, 0, comm);
 #ifdef MPICH_VERSION /* Open MPI does not look */
-    SAME(MPI_Allreduce(a, NULL, N, MPI_INT, MPI_SUM, comm));
+    SAME(Allreduce, a, NULL, N, MPI_INT, MPI_SUM, comm);
     if (rank == 0) {
-        SAME(MPI_Gather(a, N, MPI_INT, a, N, MPI_INT, 0, comm));
-        SAME(MPI_Scatter(a, N, MPI_INT, a, N, MPI_INT, 0, comm));
+        SAME(Gather, a, N, MPI_INT, a, N, MPI_INT, 0, comm);
+        SAME(Scatter, a, N, MPI_INT, a, N, MPI_INT, 0, comm);
     }
 #endif
     CHECK(MPI_Allreduce(a, b, N, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/native_call.h"
+
 enum { SIZES_MAX = 64, REPEATS_MAX = 1000 }; /* limit: of an order */
 enum { WORD = 4 };                           /* derived: bytes of an int */
 
@@ -79,49 +81,50 @@ static int count_wrong_sums(const struct sweep *s, const unsigned char *at, int 
 
 static int run_bcast(struct sweep *s, int native, int words)
 {
-    return (native ? PMPI_Bcast : MPI_Bcast)(s->out, words, MPI_INT, 0, MPI_COMM_WORLD);
+    return (native ? NATIVE(Bcast) : MPI_Bcast)(s->out, words, MPI_INT, 0,
+                                                MPI_COMM_WORLD);
 }
 
 static int run_scatter(struct sweep *s, int native, int words)
 {
-    return (native ? PMPI_Scatter : MPI_Scatter)(s->in, words, MPI_INT, s->out, words,
-                                                 MPI_INT, 0, MPI_COMM_WORLD);
+    return (native ? NATIVE(Scatter) : MPI_Scatter)(s->in, words, MPI_INT, s->out, words,
+                                                    MPI_INT, 0, MPI_COMM_WORLD);
 }
 
 static int run_gather(struct sweep *s, int native, int words)
 {
-    return (native ? PMPI_Gather : MPI_Gather)(s->in, words, MPI_INT, s->out, words,
-                                               MPI_INT, 0, MPI_COMM_WORLD);
+    return (native ? NATIVE(Gather) : MPI_Gather)(s->in, words, MPI_INT, s->out, words,
+                                                  MPI_INT, 0, MPI_COMM_WORLD);
 }
 
 static int run_allgather(struct sweep *s, int native, int words)
 {
-    return (native ? PMPI_Allgather : MPI_Allgather)(s->in, words, MPI_INT, s->out, words,
-                                                     MPI_INT, MPI_COMM_WORLD);
+    return (native ? NATIVE(Allgather) : MPI_Allgather)(s->in, words, MPI_INT, s->out,
+                                                        words, MPI_INT, MPI_COMM_WORLD);
 }
 
 static int run_reduce(struct sweep *s, int native, int words)
 {
-    return (native ? PMPI_Reduce : MPI_Reduce)(s->in, s->out, words, MPI_INT, MPI_SUM, 0,
-                                               MPI_COMM_WORLD);
+    return (native ? NATIVE(Reduce) : MPI_Reduce)(s->in, s->out, words, MPI_INT, MPI_SUM,
+                                                  0, MPI_COMM_WORLD);
 }
 
 static int run_allreduce(struct sweep *s, int native, int words)
 {
-    return (native ? PMPI_Allreduce : MPI_Allreduce)(s->in, s->out, words, MPI_INT,
-                                                     MPI_SUM, MPI_COMM_WORLD);
+    return (native ? NATIVE(Allreduce) : MPI_Allreduce)(s->in, s->out, words, MPI_INT,
+                                                        MPI_SUM, MPI_COMM_WORLD);
 }
 
 static int run_reduce_scatter(struct sweep *s, int native, int words)
 {
-    return (native ? PMPI_Reduce_scatter_block : MPI_Reduce_scatter_block)(
+    return (native ? NATIVE(Reduce_scatter_block) : MPI_Reduce_scatter_block)(
         s->in, s->out, words, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
 static int run_alltoall(struct sweep *s, int native, int words)
 {
-    return (native ? PMPI_Alltoall : MPI_Alltoall)(s->in, words, MPI_INT, s->out, words,
-                                                   MPI_INT, MPI_COMM_WORLD);
+    return (native ? NATIVE(Alltoall) : MPI_Alltoall)(s->in, words, MPI_INT, s->out,
+                                                      words, MPI_INT, MPI_COMM_WORLD);
 }
 
 /* code: bits of flags */
@@ -212,13 +215,13 @@ static double time_call(struct sweep *s, const struct collective *c, int native,
 {
     double took_s, longest_s = 0;
     prepare_call(s, c, words);
-    PMPI_Barrier(MPI_COMM_WORLD);
+    NATIVE(Barrier)(MPI_COMM_WORLD);
     double start_s = MPI_Wtime();
     int code = c->run(s, native, words);
     took_s = MPI_Wtime() - start_s;
     *wrong += code != MPI_SUCCESS;
     *wrong += look_at_call(s, c, words);
-    PMPI_Allreduce(&took_s, &longest_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    NATIVE(Allreduce)(&took_s, &longest_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return longest_s;
 }
 
@@ -250,7 +253,7 @@ static void measure_row(struct sweep *s, const struct collective *c, double byte
             int way = (i + k) % 2; /* neither is always the second */
             times[way][i] = time_call(s, c, way, words, &wrong);
         }
-    PMPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    NATIVE(Reduce)(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (s->rank)
         return;
     double plan_s = middle_time(times[0], repeats),
