@@ -216,9 +216,10 @@ static esp_status read_whole(esp_format format, const char *text, size_t length,
                         "%s: --unit and --undirected are for edge lists, and this is %s",
                         where, esp_format_name(format));
     if (options->link_Bps > 0 && format != ESP_FORMAT_SLURM)
-        return espi_err(err, ESP_EUSAGE,
-                        "%s: --link-speed is for a topology.conf of Slurm, and this is %s",
-                        where, esp_format_name(format));
+        return espi_err(
+            err, ESP_EUSAGE,
+            "%s: --link-speed is for a topology.conf of Slurm, and this is %s", where,
+            esp_format_name(format));
     esp_status st = read_text(format, &source, options, &p, err);
     if (st || !options->switches) {
         if (!st)
