@@ -32,8 +32,10 @@ int cli_copy_print_plan(const struct cli_copy *c)
     espi_format_bytes(size, sizeof size, (double)c->source.m.data_bytes);
     espi_format_bytes(slice, sizeof slice, slice_bytes);
     espi_format_time(time, sizeof time, plan->makespan_s);
-    printf("%s in %u entries, to %d hosts: by %s, %d tree%s, in slices of %s\n", size,
-           (unsigned)c->source.m.n_entries, c->job.n_hosts, plan->algo, plan->n_trees,
+    unsigned entries = (unsigned)c->source.m.n_entries;
+    printf("%s in %u entr%s, to %d host%s: by %s, %d tree%s, in slices of %s\n", size,
+           entries, entries == 1 ? "y" : "ies", c->job.n_hosts,
+           c->job.n_hosts == 1 ? "" : "s", plan->algo, plan->n_trees,
            plan->n_trees == 1 ? "" : "s", slice);
     if (c->bound_s > 0)
         printf("planned %s; at best %s by any plan\n", time,

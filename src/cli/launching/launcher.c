@@ -203,6 +203,13 @@ static int find_command(const char *command, char out[PATH_MAX])
     return -1;
 }
 
+bool cli_command_exists(const char *command)
+{
+    char path[PATH_MAX];
+
+    return find_command(command, path) == 0;
+}
+
 int cli_launcher_mpi(const char *command)
 {
     char path[PATH_MAX];
