@@ -107,7 +107,7 @@ esp_status espi_live_log_set_network(struct espi_live_log *l,
     (void)now_s;
     espi_arena_init(&arena);
     int *parents = ESPI_ARENA_NEW(&arena, int, p->n_nodes + 1);
-    if (!parents || espi_network_init(&drawing, p, NULL, &arena) ||
+    if (!parents || espi_network_init(&drawing, p, -1, NULL, &arena) ||
         espi_live_write_drawing(&drawing, &bytes, &length)) {
         espi_arena_done(&arena);
         free(bytes);

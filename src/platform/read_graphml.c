@@ -10,6 +10,7 @@
  * Refused: document types (and with them entities, which grow without bounds or fetch
  * other files), nested graphs, hyperedges, nesting deeper than 32. */
 #include "platform/readers.h"
+#include "platform/xml_error.h"
 
 #include <expat.h>
 #include <stdarg.h>
@@ -553,14 +554,7 @@ static esp_status parse_graphml(struct reader *r, const char *text, size_t lengt
     /* In one piece: in pieces, expat would read a long token again with each. */
     if (XML_Parse(r->parser, text, (int)length, XML_TRUE) == XML_STATUS_OK || r->status)
         return r->status;
-    enum XML_Error code = XML_GetErrorCode(r->parser);
-    unsigned long line = XML_GetCurrentLineNumber(r->parser);
-    unsigned long column = XML_GetCurrentColumnNumber(r->parser) + 1;
-    if (code == XML_ERROR_NO_MEMORY)
-        fail_nomem(r);
-    else
-        r->status = espi_err(r->err, ESP_EINPUT, "%s:%lu:%lu: %s", r->where, line, column,
-                             XML_ErrorString(code));
+    r->status = espi_xml_err(r->parser, r->where, r->err);
     return r->status;
 }
 

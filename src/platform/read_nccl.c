@@ -24,6 +24,7 @@
 #include "base/scan.h"
 #include "base/sort.h"
 #include "platform/names.h"
+#include "platform/xml_error.h"
 
 enum { DEPTH_LIMIT = 32, CPUS_MAX = 64, LINKS_MAX = 1 << 16 }; /* limit: of a file */
 
@@ -461,13 +462,7 @@ static esp_status parse_nccl(struct nccl *r, const char *text, size_t length)
     XML_SetStartDoctypeDeclHandler(r->parser, on_nccl_doctype);
     if (XML_Parse(r->parser, text, (int)length, XML_TRUE) != XML_STATUS_OK &&
         !r->status) {
-        enum XML_Error code = XML_GetErrorCode(r->parser);
-        unsigned long line = (unsigned long)XML_GetCurrentLineNumber(r->parser);
-        unsigned long column = (unsigned long)XML_GetCurrentColumnNumber(r->parser) + 1;
-        r->status = code == XML_ERROR_NO_MEMORY
-                        ? espi_err_nomem(r->err)
-                        : espi_err(r->err, ESP_EINPUT, "%s:%lu:%lu: %s", r->where, line,
-                                   column, XML_ErrorString(code));
+        r->status = espi_xml_err(r->parser, r->where, r->err);
     }
     for (size_t i = 0; i < r->n_nvlinks && !r->status; i++)
         resolve_nvlink(r, &r->nvlinks[i]);

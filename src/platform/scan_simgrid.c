@@ -16,6 +16,7 @@
  *
  * Elements keep their line, so that what SimGrid says of a line is true of the file. */
 #include "platform/readers.h"
+#include "platform/xml_error.h"
 
 #include <expat.h>
 #include <stdarg.h>
@@ -306,13 +307,7 @@ static esp_status parse_simgrid(struct scan *s)
             XML_STATUS_OK ||
         s->status)
         return s->status;
-    enum XML_Error code = XML_GetErrorCode(s->parser);
-    if (code == XML_ERROR_NO_MEMORY)
-        return espi_err_nomem(s->err);
-    unsigned long line = XML_GetCurrentLineNumber(s->parser);
-    unsigned long column = XML_GetCurrentColumnNumber(s->parser) + 1;
-    return espi_err(s->err, ESP_EINPUT, "%s:%lu:%lu: %s", s->source->where, line, column,
-                    XML_ErrorString(code));
+    return espi_xml_err(s->parser, s->source->where, s->err);
 }
 
 esp_status espi_scan_simgrid(const struct espi_source *source, char **text,

@@ -48,6 +48,7 @@ const char espi_network_style[] =
     ".node.relay circle{fill:var(--paper);stroke-width:1.4;stroke-dasharray:3 2}"
     ".node text{fill:var(--ink);font:13px system-ui,sans-serif;paint-order:stroke;"
     "stroke:var(--paper);stroke-width:3;stroke-opacity:.7}.node .left{text-anchor:end}"
+    ".node .mid{text-anchor:middle}"
     ".crowd .edge{stroke-width:1.3;stroke-opacity:.8}"
     ".bundle{stroke-width:5;stroke-linecap:round}";
 
@@ -103,13 +104,14 @@ static bool is_shown(const struct espi_network *net, int link)
             link % (net->n_pairs / PAIRS_MAX + 1) == 0);
 }
 
-int espi_network_init(struct espi_network *net, const struct esp_platform *p,
+int espi_network_init(struct espi_network *net, const struct esp_platform *p, int root,
                       const struct esp_bound *bound, struct espi_arena *arena)
 {
     *net = (struct espi_network){
-        .p = p, .root = -1, .bound = bound, .slowest_Bps = INFINITY};
+        .p = p, .root = root, .bound = bound, .slowest_Bps = INFINITY};
     net->near = ESPI_ARENA_ZNEW(arena, unsigned char, p->n_nodes + 1);
     if (!net->near || espi_layout_make(&net->layout, p, arena) ||
+        espi_labels_place(&net->labels, p, &net->layout, root, LABELS_MAX, arena) ||
         count_bundles(net, arena))
         return -1;
     for (int i = 0; bound && i < bound->n_cut; i++)
@@ -185,12 +187,14 @@ static void write_site_names(const struct espi_network *net, FILE *out)
     fputs("<g class=\"site-names\">", out);
     for (int g = 0; g < l->n_groups; g++) {
         const struct espi_group *k = &l->groups[g];
-        if (k->site < 0)
+        const struct espi_label *label = &net->labels.group[g];
+        if (label->anchor == ESPI_LABEL_LEFT_OUT)
             continue;
-        if (k->n_nodes < 2 && l->n_groups > LABELS_MAX)
-            continue;
-        fprintf(out, "<text class=\"site-name\" x=\"%d\" y=\"%d\">", at(k->centre.x),
-                at(k->centre.y - k->radius - 1.8));
+        fprintf(out,
+                "<text class=\"site-name\" x=\"%d\" y=\"%d\" "
+                "style=\"font-size:%dpx\">",
+                at(k->centre.x) + label->x, at(k->centre.y) + label->y,
+                net->labels.site_px);
         espi_markup_text(out, espi_names_text(&net->p->sites, k->site));
         fputs("</text>", out);
     }
@@ -421,10 +425,24 @@ static bool relays(const struct espi_network *net, int v)
     return true;
 }
 
+static void write_name(const struct espi_network *net, int v, FILE *out)
+{
+    static const char *const classes[] = {
+        [ESPI_LABEL_ENDS] = " class=\"left\"", [ESPI_LABEL_MIDDLE] = " class=\"mid\""};
+    const struct espi_label *label = &net->labels.node[v];
+
+    if (label->anchor == ESPI_LABEL_LEFT_OUT)
+        return;
+    fprintf(out, "<text%s x=\"%d\" y=\"%d\">",
+            label->anchor == ESPI_LABEL_STARTS ? "" : classes[label->anchor], label->x,
+            label->y);
+    espi_markup_text(out, espi_node_name(net->p, v));
+    fputs("</text>", out);
+}
+
 static void write_node(const struct espi_network *net, int v, FILE *out)
 {
     const struct esp_platform *p = net->p;
-    const struct espi_group *group = &net->layout.groups[net->layout.group_of[v]];
     bool is_root = v == net->root, is_switch = espi_is_switch(p, v);
 
     bool is_relay = relays(net, v);
@@ -443,14 +461,7 @@ static void write_node(const struct espi_network *net, int v, FILE *out)
           : is_relay ? " (no target)</title>"
                      : "</title>",
           out);
-    if (p->n_nodes <= LABELS_MAX || is_root) {
-        double out_x = net->layout.node[v].x - group->centre.x;
-        fprintf(out, "<text%s x=\"%d\" y=\"%d\">", out_x < -0.5 ? " class=\"left\"" : "",
-                out_x < -0.5 ? -13 : 13,
-                net->layout.node[v].y < group->centre.y ? -7 : 11);
-        espi_markup_text(out, espi_node_name(p, v));
-        fputs("</text>", out);
-    }
+    write_name(net, v, out);
     fputs("</g>", out);
 }
 

@@ -9,6 +9,7 @@
 #include <espalier/bound.h>
 #include <espalier/plan.h>
 
+#include "report/labels.h"
 #include "report/layout.h"
 
 /* looks: of all pictures */
@@ -28,13 +29,14 @@ struct espi_network {
     unsigned char *near;             /* node -> on the root's side of the bound's cut */
     double slowest_Bps, fastest_Bps; /* of the links */
     int n_pairs, n_drawn;            /* pairs of nodes that are joined, and shown */
+    struct espi_labels labels;
     int *bundle; /* pairs of groups, n_groups a row -> links that cross from the one to
                     the other; NULL: too many groups */
 };
 
-/* Lays out the platform and counts; plans and root are the caller's to add. -1 when out
- * of memory. */
-int espi_network_init(struct espi_network *net, const struct esp_platform *p,
+/* Lays out the platform and counts; plans are the caller's to add. root: -1: none. -1
+ * when out of memory. */
+int espi_network_init(struct espi_network *net, const struct esp_platform *p, int root,
                       const struct esp_bound *bound, struct espi_arena *arena);
 
 /* 0 (slowest) .. ESPI_NETWORK_SPEEDS - 1, on a scale of logarithms. */

@@ -17,11 +17,12 @@ esp_status esp_picture_write(const struct esp_platform *p, const struct esp_plan
     if (status)
         return status;
     espi_arena_init(&arena);
-    if (espi_network_init(&picture.net, p, NULL, &arena))
+    if (espi_network_init(&picture.net, p,
+                          plan && !espi_op_frees_roots(plan->op) ? plan->root : -1, NULL,
+                          &arena))
         status = espi_err_nomem(err);
     picture.net.plans = &plan;
     picture.net.n_plans = plan != NULL;
-    picture.net.root = plan && !espi_op_frees_roots(plan->op) ? plan->root : -1;
     if (!status)
         status = espi_write_file(path, espi_picture_write, &picture, err);
     espi_arena_done(&arena);

@@ -214,7 +214,8 @@ static esp_status keep_best(const struct espi_judge *j, const struct esp_plan *p
         rank_s[i] = INFINITY;
         if (!(s->least_s[i] < limit_s))
             continue;
-        if (plan->n_trees > 1 && !is_fluid(j, plan))
+        /* when time is over the closed form has to do */
+        if (plan->n_trees > 1 && !is_fluid(j, plan) && !espi_watch_is_over())
             st = espi_plan_rank(j->p, plan, j->size_bytes, s->bytes[i], j->most_sends,
                                 j->arena, &s->rank_s[i], err);
         rank_s[i] = espi_with_messages_s(j->p, fmin(s->rank_s[i], s->closed_s[i]),

@@ -84,7 +84,7 @@ static void prefix_and_defaults(void **state)
 }
 
 static const struct bad_text bad[] = {
-    {"<graphml>\n<graph>", ":2:8: no element found"},
+    {"<graphml>\n<graph>", ":2:8: the text ends here"},
     {KEYS AB "<edge source='a'", ":1:"},
     {KEYS AB "\n</node>" END, ":2:3: mismatched tag"},
     {"<graphml/>", "a platform needs at least one node"},

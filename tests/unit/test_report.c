@@ -181,10 +181,9 @@ static void setup(struct drawing *d)
     request.algo = "mtp";
     assert_int_equal(esp_plan_make(d->p, &request, &d->plan, NULL), ESP_OK);
     assert_int_equal(esp_bound_compute(d->p, &request, NULL, &d->bound, NULL), ESP_OK);
-    assert_int_equal(espi_network_init(&d->page.net, d->p, d->bound, &d->arena), 0);
+    assert_int_equal(espi_network_init(&d->page.net, d->p, 0, d->bound, &d->arena), 0);
     d->page.net.plans = (const struct esp_plan *const *)&d->plan;
     d->page.net.n_plans = 1;
-    d->page.net.root = 0;
     d->page.title = HOSTILE;
     d->transfer = (struct espi_page_transfer){0, 1, 0, 0, 0, 10};
     d->line = (struct espi_page_timeline){.size_bytes = 1,
@@ -428,6 +427,71 @@ static void test_accounts_are_well_formed(void **state)
     espi_arena_done(&arena);
 }
 
+/* ---- names ---- */
+
+struct place {
+    double left, right, y;
+};
+
+/* Where a name of letters 7 wide stands, about. */
+static struct place place_of(const struct espi_network *net, int v)
+{
+    const struct espi_label *l = &net->labels.node[v];
+    double width = 7.0 * (double)strlen(espi_node_name(net->p, v));
+    double x = net->layout.node[v].x * ESPI_NETWORK_SCALE + l->x;
+    double left = l->anchor == ESPI_LABEL_ENDS     ? x - width
+                  : l->anchor == ESPI_LABEL_MIDDLE ? x - width / 2
+                                                   : x;
+    double y = net->layout.node[v].y * ESPI_NETWORK_SCALE + l->y;
+    return (struct place){left, left + width, y};
+}
+
+static int covers(struct place a, struct place b)
+{
+    return a.left < b.right && b.left < a.right && fabs(a.y - b.y) < 11;
+}
+
+/* How many names there are; none covers another, and none goes beyond the picture. */
+static int check_names(const struct espi_network *net)
+{
+    int shown = 0;
+    for (int v = 0; v < net->p->n_nodes; v++) {
+        if (net->labels.node[v].anchor == ESPI_LABEL_LEFT_OUT)
+            continue;
+        struct place a = place_of(net, v);
+        shown++;
+        if (v == net->root)
+            continue;
+        assert_true(a.left >= 0 && a.right <= net->layout.width * ESPI_NETWORK_SCALE);
+        for (int w = 0; w < v; w++)
+            if (net->labels.node[w].anchor != ESPI_LABEL_LEFT_OUT && w != net->root)
+                assert_false(covers(a, place_of(net, w)));
+    }
+    return shown;
+}
+
+static void test_no_name_covers_another(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    espi_rng_seed(&rng, test_seed(7));
+    for (int i = 0; i < 12; i++) {
+        struct espi_arena arena;
+        struct espi_network net;
+        struct small_options o = {.n = 5 + 6 * i, .density = 0.2};
+        struct esp_platform *p =
+            i % 2 ? small_random(&rng, &o) : sites_platform(2 + i / 3, 2 + i / 2);
+        espi_arena_init(&arena);
+        assert_int_equal(espi_network_init(&net, p, 0, NULL, &arena), 0);
+        int shown = check_names(&net);
+        assert_true(net.labels.node[0].anchor != ESPI_LABEL_LEFT_OUT);
+        /* most have room; of many nodes the root alone has its name */
+        assert_true(p->n_nodes <= 80 ? 2 * shown > p->n_nodes : shown == 1);
+        espi_arena_done(&arena);
+        esp_platform_free(p);
+    }
+}
+
 /* ---- without memory ---- */
 
 static esp_status lay_out(void *platform)
@@ -436,7 +500,7 @@ static esp_status lay_out(void *platform)
     struct espi_network net;
 
     espi_arena_init(&arena);
-    int failed = espi_network_init(&net, platform, NULL, &arena);
+    int failed = espi_network_init(&net, platform, -1, NULL, &arena);
     espi_arena_done(&arena);
     return failed ? ESP_ENOMEM : ESP_OK;
 }
@@ -461,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_roles_are_told_apart),
         cmocka_unit_test(test_load_without_ports),
         cmocka_unit_test(test_accounts_are_well_formed),
+        cmocka_unit_test(test_no_name_covers_another),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static const struct bad_text bad[] = {
     {DOCTYPE WITH("&e;"), ":1: there is an entity"},
     {DOCTYPE WITH("<zone id='a&e;b' routing='Full'/>"), "<zone> has an entity"},
     {WITH("<zone id='a&e;b' routing='Full'/>"), ":1:"},
-    {"<platform>", ":1:11: no element found"},
+    {"<platform>", ":1:11: the text ends here"},
     {"<platform version='4.1'><config/>", "a <config>"},
     {"<platform/><config/>", ":1:12: "},
     {"<platform version='1' version='2'/>", ":1:23: duplicate attribute"},

@@ -1,7 +1,7 @@
 // Algorithms against each other and against the bound, for each size of message.
 import uPlot from "uplot";
 import { chartStyle } from "./chart";
-import { bytes, element, percent, seconds, type Data, type Row } from "./data";
+import { bytes, decade, element, percent, seconds, type Data, type Row } from "./data";
 import { bar, cell, fill } from "./table";
 
 function showRanking(data: Data, index: number) {
@@ -32,7 +32,7 @@ function drawChart(data: Data) {
       scales: { x: { distr: 3, time: false }, y: { distr: 3 } },
       axes: [
         { ...axis, values: (_, all) => all.map((v) => (v === null ? "" : bytes(v))) },
-        { ...axis, size: 76, values: (_, all) => all.map((v) => (v === null ? "" : seconds(v))) },
+        { ...axis, size: 76, values: (_, all) => all.map((v) => (v === null ? "" : decade(v))) },
       ],
       series: [
         { label: "size", value: (_, v) => (v === null ? "" : bytes(v)) },

@@ -88,5 +88,7 @@ export const binary = (n: number) =>
 export const plain = (algo: string) => algo.split(":")[0];
 export const rate = (n: number) => `${bytes(n)}/s`;
 export const seconds = (n: number) =>
-  withUnit(n, [[60, "min"], [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]]);
+  n === 0 ? "0 s" : withUnit(n, [[60, "min"], [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]]);
+// Of an axis whose marks are powers of ten.
+export const decade = (n: number) => (n >= 1 ? `${n.toLocaleString("en")} s` : seconds(n));
 export const percent = (n: number) => `${(100 * n).toFixed(1)}%`;

@@ -26,9 +26,10 @@ function summary(plan: Plan | undefined): string {
   const first = `${parts.join(", ")}.`;
   if (!plan) return first;
   const from = data.platform.nodes[plan.root]?.[0] ?? "";
-  const bound = data.bound ? ` Nothing can do more than ${rate(data.bound.throughput_Bps)}` : "";
-  const ratio = data.bound && plan.throughput_Bps > 0
-    ? `; the plan reaches ${percent(plan.throughput_Bps / data.bound.throughput_Bps)} of it.` : bound ? "." : "";
+  const most = data.bound?.throughput_Bps ?? plan.bound_Bps;
+  const bound = most > 0 ? ` No plan can do more than ${rate(most)}` : "";
+  const ratio = most > 0 && plan.throughput_Bps > 0
+    ? `; this one reaches ${percent(plan.throughput_Bps / most)} of it.` : bound ? "." : "";
   const makespan = plan.makespan_s > 0 ? `, makespan ${seconds(plan.makespan_s)}` : "";
   const to = data.root >= 0 ? ` from ${from}` : "";
   return `${first} ${plan.op}${to} by ${plan.algo}: ${rate(plan.throughput_Bps)}${makespan}.${bound}${ratio}`;
@@ -66,7 +67,8 @@ function start() {
   choice.addEventListener("change", () => showPlan(Number(choice.value)));
   element("plan-label").hidden = element("trees").hidden = !data.plans.length;
   element("bound").hidden = !data.bound && !data.plans.length;
-  element("bound-text").textContent = data.bound?.text ?? "";
+  const limits = data.bound?.text ?? "";
+  element("bound-text").textContent = limits && `${limits[0].toUpperCase()}${limits.slice(1)}.`;
   element("bottlenecks").hidden = !data.bound;
   fill("bottlenecks", (data.bound?.bottlenecks ?? []).map(([text, price]) => [cell(text), cell(percent(price), true)]));
   element("find").addEventListener("input", () => listNodes(data.plans[current]));

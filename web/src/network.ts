@@ -35,6 +35,8 @@ export class Network {
     this.svg.addEventListener("click", tell);
     this.toggle("show-links", "no-links");
     this.toggle("show-cut", "no-cut");
+    const cut = box("show-cut")?.closest("label");
+    if (cut && !this.svg.querySelector(".cut")) cut.hidden = true;
     this.toggle("show-plan", "no-plan");
     this.toggle("show-rates", "no-rates");
     box("show-load")?.addEventListener("change", () => this.showLoad());

@@ -116,11 +116,13 @@ export class Sites {
       line.append(this.make("title", {}, `${percent(load)} of the message, in ${transfers} transfers`));
       return line;
     });
+    // As large as the names of the sites, which are larger in large pictures.
+    const size = this.svg.querySelector<SVGTextElement>(".site-name")?.style.fontSize ?? "";
     const counts = this.platform.sites.flatMap((name, site) => {
       if (this.open.has(site)) return [];
       const inside = this.platform.nodes.filter((n) => n[1] === site && !n[2]).length;
       const { x, y } = this.centre(site);
-      const text = this.make("text", { class: "site-count", "data-s": site, x, y: y + 5 }, String(inside));
+      const text = this.make("text", { class: "site-count", "data-s": site, x, y: y + 5, style: `font-size:${size}` }, String(inside));
       text.append(this.make("title", {}, `${name}: ${inside} hosts; a click opens it`));
       return [text];
     });

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/commands/cp.h"
+#include "cli/launching/launcher.h"
 #include "cli/options/live.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
@@ -45,8 +46,12 @@ static int split_target(struct cli_copy *c)
     const char *to = cli_text(c->args, "to");
     const char *colon = to ? strchr(to, ':') : NULL;
 
+    if (!to)
+        return cli_error(CLI_BAD_USAGE,
+                         "say where to: --to HOSTS:FOLDER, as in n1,n2:/tmp");
     if (!colon || colon == to || !colon[1])
-        return cli_error(CLI_BAD_USAGE, "say where to: --to HOSTS:FOLDER");
+        return cli_error(CLI_BAD_USAGE,
+                         "--to: '%s' is not HOSTS:FOLDER, as in n1,n2:/tmp", to);
     c->list = espi_strdup(to);
     if (!c->list)
         return cli_error(CLI_FAILED, "out of memory");
@@ -60,6 +65,10 @@ static int split_stream(struct cli_copy *c)
 {
     char *slash = strrchr(c->folder, '/');
 
+    for (int i = 0; i < c->args->n_words && c->args->n_words > 1; i++)
+        if (strcmp(c->args->words[i], "-") == 0)
+            return cli_error(CLI_BAD_USAGE, "standard input (-) is copied alone, without "
+                                            "files beside it");
     c->is_stream = c->args->n_words == 1 && strcmp(c->args->words[0], "-") == 0;
     if (!c->is_stream)
         return CLI_OK;
@@ -291,7 +300,14 @@ static int split_rsh(struct cli_copy *c)
     for (const char *word = strtok_r(c->rsh_text, " ", &at); word && n < CLI_RSH_WORDS;
          word = strtok_r(NULL, " ", &at))
         c->rsh[n++] = word;
-    return n > 0 ? CLI_OK : cli_error(CLI_BAD_USAGE, "--rsh needs a program");
+    if (n == 0)
+        return cli_error(CLI_BAD_USAGE, "--rsh needs a program");
+    return cli_command_exists(c->rsh[0])
+               ? CLI_OK
+               : cli_error(CLI_BAD_USAGE,
+                           "--rsh: there is no program '%s', by which agents would be "
+                           "started on the hosts",
+                           c->rsh[0]);
 }
 
 static int copy_files(struct cli_copy *c)

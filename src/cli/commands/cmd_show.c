@@ -115,7 +115,27 @@ static bool has_root(const struct cli_show *s)
     return !espi_op_frees_roots(s->n_plans ? s->plans[0]->op : s->q->request.op);
 }
 
-/* The cut that it shows is one of broadcasts. */
+/* Of other operations there is no cut to be shown, but the figure. */
+static int find_figures(struct cli_show *s)
+{
+    double limit_s = cli_budget_step_s(&s->budget, CLI_SHOW_PART, CLI_PLAN_BOUND_S);
+
+    cli_progress_start(0, "looking for the bound");
+    for (size_t i = 0; i < s->n_plans; i++) {
+        struct esp_plan *plan = s->plans[i];
+        struct esp_request request = s->q->request;
+        request.op = plan->op;
+        request.root = plan->root;
+        request.targets = plan->targets;
+        request.n_targets = plan->targets ? plan->n_targets : 0;
+        if (!(plan->bound_Bps > 0))
+            plan->bound_Bps =
+                cli_bound_Bps(s->q->p, &request, plan->slice_bytes, limit_s);
+    }
+    cli_progress_end();
+    return CLI_OK;
+}
+
 static int find_bound(struct cli_show *s)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
@@ -124,7 +144,7 @@ static int find_bound(struct cli_show *s)
     esp_op op = s->n_plans ? s->plans[0]->op : s->q->request.op;
 
     if (op != ESP_OP_BCAST)
-        return CLI_OK;
+        return find_figures(s);
     esp_bound_options_defaults(&options);
     options.gap = 1e-6;
     options.what_if = SHOWN_WHAT_IFS;
@@ -206,11 +226,11 @@ static int draw_file(struct cli_show *s, const char *path)
         code = find_bound(s);
     if (code != CLI_OK)
         return code;
-    if (espi_network_init(&s->page.net, s->q->p, s->bound, &s->arena))
+    if (espi_network_init(&s->page.net, s->q->p, has_root(s) ? root_of(s) : -1, s->bound,
+                          &s->arena))
         return cli_error(CLI_FAILED, "out of memory");
     s->page.net.plans = (const struct esp_plan *const *)s->plans;
     s->page.net.n_plans = (int)s->n_plans;
-    s->page.net.root = has_root(s) ? root_of(s) : -1;
     s->page.title = title_of(s);
     code = ends_with(path, ".html") ? write_page(s, path) : write_picture(s, path);
     return code == CLI_OK ? say_written(s, path) : code;

@@ -393,6 +393,16 @@ static int answer_sweep(struct sweep *s)
     return code;
 }
 
+/* Before minutes are spent on what it shows. */
+static int check_picture(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 4 && strcmp(path + n - 4, ".svg") == 0
+               ? CLI_OK
+               : cli_error(CLI_BAD_USAGE, "--output: the picture is SVG: FILE.svg");
+}
+
 static int run_sweep(const struct cli_args *args)
 {
     struct sweep s = {.args = args};
@@ -402,6 +412,8 @@ static int run_sweep(const struct cli_args *args)
 
     if (code == CLI_OK && cli_has(args, "csv") && cli_has(args, "json"))
         code = cli_error(CLI_BAD_USAGE, "--csv and --json: ask for one of the two");
+    if (code == CLI_OK && cli_text(args, "output"))
+        code = check_picture(cli_text(args, "output"));
     if (code == CLI_OK)
         code = read_ops(&s);
     if (code == CLI_OK)

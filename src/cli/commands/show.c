@@ -170,21 +170,17 @@ static void run_job(void *contest, size_t i)
 }
 
 /* Those that take longest come first, so that none is waited for at the end: what tries
- * the others, with long messages, which have more slices. Where the time is given, they
- * come last and get what is left of it. */
+ * the others, with long messages, which have more slices. */
 static void list_jobs(struct contest *c)
 {
-    bool slow_first = !(c->show->budget.total_s > 0);
-
-    for (int pass = 0; pass < 2; pass++)
-        for (int k = SIZES - 1; k >= 0; k--)
-            for (int i = 0; i < c->n; i++) {
-                const struct espi_algo *algo = algo_of(c->names[i]);
-                bool slow = (algo->flags & ESPI_ALGO_CHOOSES) != 0;
-                struct job job = {i, algo->by_slice ? 0 : k, k + 1};
-                if (slow == (pass == !slow_first) && (!algo->by_slice || k == SIZES - 1))
-                    c->jobs[c->n_jobs++] = job;
-            }
+    for (int slow = 1; slow >= 0; slow--)
+        for (int i = 0; i < c->n; i++) {
+            const struct espi_algo *algo = algo_of(c->names[i]);
+            int sizes = algo->by_slice ? SIZES : 1; /* of a job */
+            bool is_slow = (algo->flags & ESPI_ALGO_CHOOSES) != 0;
+            for (int end = SIZES; end > 0 && is_slow == slow; end -= sizes)
+                c->jobs[c->n_jobs++] = (struct job){i, end - sizes, end};
+        }
     atomic_store(&c->jobs_left, (size_t)c->n_jobs);
 }
 

@@ -87,13 +87,13 @@ static esp_status add_corner(struct drawing *d, const struct espi_priced *is,
     if (!st)
         st = move_plan(plan, d->q->p, d->networks[at], &d->plans[at], err);
     esp_plan_free(plan);
-    if (!st && espi_network_init(&c->net, d->networks[at], NULL, d->arena))
+    if (!st &&
+        espi_network_init(&c->net, d->networks[at], d->plans[at]->root, NULL, d->arena))
         st = espi_err_nomem(err);
     if (st)
         return st;
     c->net.plans = (const struct esp_plan *const *)&d->plans[at];
     c->net.n_plans = 1;
-    c->net.root = d->plans[at]->root;
     return ESP_OK;
 }
 

@@ -182,6 +182,13 @@ static int mpi_by_name(const char *name)
     return strstr(name, "mpich") || strstr(name, "hydra") ? CLI_MPICH : -1;
 }
 
+bool cli_command_exists(const char *command)
+{
+    char path[PATH_MAX];
+
+    return cli_program_file(command, path) == 0;
+}
+
 int cli_launcher_mpi(const char *command)
 {
     char path[PATH_MAX];

@@ -39,6 +39,9 @@ int cli_launcher_at(int n, const char *const *words);
  * nobody knows. */
 int cli_launcher_mpi(const char *command);
 
+/* Is there such a program, as the shell would find it? */
+bool cli_command_exists(const char *command);
+
 /* Reads a command line for that MPI. */
 void cli_launch_read(struct cli_launch *l, int n, const char *const *words, int mpi,
                      cli_get get);

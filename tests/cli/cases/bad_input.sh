@@ -67,3 +67,15 @@ printf '{"format":"espalier-platform/1","model":"one-port","nodes":[{"name":"a"}
 espalier compare one.json --csv --json
 
 espalier sweep --csv --json -- mpirun
+
+espalier cp one.json --to h1
+
+espalier cp one.json --to h1:/tmp --rsh no-such-program
+
+espalier cp - one.json --to h1:/tmp
+
+espalier cp one.json --to h1:/tmp --plan-only
+
+espalier sweep -o sweep.png -- mpirun
+
+printf '<graphml>' > cut.graphml; espalier import cut.graphml
