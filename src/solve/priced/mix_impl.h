@@ -13,6 +13,7 @@ struct espi_priced_master {
     int n, links;
     int first_tree; /* column */
     int columns;    /* trees that have one */
+    int room;       /* for shares of so many trees */
     /* resources: links at their tail and head, limits, and relays that are used at all */
     int n_resources, first_limit, first_relay;
     int *row;      /* of a resource; 0: nobody uses it */

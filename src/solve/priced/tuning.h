@@ -239,7 +239,7 @@ enum { ESPI_PRICED_DIVE_EVERY = 8 };
  * shown by: bench_prices
  * chosen on: seeds 33 and 42 within 1.1 times the fastest, where 9000 took 8 to 15 s of a
  * machine that others used, too; 10 s are what an answer may take */
-#define ESPI_PRICED_EFFORT 6000
+#define ESPI_PRICED_EFFORT 3000
 
 /* Rows that do not bind are dropped from a program that has so many times the rows it had
  * when they were last.
@@ -350,5 +350,40 @@ enum { ESPI_PRICED_RETRIES = 6 };
  * shown by: bench_prices
  * chosen on: not measured; the first value tried */
 #define ESPI_PRICED_PENALTY 0.1
+
+/* Deadlines at which plans are put in stock, whatever the deadline that is asked for.
+ * unit: deadlines
+ * trades: larger, time; smaller, dearer plans between them
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_RUNGS = 16 };
+
+/* At each, so often some partitions are given trees anew.
+ * unit: times
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_AROUND = 10 };
+
+/* Partitions of any sizes: blends of two plans with neighbouring deadlines.
+ * unit: blends
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_BLENDS = 16 };
+
+/* The fastest plan in whole partitions is looked for within so many deadlines,
+ * unit: deadlines
+ * trades: larger, time; smaller, slower plans
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_FASTEST_TRIES = 6 };
+
+/* and so much may be spent on each.
+ * unit: as ESPI_PRICED_EFFORT
+ * trades: larger, time; smaller, slower plans
+ * shown by: bench_prices
+ * chosen on: not measured */
+#define ESPI_PRICED_FASTEST_EFFORT 500
 
 #endif
