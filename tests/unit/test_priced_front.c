@@ -11,9 +11,10 @@
 #include "platform/platform.h"
 #include "base/alloc.h"
 #include "solve/priced/front.h"
-#include "solve/priced/recreate.h"
 #include "support/priced_cases.h"
 #include "support/seed.h"
+
+enum { RELAXED = 5 }; /* limits, each wider than the one before */
 
 static const double near = 1e-6;
 
@@ -80,31 +81,45 @@ static void fronts(void **state)
     }
 }
 
+/* The least there is; 0: that hangs on the last digits of the limit. */
+static double best_of_all(const struct espi_priced_task *asked)
+{
+    struct espi_priced_task task = *asked;
+    task.deadline_s = asked->deadline_s * (1 - 4 * near);
+    task.budget_usd = asked->budget_usd * (1 - 4 * near);
+    double tight = priced_try_all_plans(&task);
+    task.deadline_s = asked->deadline_s * (1 + 4 * near);
+    task.budget_usd = asked->budget_usd * (1 + 4 * near);
+    return priced_try_all_plans(&task) < tight ? 0 : tight;
+}
+
+static void check_answer(const struct espi_priced_task *task, const struct espi_priced *a)
+{
+    assert_true(a->time_s <= task->deadline_s * (1 + 2 * near));
+    assert_true(a->usd_bytes + a->usd_machines <= task->budget_usd * (1 + 2 * near));
+    assert_true(a->objective >= a->bound * (1 - near));
+}
+
 /* Each asked by itself, as programs would: what a limit gets, any wider one gets, too, to
  * the last digit. Small ones are the best there is, and refused where there is none. */
 static void check_relaxing(struct espi_priced_task *task, double *limit, double from,
                            double to, int small)
 {
     double before = INFINITY;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < RELAXED; i++) {
         struct espi_arena arena;
         struct espi_priced a;
-        *limit = from + (to - from) * i / 5;
+        *limit = from + (to - from) * i / (RELAXED - 1);
         espi_arena_init(&arena);
         esp_status st = espi_priced_solve(task, &arena, &a, NULL);
-        double best = small ? priced_try_all_plans(task) : 0;
-        assert_true(st == ESP_OK || st == ESP_EUNSUPPORTED);
-        assert_true(st == ESP_OK || !isfinite(before));
-        if (small)
+        double best = small ? best_of_all(task) : 0;
+        assert_true(st == ESP_OK || (st == ESP_EUNSUPPORTED && !isfinite(before)));
+        if (best > 0)
             assert_int_equal(st, isfinite(best) ? ESP_OK : ESP_EUNSUPPORTED);
         if (!st) {
+            check_answer(task, &a);
             assert_true(a.objective <= before);
-            assert_true(a.time_s <= task->deadline_s * (1 + 2 * near));
-            assert_true(a.usd_bytes + a.usd_machines <=
-                        task->budget_usd * (1 + 2 * near));
-            assert_true(a.objective >= a.bound * (1 - near));
-            if (small)
-                assert_true(fabs(a.objective - best) <= best * near);
+            assert_true(!(best > 0) || fabs(a.objective - best) <= best * near);
             before = a.objective;
         }
         espi_arena_done(&arena);
@@ -134,9 +149,9 @@ static void single_calls(void **state)
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(23));
-    for (int i = 0; i < test_draws(12); i++) {
+    for (int i = 0; i < test_draws(8); i++) {
         int targets[16], small = i % 4 != 3;
-        struct esp_platform *p = priced_draw_network(&rng, small ? 4 : 8, 2);
+        struct esp_platform *p = priced_draw_network(&rng, small ? 4 : 7, 2);
         struct espi_priced_task task = priced_draw_task(&rng, p, targets);
         if (!small)
             task.partitions = i % 8 == 3 ? 5 : 0;
@@ -145,63 +160,11 @@ static void single_calls(void **state)
     }
 }
 
-/* Of the fastest plan, partitions sent anew: no dearer, in time, and all of the message.
- */
-static void recreated(void **state)
-{
-    (void)state;
-    struct espi_rng rng;
-    int cheaper = 0;
-    espi_rng_seed(&rng, test_seed(29));
-    for (int i = 0; i < test_draws(10); i++) {
-        int targets[16], arc[16];
-        struct esp_platform *p = priced_draw_network(&rng, 8, 2);
-        struct espi_priced_task task = priced_draw_task(&rng, p, targets);
-        struct espi_priced_mix mix = {.value = {.objective = INFINITY}};
-        struct espi_priced_model m;
-        struct espi_priced_pool pool;
-        struct espi_priced fast;
-        struct espi_arena arena;
-        double share[64] = {0}, sum = 0;
-        task.partitions = 4;
-        task.usd_weight = 0;
-        task.s_weight = 1;
-        espi_arena_init(&arena);
-        assert_int_equal(espi_priced_solve(&task, &arena, &fast, NULL), ESP_OK);
-        task.usd_weight = 1;
-        task.s_weight = 0;
-        task.deadline_s = 1.5 * fast.time_s;
-        assert_int_equal(espi_priced_model_init(&m, &task, &arena, NULL), ESP_OK);
-        assert_int_equal(espi_priced_pool_init(&pool, &m, &arena, NULL), ESP_OK);
-        for (int t = 0; t < fast.n_trees; t++) {
-            memset(arc, 0xff, sizeof arc);
-            for (int k = 0; k < fast.trees[t].n_links; k++)
-                arc[p->head[fast.trees[t].links[k]]] = fast.trees[t].links[k];
-            share[espi_priced_pool_keep(&pool, arc)] += fast.trees[t].share;
-        }
-        assert_int_equal(espi_priced_mix_offer(&m, &pool, share, pool.n_trees, &mix), 1);
-        double before = mix.value.objective;
-        assert_int_equal(espi_priced_recreate(&m, &pool, &arena, &mix, NULL), ESP_OK);
-        assert_true(mix.value.objective <= before);
-        assert_true(mix.value.time_s <= task.deadline_s * (1 + 2 * near));
-        cheaper += mix.value.objective < before;
-        for (int t = 0; t < mix.n; t++)
-            sum += mix.share[t];
-        assert_true(fabs(sum - 1) < 1e-9);
-        espi_free(mix.share);
-        espi_priced_pool_done(&pool);
-        espi_arena_done(&arena);
-        esp_platform_free(p);
-    }
-    assert_true(cheaper > 0 || test_draws(10) < 10);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fronts),
         cmocka_unit_test(single_calls),
-        cmocka_unit_test(recreated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

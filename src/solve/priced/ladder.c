@@ -7,7 +7,6 @@
 #include "base/err.h"
 #include "base/portable_math.h"
 #include "solve/priced/branch.h"
-#include "solve/priced/recreate.h"
 #include "solve/priced/small.h"
 #include "solve/priced/tuning.h"
 

@@ -133,21 +133,15 @@ static void take_back_all(struct espi_priced_master *r, double *share)
     memset(share, 0, (size_t)r->room * sizeof *share);
     memset(r->given, 0, (size_t)r->n_resources * sizeof *r->given);
     memset(r->taken, 0, (size_t)r->n_resources * sizeof *r->taken);
-    r->usd_given = 0;
     r->left = r->m->task->partitions ? r->m->task->partitions : 1;
 }
 
 static esp_status dive(struct espi_priced_master *r, double *share,
-                       struct espi_priced_mix *best, double *over_usd,
-                       struct esp_err *err)
+                       struct espi_priced_mix *best, struct esp_err *err)
 {
     take_back_all(r, share);
     esp_status st = give_rest(r, ESPI_PRICED_ASKED, share, best, err);
-    if (st)
-        return st;
-    struct espi_priced_value value = espi_priced_evaluate(r->m, r->m->usage);
-    *over_usd = value.usd_bytes + value.usd_machines - r->m->task->budget_usd;
-    return r->m->task->partitions ? exchange_trees(r, share, best, err) : ESP_OK;
+    return st || !r->m->task->partitions ? st : exchange_trees(r, share, best, err);
 }
 
 /* Takes partitions at random out of the best mix, and holds the others. */
@@ -199,24 +193,15 @@ esp_status espi_priced_mix(struct espi_priced_model *m,
                            struct espi_arena *arena, struct espi_priced_mix *best,
                            struct esp_err *err)
 {
-    struct espi_priced_master r = {.m = m,
-                                   .bound = bound,
-                                   .pool = pool,
-                                   .n = m->net.g.n,
-                                   .links = m->net.g.m,
-                                   .budget_usd = m->task->budget_usd};
+    struct espi_priced_master r = {
+        .m = m, .bound = bound, .pool = pool, .n = m->net.g.n, .links = m->net.g.m};
     esp_status st = espi_priced_master_init(&r, arena, err);
-    double over_usd = 0;
     r.room = pool->n_trees + 2 * ESPI_PRICED_TREES; /* a tree more for each round */
     double *share = ESPI_ARENA_NEW(arena, double, r.room + 1);
     if (!st && !share)
         st = espi_err_nomem(err);
-    for (int i = 0; !st && i < ESPI_PRICED_BUDGETS; i++) {
-        st = dive(&r, share, best, &over_usd, err);
-        if (!(over_usd > 0) || !isfinite(over_usd) || over_usd >= r.budget_usd)
-            break;
-        r.budget_usd -= over_usd;
-    }
+    if (!st)
+        st = dive(&r, share, best, err);
     if (!st && around && m->task->partitions)
         st = search_around(&r, around, share, best, err);
     espi_lp_free(r.lp);

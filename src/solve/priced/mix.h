@@ -15,7 +15,8 @@ struct espi_priced_mix {
 };
 
 /* Improves best, which may hold a mix already (value.objective infinite: it does not);
- * then so many times some partitions are given trees anew, the others held. */
+ * then so many times some partitions are given trees anew, the others held. For
+ * tasks without a budget. */
 esp_status espi_priced_mix(struct espi_priced_model *m,
                            const struct espi_priced_bound *bound,
                            struct espi_priced_pool *pool, int around,

@@ -25,10 +25,7 @@ struct espi_priced_master {
     int *touched;  /* resources */
     int n_touched;
     int *limit_start, *limit_item; /* link -> limits */
-    int budget_row;
-    double usd_scale, usd_given;
-    double budget_usd; /* less than that of the task, for machines are whole */
-    int left;          /* partitions without a tree */
+    int left;                      /* partitions without a tree */
     int *index;
     double *value, *price;
 };

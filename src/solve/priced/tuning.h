@@ -110,14 +110,6 @@ enum { ESPI_PRICED_TREES = 400 };
  * chosen on: not measured */
 #define ESPI_PRICED_SHARE 1e-8
 
-/* So often a mix is looked for that costs less, as its machines, which are whole, cost
- * more than the budget.
- * unit: times
- * trades: larger, time; smaller, slower plans
- * shown by: bench_prices
- * chosen on: not measured */
-enum { ESPI_PRICED_BUDGETS = 6 };
-
 /* The fastest plan within a budget is looked for among so many deadlines.
  * unit: deadlines
  * trades: larger, time; smaller, slower plans and lower bounds
@@ -305,14 +297,6 @@ enum { ESPI_PRICED_NODE_FLAT = 2 };
  * chosen on: not measured; the first value tried */
 #define ESPI_PRICED_WORTHY 0.3
 
-/* Of that, what may be spent on the first plan within a deadline, where cheap ones are
- * too late.
- * unit: 1
- * trades: larger, less is left for cheaper plans; smaller, none is found
- * shown by: bench_prices
- * chosen on: not measured; the first value tried */
-#define ESPI_PRICED_FIRST_PART 0.3
-
 /* And before that search the bound is as it is when it has not risen for so many rounds.
  * unit: rounds
  * trades: larger, time; smaller, links that the search begins without
@@ -320,36 +304,6 @@ enum { ESPI_PRICED_NODE_FLAT = 2 };
  * chosen on: seeds 33, 36 and 42 within 1.1 times the fastest: of 5 and 20, which took
  * 0.2 s and 0.7 to 6.4 s, and ended with nearly the same bound */
 enum { ESPI_PRICED_WHOLE_FLAT = 5 };
-
-/* Where a plan within a deadline is far from its bound, so often some partitions are sent
- * anew.
- * unit: times
- * trades: larger, time; smaller, dearer plans
- * shown by: bench_prices
- * chosen on: not measured; the first value tried */
-enum { ESPI_PRICED_RECREATIONS = 200 };
-
-/* So many of them at once at most.
- * unit: partitions
- * trades: larger, time, and more is looked for at random; smaller, plans that no single
- * exchange makes cheaper
- * shown by: bench_prices
- * chosen on: not measured; the first value tried */
-enum { ESPI_PRICED_OUT = 4 };
-
-/* A tree that crosses a port too often is looked for so many times.
- * unit: times
- * trades: larger, time; smaller, plans are not found
- * shown by: bench_prices
- * chosen on: not measured; the first value tried */
-enum { ESPI_PRICED_RETRIES = 6 };
-
-/* And each time the port's links are dearer by this part of the dearest link.
- * unit: 1
- * trades: larger, dearer trees; smaller, more tries
- * shown by: bench_prices
- * chosen on: not measured; the first value tried */
-#define ESPI_PRICED_PENALTY 0.1
 
 /* Deadlines at which plans are put in stock, whatever the deadline that is asked for.
  * unit: deadlines
