@@ -11,6 +11,7 @@
 #include "platform/platform.h"
 #include "base/alloc.h"
 #include "solve/priced/front.h"
+#include "solve/priced/recreate.h"
 #include "support/priced_cases.h"
 #include "support/seed.h"
 
@@ -160,11 +161,63 @@ static void single_calls(void **state)
     }
 }
 
+/* Of the fastest plan, partitions sent anew: no dearer, in time, and all of the message.
+ */
+static void recreated(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    int cheaper = 0;
+    espi_rng_seed(&rng, test_seed(29));
+    for (int i = 0; i < test_draws(10); i++) {
+        int targets[16], arc[16];
+        struct esp_platform *p = priced_draw_network(&rng, 8, 2);
+        struct espi_priced_task task = priced_draw_task(&rng, p, targets);
+        struct espi_priced_mix mix = {.value = {.objective = INFINITY}};
+        struct espi_priced_model m;
+        struct espi_priced_pool pool;
+        struct espi_priced fast;
+        struct espi_arena arena;
+        double share[64] = {0}, sum = 0;
+        task.partitions = 4;
+        task.usd_weight = 0;
+        task.s_weight = 1;
+        espi_arena_init(&arena);
+        assert_int_equal(espi_priced_solve(&task, &arena, &fast, NULL), ESP_OK);
+        task.usd_weight = 1;
+        task.s_weight = 0;
+        task.deadline_s = 1.5 * fast.time_s;
+        assert_int_equal(espi_priced_model_init(&m, &task, &arena, NULL), ESP_OK);
+        assert_int_equal(espi_priced_pool_init(&pool, &m, &arena, NULL), ESP_OK);
+        for (int t = 0; t < fast.n_trees; t++) {
+            memset(arc, 0xff, sizeof arc);
+            for (int k = 0; k < fast.trees[t].n_links; k++)
+                arc[p->head[fast.trees[t].links[k]]] = fast.trees[t].links[k];
+            share[espi_priced_pool_keep(&pool, arc)] += fast.trees[t].share;
+        }
+        assert_int_equal(espi_priced_mix_offer(&m, &pool, share, pool.n_trees, &mix), 1);
+        double before = mix.value.objective;
+        assert_int_equal(espi_priced_recreate(&m, &pool, &arena, &mix, NULL), ESP_OK);
+        assert_true(mix.value.objective <= before);
+        assert_true(mix.value.time_s <= task.deadline_s * (1 + 2 * near));
+        cheaper += mix.value.objective < before;
+        for (int t = 0; t < mix.n; t++)
+            sum += mix.share[t];
+        assert_true(fabs(sum - 1) < 1e-9);
+        espi_free(mix.share);
+        espi_priced_pool_done(&pool);
+        espi_arena_done(&arena);
+        esp_platform_free(p);
+    }
+    assert_true(cheaper > 0 || test_draws(10) < 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fronts),
         cmocka_unit_test(single_calls),
+        cmocka_unit_test(recreated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/portable_math.h"
 #include "solve/priced/branch.h"
+#include "solve/priced/recreate.h"
 #include "solve/priced/small.h"
 #include "solve/priced/tuning.h"
 
@@ -15,6 +16,7 @@ struct ladder {
     const struct espi_priced_bound *bound;
     struct espi_priced_stock *stock;
     struct espi_arena *arena;
+    int cliffs; /* rungs from which partitions were sent anew */
 };
 
 static struct espi_priced_mix no_mix(void)
@@ -138,6 +140,17 @@ static esp_status fill_fastest(struct ladder *l, struct esp_err *err)
 
 /* ---- between ---- */
 
+/* A little more time would save much: the plan may be far from the cheapest. */
+static int is_cliff(const struct ladder *l, const struct espi_priced_mix *best, int start)
+{
+    if (!l->m->task->partitions || start + 1 >= l->stock->n_offers ||
+        l->cliffs >= ESPI_PRICED_CLIFFS || !isfinite(best->value.objective))
+        return 0;
+    const struct espi_priced_offer *next = &l->stock->offers[start + 1];
+    return best->value.objective >
+           (next->usd_bytes + next->usd_machines) * (1 + ESPI_PRICED_CLIFF);
+}
+
 /* Starts from an offer, with the trees of its neighbours. */
 static esp_status fill_from(struct ladder *l, double deadline_s, int start,
                             struct esp_err *err)
@@ -158,6 +171,10 @@ static esp_status fill_from(struct ladder *l, double deadline_s, int start,
     if (!st)
         st =
             espi_priced_mix(&at, l->bound, &pool, ESPI_PRICED_AROUND, &arena, &best, err);
+    if (!st && is_cliff(l, &best, start)) {
+        l->cliffs++;
+        st = espi_priced_recreate(&at, &pool, &arena, &best, err);
+    }
     espi_free(best.share);
     espi_free(other.share);
     espi_priced_pool_done(&pool);

@@ -180,9 +180,14 @@ static esp_status search_around(struct espi_priced_master *r, int around, double
     struct espi_rng rng;
     esp_status st = ESP_OK;
     espi_rng_seed(&rng, 1);
-    for (int i = 0; i < around && !st; i++) {
+    for (int i = 0, idle = 0; i < ESPI_PRICED_AROUND_MOST && idle < around && !st; i++) {
+        struct espi_priced_value before = best->value;
         hold_most(r, best, &rng, share);
         st = give_rest(r, ESPI_PRICED_ASKED_LATER, share, best, err);
+        idle =
+            best->value.objective < before.objective || best->value.excess < before.excess
+                ? 0
+                : idle + 1;
     }
     return st ? st : exchange_trees(r, share, best, err);
 }

@@ -15,7 +15,8 @@ struct espi_priced_mix {
 };
 
 /* Improves best, which may hold a mix already (value.objective infinite: it does not);
- * then so many times some partitions are given trees anew, the others held. For
+ * then some partitions are given trees anew, the others held, until `around` times in
+ * a row that was of no use. For
  * tasks without a budget. */
 esp_status espi_priced_mix(struct espi_priced_model *m,
                            const struct espi_priced_bound *bound,

@@ -231,7 +231,7 @@ enum { ESPI_PRICED_DIVE_EVERY = 8 };
  * shown by: bench_prices
  * chosen on: seeds 33 and 42 within 1.1 times the fastest, where 9000 took 8 to 15 s of a
  * machine that others used, too; 10 s are what an answer may take */
-#define ESPI_PRICED_EFFORT 3000
+#define ESPI_PRICED_EFFORT 2500
 
 /* Rows that do not bind are dropped from a program that has so many times the rows it had
  * when they were last.
@@ -305,6 +305,49 @@ enum { ESPI_PRICED_NODE_FLAT = 2 };
  * 0.2 s and 0.7 to 6.4 s, and ended with nearly the same bound */
 enum { ESPI_PRICED_WHOLE_FLAT = 5 };
 
+/* Where the next rungs are much cheaper, so often some partitions are sent anew.
+ * unit: times
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_RECREATIONS = 200 };
+
+/* So many of them at once at most.
+ * unit: partitions
+ * trades: larger, time, and more is looked for at random; smaller, plans that no single
+ * exchange makes cheaper
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_OUT = 4 };
+
+/* A tree that crosses a port too often is looked for so many times.
+ * unit: times
+ * trades: larger, time; smaller, plans are not found
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_RETRIES = 6 };
+
+/* And each time the port's links are dearer by this part of the dearest link.
+ * unit: 1
+ * trades: larger, dearer trees; smaller, more tries
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_PENALTY 0.1
+
+/* Much: by this part of their price,
+ * unit: relative
+ * trades: larger, dearer plans; smaller, time
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_CLIFF 0.05
+
+/* at so many rungs at most.
+ * unit: rungs
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_CLIFFS = 3 };
+
 /* Deadlines at which plans are put in stock, whatever the deadline that is asked for.
  * unit: deadlines
  * trades: larger, time; smaller, dearer plans between them
@@ -312,12 +355,20 @@ enum { ESPI_PRICED_WHOLE_FLAT = 5 };
  * chosen on: not measured */
 enum { ESPI_PRICED_RUNGS = 16 };
 
-/* At each, so often some partitions are given trees anew.
+/* At each, some partitions are given trees anew until so many times in a row that was of
+ * no use,
  * unit: times
  * trades: larger, time; smaller, dearer plans
  * shown by: bench_prices
  * chosen on: not measured */
-enum { ESPI_PRICED_AROUND = 10 };
+enum { ESPI_PRICED_AROUND = 8 };
+
+/* and so often at most.
+ * unit: times
+ * trades: as ESPI_PRICED_AROUND
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_AROUND_MOST = 100 };
 
 /* Partitions of any sizes: blends of two plans with neighbouring deadlines.
  * unit: blends
@@ -331,7 +382,7 @@ enum { ESPI_PRICED_BLENDS = 16 };
  * trades: larger, time; smaller, slower plans
  * shown by: bench_prices
  * chosen on: not measured */
-enum { ESPI_PRICED_FASTEST_TRIES = 6 };
+enum { ESPI_PRICED_FASTEST_TRIES = 4 };
 
 /* and so much may be spent on each.
  * unit: as ESPI_PRICED_EFFORT
