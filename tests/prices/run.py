@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Plans by price of random clouds, as the program prints them, judged by check.py; and
-fronts: they fall, and their ends are the two single optima.
+fronts: they fall, and their ends are the two single optima. Single questions agree.
 
 usage: run.py ESPALIER"""
 import json
@@ -58,7 +58,27 @@ def judge_file(folder, ends):
     assert same(float(told[0]), plan["usd"]) and float(told[2]) <= plan["time_s"] * 1.00001, (told, plan)
 
 
-def try_one(espalier, folder, rng):
+def ask_alone(espalier, folder, ends):
+    """Each question by itself: a later deadline never costs more, a larger budget is never
+    slower, to the last digit."""
+    def plan(*asked):
+        answer = ask(espalier, "plan", *ends, "--partitions", "10", *asked)
+        judge(folder, answer)
+        return answer
+
+    fastest = plan("--minimize", "time")
+    within = [plan("--minimize", "cost", "--deadline", repr(fastest["time_s"] * times))
+              for times in (1, 1.1, 1.4)] + [plan("--minimize", "cost")]
+    for tight, wide in zip(within, within[1:]):
+        assert tight["usd"] >= wide["usd"], (tight["usd"], wide["usd"])
+    usd = [within[-1]["usd"], within[1]["usd"], within[0]["usd"]]
+    for_money = [plan("--minimize", "time", "--budget", f"{money!r}usd") for money in usd]
+    for tight, wide in zip(for_money, for_money[1:]):
+        assert tight["time_s"] >= wide["time_s"], (tight["time_s"], wide["time_s"])
+    assert for_money[-1]["time_s"] == fastest["time_s"], (for_money[-1], fastest)
+
+
+def try_one(espalier, folder, rng, alone):
     table, platform = os.path.join(folder, "links.csv"), os.path.join(folder, "p.json")
     sites = draw_table(table, rng)
     limits = "aws=5Gbps/10Gbps,gcp=7Gbps/16Gbps,azure=16Gbps/16Gbps"
@@ -76,6 +96,8 @@ def try_one(espalier, folder, rng):
     for plan in plans:
         judge(folder, plan)
     judge_file(folder, [espalier, *ends])
+    if alone:
+        ask_alone(espalier, folder, ends)
     front = ask(espalier, "compare", *ends, "--front", "--points", "4")
     for a, b in zip(front, front[1:]):
         assert a["usd"] >= b["usd"] and a["time_s"] <= b["time_s"], front
@@ -90,8 +112,8 @@ def main():
     seed = os.environ.get("ESPALIER_TEST_SEED", "1")
     rng = random.Random(f"prices {seed}")
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(DRAWS):
-            try_one(sys.argv[1], folder, rng)
+        for i in range(DRAWS):
+            try_one(sys.argv[1], folder, rng, i == 0)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@
 #include "support/priced_cases.h"
 #include "support/seed.h"
 
+enum { RELAXED = 5 }; /* limits, each wider than the one before */
+
 static const double near = 1e-6;
 
 /* Along a front neither price nor bound rises with the deadline, and no bound is above
@@ -37,7 +39,10 @@ static void check_front(const struct espi_priced_task *task,
         assert_true(usd <= before->usd_bytes + before->usd_machines);
         assert_true(is->bound <= before->bound);
     }
-    assert_int_equal(espi_priced_fastest(task, &arena, &fast, NULL), ESP_OK);
+    struct espi_priced_task by_time = *task;
+    by_time.usd_weight = 0;
+    by_time.s_weight = 1;
+    assert_int_equal(espi_priced_solve(&by_time, &arena, &fast, NULL), ESP_OK);
     assert_int_equal(espi_priced_solve(task, &arena, &cheap, NULL), ESP_OK);
     const struct espi_priced *first = &front[0].is, *last = &front[n - 1].is;
     assert_true(fabs(first->time_s - fast.time_s) <= 2 * near * fast.time_s);
@@ -77,30 +82,81 @@ static void fronts(void **state)
     }
 }
 
-/* What is known makes no answer worse: neither plan nor bound. */
-static void known_plans(void **state)
+/* The least there is; 0: that hangs on the last digits of the limit. */
+static double best_of_all(const struct espi_priced_task *asked)
+{
+    struct espi_priced_task task = *asked;
+    task.deadline_s = asked->deadline_s * (1 - 4 * near);
+    task.budget_usd = asked->budget_usd * (1 - 4 * near);
+    double tight = priced_try_all_plans(&task);
+    task.deadline_s = asked->deadline_s * (1 + 4 * near);
+    task.budget_usd = asked->budget_usd * (1 + 4 * near);
+    return priced_try_all_plans(&task) < tight ? 0 : tight;
+}
+
+static void check_answer(const struct espi_priced_task *task, const struct espi_priced *a)
+{
+    assert_true(a->time_s <= task->deadline_s * (1 + 2 * near));
+    assert_true(a->usd_bytes + a->usd_machines <= task->budget_usd * (1 + 2 * near));
+    assert_true(a->objective >= a->bound * (1 - near));
+}
+
+/* Each asked by itself, as programs would: what a limit gets, any wider one gets, too, to
+ * the last digit. Small ones are the best there is, and refused where there is none. */
+static void check_relaxing(struct espi_priced_task *task, double *limit, double from,
+                           double to, int small)
+{
+    double before = INFINITY;
+    for (int i = 0; i < RELAXED; i++) {
+        struct espi_arena arena;
+        struct espi_priced a;
+        *limit = from + (to - from) * i / (RELAXED - 1);
+        espi_arena_init(&arena);
+        esp_status st = espi_priced_solve(task, &arena, &a, NULL);
+        double best = small ? best_of_all(task) : 0;
+        assert_true(st == ESP_OK || (st == ESP_EUNSUPPORTED && !isfinite(before)));
+        if (best > 0)
+            assert_int_equal(st, isfinite(best) ? ESP_OK : ESP_EUNSUPPORTED);
+        if (!st) {
+            check_answer(task, &a);
+            assert_true(a.objective <= before);
+            assert_true(!(best > 0) || fabs(a.objective - best) <= best * near);
+            before = a.objective;
+        }
+        espi_arena_done(&arena);
+    }
+    *limit = INFINITY;
+}
+
+/* Deadlines, then budgets, from what is too tight to what is wide enough. */
+static void check_single_calls(struct espi_priced_task *task, int small)
+{
+    struct espi_arena arena;
+    struct espi_priced fast, cheap;
+    espi_arena_init(&arena);
+    assert_int_equal(espi_priced_solve(task, &arena, &cheap, NULL), ESP_OK);
+    check_relaxing(task, &task->deadline_s, 0.9 * cheap.fastest_s, 1.1 * cheap.time_s,
+                   small);
+    task->usd_weight = 0;
+    task->s_weight = 1;
+    assert_int_equal(espi_priced_solve(task, &arena, &fast, NULL), ESP_OK);
+    check_relaxing(task, &task->budget_usd, 0.97 * cheap.objective,
+                   1.01 * (fast.usd_bytes + fast.usd_machines), small);
+    espi_arena_done(&arena);
+}
+
+static void single_calls(void **state)
 {
     (void)state;
     struct espi_rng rng;
     espi_rng_seed(&rng, test_seed(23));
-    for (int i = 0; i < test_draws(4); i++) {
-        int targets[16];
-        struct esp_platform *p = priced_draw_network(&rng, 8, 3);
+    for (int i = 0; i < test_draws(8); i++) {
+        int targets[16], small = i % 4 != 3;
+        struct esp_platform *p = priced_draw_network(&rng, small ? 4 : 7, 2);
         struct espi_priced_task task = priced_draw_task(&rng, p, targets);
-        struct espi_priced plain, again;
-        const struct espi_priced *known[] = {&plain};
-        struct espi_arena arena;
-        task.partitions = i % 2 ? 0 : 4;
-        espi_arena_init(&arena);
-        assert_int_equal(espi_priced_solve(&task, &arena, &plain, NULL), ESP_OK);
-        task.deadline_s = plain.time_s;
-        task.known = known;
-        task.n_known = 1;
-        task.known_bound = plain.bound;
-        assert_int_equal(espi_priced_solve(&task, &arena, &again, NULL), ESP_OK);
-        assert_true(again.objective <= plain.objective);
-        assert_true(again.bound >= plain.bound);
-        espi_arena_done(&arena);
+        if (!small)
+            task.partitions = i % 8 == 3 ? 5 : 0;
+        check_single_calls(&task, small);
         esp_platform_free(p);
     }
 }
@@ -160,7 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fronts),
-        cmocka_unit_test(known_plans),
+        cmocka_unit_test(single_calls),
         cmocka_unit_test(recreated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -452,8 +452,7 @@ int cli_plan_by_price(struct cli_question *q)
     a.by_time = !(task.usd_weight > 0);
     espi_arena_init(&arena);
     cli_progress_start(0, "planning");
-    esp_status status = a.by_time ? espi_priced_fastest(&task, &arena, &is, &err)
-                                  : espi_priced_solve(&task, &arena, &is, &err);
+    esp_status status = espi_priced_solve(&task, &arena, &is, &err);
     cli_progress_end();
     code = status ? cli_fail(status, &err) : answer_priced(&a, q->request.op);
     espi_arena_done(&arena);

@@ -8,7 +8,8 @@
 #include "base/number.h"
 #include "solve/priced/tuning.h"
 
-enum { DIGITS = 9 }; /* rounding: of bounds, far below what is taken off them */
+enum { DIGITS = 9 };        /* rounding: of bounds, far below what is taken off them */
+#define DEADLINE_SLACK 2e-6 /* rounding: of deadlines that plans just meet */
 
 /* ---- columns and costs ---- */
 
@@ -247,7 +248,9 @@ static int add_task_rows(struct espi_priced_cut_program *c)
             return -1;
     }
     if (isfinite(task->deadline_s))
-        espi_lp_set_upper(c->lp, ESPI_BOUND_TIME, task->deadline_s / c->unit_s);
+        espi_lp_set_upper(c->lp, ESPI_BOUND_TIME,
+                          fmax(task->deadline_s / c->unit_s, c->least_s) *
+                              (1 + DEADLINE_SLACK));
     if (!isfinite(task->budget_usd))
         return 0;
     double largest = 0;
@@ -290,6 +293,8 @@ static esp_status solve_task(struct espi_priced_cut_program *c, struct espi_aren
         return espi_err(err, ESP_EINPUT, "some targets cannot be reached");
     c->least_s = value_of(c, c->cost) * (1 - ESPI_PRICED_SLACK);
     out->fastest_s = espi_round_digits(c->least_s * c->unit_s, DIGITS);
+    if (c->m->task->deadline_s * (1 + DEADLINE_SLACK) < out->fastest_s)
+        return ESP_OK; /* out->feasible: not */
     if (add_task_rows(c))
         return espi_err_nomem(err);
     set_costs(c);

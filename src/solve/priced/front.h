@@ -10,12 +10,6 @@ struct espi_priced_point {
     struct espi_priced is; /* the cheapest within it; bound: of the price */
 };
 
-/* Of all that are fastest within deadline and budget, the cheapest that is found; bound
- * is that of the time. Weights of the task are not looked at, here and below. */
-esp_status espi_priced_fastest(const struct espi_priced_task *task,
-                               struct espi_arena *arena, struct espi_priced *out,
-                               struct esp_err *err);
-
 /* n >= 2 points, from the fastest plan to the cheapest, with deadlines between that grow
  * by equal factors. Neither price nor bound rises from one to the next: a plan within a
  * deadline is one within any later, and what no plan within a deadline costs less than,

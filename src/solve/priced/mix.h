@@ -14,11 +14,15 @@ struct espi_priced_mix {
     int n;
 };
 
-/* Improves best, which may hold a mix already (value.objective infinite: it does not). */
+/* Improves best, which may hold a mix already (value.objective infinite: it does not);
+ * then some partitions are given trees anew, the others held, until `around` times in
+ * a row that was of no use. For
+ * tasks without a budget. */
 esp_status espi_priced_mix(struct espi_priced_model *m,
                            const struct espi_priced_bound *bound,
-                           struct espi_priced_pool *pool, struct espi_arena *arena,
-                           struct espi_priced_mix *best, struct esp_err *err);
+                           struct espi_priced_pool *pool, int around,
+                           struct espi_arena *arena, struct espi_priced_mix *best,
+                           struct esp_err *err);
 
 /* Takes the mix of these shares, if it is better; 1: it was, -1: out of memory. */
 int espi_priced_mix_offer(struct espi_priced_model *m,

@@ -13,6 +13,7 @@ struct espi_priced_master {
     int n, links;
     int first_tree; /* column */
     int columns;    /* trees that have one */
+    int room;       /* for shares of so many trees */
     /* resources: links at their tail and head, limits, and relays that are used at all */
     int n_resources, first_limit, first_relay;
     int *row;      /* of a resource; 0: nobody uses it */
@@ -24,10 +25,7 @@ struct espi_priced_master {
     int *touched;  /* resources */
     int n_touched;
     int *limit_start, *limit_item; /* link -> limits */
-    int budget_row;
-    double usd_scale, usd_given;
-    double budget_usd; /* less than that of the task, for machines are whole */
-    int left;          /* partitions without a tree */
+    int left;                      /* partitions without a tree */
     int *index;
     double *value, *price;
 };

@@ -8,9 +8,9 @@
 #include "platform/platform.h"
 #include "solve/priced/tuning.h"
 
-/* code: columns. After the machines: the part that has no tree, time after the deadline,
- * money over the budget, which are the excesses; then trees. */
-enum { COLUMN_TIME = 0, COLUMN_MACHINES = 1, EXCESSES = 3 };
+/* code: columns. After the machines: the part that has no tree and time after the
+ * deadline, which are the excesses; then trees. */
+enum { COLUMN_TIME = 0, COLUMN_MACHINES = 1, EXCESSES = 2 };
 enum { ROW_ALL = 0 }; /* all of the message has a tree */
 
 /* ---- resources ---- */
@@ -183,16 +183,6 @@ static void add_machine_rows(struct espi_priced_master *r)
         put_term(r, 1, COLUMN_TIME, -1);
         add_row(r, 2, 0, INFINITY);
     }
-    if (!isfinite(task->budget_usd))
-        return;
-    int n = 0;
-    put_term(r, n++, r->first_tree - 1, -1);
-    for (int v = 0; v < r->n; v++)
-        if (r->m->usd_per_s[v] > 0)
-            put_term(r, n++, COLUMN_MACHINES + v,
-                     r->m->usd_per_s[v] * r->bound->unit_s / r->usd_scale);
-    r->budget_row = espi_lp_rows(r->lp);
-    add_row(r, n, -INFINITY, r->budget_usd / r->usd_scale);
 }
 
 /* Part of the message that still fits a resource in whole partitions. */
@@ -226,8 +216,6 @@ static void add_tree_column(struct espi_priced_master *r,
         if (r->whole[resource])
             put_term(r, n++, r->whole[resource], crossings(r, resource));
     }
-    if (r->budget_row)
-        put_term(r, n++, r->budget_row, tree_usd(r, t) / r->usd_scale);
     add_column(r, n, INFINITY, scaled_cost(r, tree_usd(r, t), 0));
     r->columns++;
 }
@@ -244,9 +232,6 @@ void espi_priced_master_set_given(struct espi_priced_master *r)
         if (r->whole[i])
             espi_lp_set_row(r->lp, r->whole[i], -INFINITY, whole_left(r, i));
     }
-    if (r->budget_row)
-        espi_lp_set_row(r->lp, r->budget_row, -INFINITY,
-                        (r->budget_usd - r->usd_given) / r->usd_scale);
 }
 
 void espi_priced_master_give(struct espi_priced_master *r, int tree, double share)
@@ -259,7 +244,6 @@ void espi_priced_master_give(struct espi_priced_master *r, int tree, double shar
         if (resource < r->first_relay)
             r->taken[resource] += parts * crossings(r, resource);
     }
-    r->usd_given += share * tree_usd(r, &r->pool->trees[tree]);
 }
 
 /* ---- asking for trees ---- */
@@ -272,13 +256,13 @@ static double row_worth(const double *dual, int row)
 static void find_link_prices(struct espi_priced_master *r)
 {
     const double *dual = espi_lp_duals(r->lp);
-    double unit = r->bound->unit_s, usd = row_worth(dual, r->budget_row) / r->usd_scale;
+    double unit = r->bound->unit_s;
     for (int e = 0; e < r->links; e++) {
         int v = r->m->net.g.head[e];
         double s = row_worth(dual, r->row[2 * e]) + row_worth(dual, r->row[2 * e + 1]);
         r->price[e] =
-            scaled_cost(r, r->m->link_usd[e], 0) + usd * r->m->link_usd[e] +
-            s * r->m->link_s[e] / unit + row_worth(dual, r->whole[2 * e]) +
+            scaled_cost(r, r->m->link_usd[e], 0) + s * r->m->link_s[e] / unit +
+            row_worth(dual, r->whole[2 * e]) +
             row_worth(dual, r->row[r->first_relay + v]) * r->bound->fastest_s / unit;
         for (int k = r->limit_start[e]; k < r->limit_start[e + 1]; k++) {
             int limit = r->limit_item[k];
@@ -334,10 +318,6 @@ esp_status espi_priced_master_init(struct espi_priced_master *r, struct espi_are
         !r->touched || !r->index || !r->value || !r->price || index_limits(r, a))
         return espi_err_nomem(err);
     find_part_caps(r);
-    for (int e = 0; e < r->links; e++)
-        r->usd_scale =
-            r->m->link_usd[e] > r->usd_scale ? r->m->link_usd[e] : r->usd_scale;
-    r->usd_scale = r->usd_scale > 0 ? r->usd_scale : 1;
     esp_status st = espi_lp_create(&r->lp, err);
     if (st)
         return st;

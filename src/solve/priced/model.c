@@ -24,8 +24,9 @@ static int take_room(struct espi_priced_model *m, struct espi_arena *a)
     m->usage = ESPI_ARENA_NEW(a, double, links);
     m->used = ESPI_ARENA_NEW(a, unsigned char, n);
     m->limits = ESPI_ARENA_NEW(a, struct espi_priced_limit, m->task->p->n_shared + 1);
-    return m->link_usd && m->link_s && m->usd_per_s && m->max_count && m->must &&
-                   m->need_s && m->usage && m->used && m->limits
+    m->used_node = ESPI_ARENA_NEW(a, int, n + 1);
+    return m->used_node && m->link_usd && m->link_s && m->usd_per_s && m->max_count &&
+                   m->must && m->need_s && m->usage && m->used && m->limits
                ? 0
                : -1;
 }
@@ -61,8 +62,14 @@ static void list_limits(struct espi_priced_model *m)
     }
 }
 
-static void count_machines(struct espi_priced_model *m)
+static int numbers_tried(const struct espi_priced_model *m, int v)
 {
+    return m->max_count[v] < COUNTS_TRIED ? m->max_count[v] : COUNTS_TRIED;
+}
+
+static int count_machines(struct espi_priced_model *m, struct espi_arena *arena)
+{
+    size_t values = 1;
     const struct espi_priced_task *task = m->task;
     for (int v = 0; v < task->p->n_nodes; v++) {
         struct esp_machines is = esp_platform_node_machines(task->p, v);
@@ -70,10 +77,13 @@ static void count_machines(struct espi_priced_model *m)
         m->max_count[v] = task->max_machines > 0 && task->max_machines < is.max_count
                               ? task->max_machines
                               : is.max_count;
+        values += (size_t)numbers_tried(m, v);
     }
     m->must[m->net.root] = 1;
     for (int i = 0; i < m->net.n_targets; i++)
         m->must[m->net.targets[i]] = 1;
+    m->values = ESPI_ARENA_NEW(arena, struct espi_priced_value, values);
+    return m->values ? 0 : -1;
 }
 
 esp_status espi_priced_model_init(struct espi_priced_model *m,
@@ -95,8 +105,7 @@ esp_status espi_priced_model_init(struct espi_priced_model *m,
         return espi_err_nomem(err);
     price_links(m);
     list_limits(m);
-    count_machines(m);
-    return ESP_OK;
+    return count_machines(m, arena) ? espi_err_nomem(err) : ESP_OK;
 }
 
 double espi_priced_objective(const struct espi_priced_task *task, double usd,
@@ -104,6 +113,16 @@ double espi_priced_objective(const struct espi_priced_task *task, double usd,
 {
     return (task->usd_weight > 0 ? task->usd_weight * usd : 0) +
            (task->s_weight > 0 ? task->s_weight * time_s : 0);
+}
+
+double espi_priced_excess(const struct espi_priced_task *task, double usd, double time_s)
+{
+    double excess = 0;
+    if (time_s > task->deadline_s * (1 + MET_SLACK))
+        excess += time_s / task->deadline_s - 1;
+    if (usd > task->budget_usd * (1 + MET_SLACK))
+        excess += task->budget_usd > 0 ? usd / task->budget_usd - 1 : usd;
+    return excess;
 }
 
 int espi_priced_parts_within(const struct espi_priced_model *m, double load_s, int pairs)
@@ -143,9 +162,12 @@ static double find_needs(struct espi_priced_model *m, const double *usage)
         else if (s > m->need_s[limit->node])
             m->need_s[limit->node] = s;
     }
+    m->n_used = 0;
     for (int v = 0; v < g->n; v++) {
         double s = m->need_s[v] / m->max_count[v];
         least_s = s > least_s ? s : least_s;
+        if (m->used[v])
+            m->used_node[m->n_used++] = v;
     }
     return least_s;
 }
@@ -160,49 +182,55 @@ static int machines_for(const struct espi_priced_model *m, int v, double time_s)
 static double machines_usd(const struct espi_priced_model *m, double time_s)
 {
     double usd = 0;
-    for (int v = 0; v < m->net.g.n; v++)
-        if (m->used[v] && m->usd_per_s[v] > 0)
+    for (int i = 0; i < m->n_used; i++) {
+        int v = m->used_node[i];
+        if (m->usd_per_s[v] > 0)
             usd += machines_for(m, v, time_s) * m->usd_per_s[v] * time_s;
+    }
     return usd;
 }
 
-static void judge_value(const struct espi_priced_model *m, double usd_bytes,
-                        double time_s, struct espi_priced_value *best)
+static void judge_value(struct espi_priced_model *m, double usd_bytes, double time_s,
+                        struct espi_priced_value *best)
 {
     const struct espi_priced_task *task = m->task;
     struct espi_priced_value now = {usd_bytes, machines_usd(m, time_s), time_s, 0, 0};
     double usd = usd_bytes + now.usd_machines;
-    if (time_s > task->deadline_s * (1 + MET_SLACK))
-        now.excess += time_s / task->deadline_s - 1;
-    if (usd > task->budget_usd * (1 + MET_SLACK))
-        now.excess += task->budget_usd > 0 ? usd / task->budget_usd - 1 : usd;
+    now.excess = espi_priced_excess(task, usd, time_s);
     now.objective = now.excess > 0 ? INFINITY : espi_priced_objective(task, usd, time_s);
     if (now.objective < best->objective ||
         (!isfinite(best->objective) && now.excess < best->excess) ||
         (now.objective == best->objective && now.excess == best->excess &&
          usd < best->usd_bytes + best->usd_machines))
         *best = now;
+    m->values[m->n_values++] = now;
 }
 
 struct espi_priced_value espi_priced_evaluate(struct espi_priced_model *m,
-                                              const double *usage, int *counts)
+                                              const double *usage)
 {
     double usd = 0, least_s = find_needs(m, usage);
     struct espi_priced_value best = {0, 0, 0, INFINITY, INFINITY};
     for (int e = 0; e < m->net.g.m; e++)
         if (usage[e] > 0)
             usd += usage[e] * m->link_usd[e];
+    m->n_values = 0;
     judge_value(m, usd, least_s, &best);
     for (int v = 0; v < m->net.g.n; v++) {
-        int most = m->max_count[v] < COUNTS_TRIED ? m->max_count[v] : COUNTS_TRIED;
-        for (int k = 1; m->used[v] && k <= most; k++) {
+        for (int k = 1; m->used[v] && k <= numbers_tried(m, v); k++) {
             double time_s = m->need_s[v] / k;
             if (time_s <= least_s)
                 break;
             judge_value(m, usd, time_s, &best);
         }
     }
-    for (int v = 0; counts && v < m->net.g.n; v++)
-        counts[v] = m->used[v] ? machines_for(m, v, best.time_s) : 0;
     return best;
+}
+
+void espi_priced_machines_at(struct espi_priced_model *m, const double *usage,
+                             double time_s, int *counts)
+{
+    find_needs(m, usage);
+    for (int v = 0; v < m->net.g.n; v++)
+        counts[v] = m->used[v] ? machines_for(m, v, time_s) : 0;
 }

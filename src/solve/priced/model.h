@@ -27,6 +27,15 @@ struct espi_priced_limit {
     double load_s; /* that the whole message takes of one */
 };
 
+/* A mix of trees that is fully costed. */
+struct espi_priced_value {
+    double usd_bytes, usd_machines, time_s;
+    double objective; /* of the task; infinite: too late, or too dear */
+    double excess;    /* of deadline and budget, relative; 0: within */
+};
+
+struct espi_priced_stock;
+
 struct espi_priced_model {
     const struct espi_priced_task *task;
     struct espi_flow_net net;
@@ -41,13 +50,10 @@ struct espi_priced_model {
     double *need_s; /* by node: seconds of one machine */
     double *usage;  /* by link */
     unsigned char *used;
-};
-
-/* A mix of trees that is fully costed. */
-struct espi_priced_value {
-    double usd_bytes, usd_machines, time_s;
-    double objective; /* of the task; infinite: too late, or too dear */
-    double excess;    /* of deadline and budget, relative; 0: within */
+    int n_used, *used_node;
+    int n_values; /* of the mix last evaluated: with each number of machines */
+    struct espi_priced_value *values;
+    struct espi_priced_stock *stock; /* gets all mixes that are offered; or NULL */
 };
 
 /* Memory from the arena; ESP_EUNSUPPORTED for platforms with switches and models other
@@ -57,11 +63,18 @@ esp_status espi_priced_model_init(struct espi_priced_model *m,
                                   struct espi_arena *arena, struct esp_err *err);
 
 /* The best number of machines, and the time, of a mix in which part usage[e] of the
- * message crosses each link; counts (may be NULL) of each node. Exact: with T, no more
+ * message crosses each link. Exact: with T, no more
  * machines are needed than need(v) / T rounded up, so that both time and price are least
  * at one of the T = need(v) / k. */
 struct espi_priced_value espi_priced_evaluate(struct espi_priced_model *m,
-                                              const double *usage, int *counts);
+                                              const double *usage);
+
+/* Machines at each node of that mix when it is to take time_s. */
+void espi_priced_machines_at(struct espi_priced_model *m, const double *usage,
+                             double time_s, int *counts);
+
+/* Of deadline and budget, relative; 0: within both. */
+double espi_priced_excess(const struct espi_priced_task *task, double usd, double time_s);
 
 double espi_priced_objective(const struct espi_priced_task *task, double usd,
                              double time_s);

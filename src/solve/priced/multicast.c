@@ -5,176 +5,22 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/units.h"
-#include "platform/platform.h"
 #include "solve/priced/branch.h"
-#include "solve/priced/mix.h"
-#include "solve/priced/recreate.h"
-#include "solve/priced/small.h"
+#include "solve/priced/instance.h"
+#include "solve/priced/ladder.h"
 #include "solve/priced/tuning.h"
 
 enum { HOSTS_MAX = 1000 }; /* limit: a program has a column for each pair of hosts */
 
-/* ---- where nothing fits ---- */
-
-static esp_status least_usd(const struct espi_priced_task *task, double *usd,
-                            struct esp_err *err)
-{
-    struct espi_priced_task cheap = *task;
-    struct espi_arena arena;
-    struct espi_priced_model m;
-    struct espi_priced_bound bound = {0};
-    cheap.usd_weight = 1;
-    cheap.s_weight = 0;
-    cheap.budget_usd = INFINITY;
-    espi_arena_init(&arena);
-    esp_status st = espi_priced_model_init(&m, &cheap, &arena, err);
-    if (!st)
-        st = espi_priced_bound(&m, ESPI_PRICED_FLAT, &arena, &bound, err);
-    *usd = bound.objective;
-    espi_arena_done(&arena);
-    return st;
-}
-
-/* Names what would do. */
-static esp_status no_plan(const struct espi_priced_task *task, double fastest_s,
-                          struct esp_err *err)
-{
-    char asked[32], fastest[32];
-    double usd = 0;
-    if (task->deadline_s < fastest_s)
-        return espi_err(err, ESP_EUNSUPPORTED,
-                        "no plan meets a deadline of %s: the fastest takes %s or more. "
-                        "Allow more time, or more machines (max_count)",
-                        espi_format_time(asked, sizeof asked, task->deadline_s),
-                        espi_format_time(fastest, sizeof fastest, fastest_s));
-    esp_status st = least_usd(task, &usd, err);
-    if (st)
-        return st;
-    return espi_err(err, ESP_EUNSUPPORTED,
-                    "no plan%s costs %.4g USD or less: the cheapest costs %.4g USD or "
-                    "more. Raise the budget%s",
-                    isfinite(task->deadline_s) ? " that meets the deadline" : "",
-                    task->budget_usd, usd,
-                    isfinite(task->deadline_s) ? ", or allow more time" : "");
-}
-
-/* All that meet the deadline were ruled out. */
-static esp_status no_parts(const struct espi_priced_task *task, double fastest_s,
-                           struct esp_err *err)
-{
-    char asked[32], fastest[32];
-    return espi_err(
-        err, ESP_EUNSUPPORTED,
-        "no plan of %d partitions meets a deadline of %s (of partitions of any "
-        "size, the fastest takes %s or more). Allow more time, more machines "
-        "(max_count), or more partitions",
-        task->partitions, espi_format_time(asked, sizeof asked, task->deadline_s),
-        espi_format_time(fastest, sizeof fastest, fastest_s));
-}
-
-static esp_status not_found(const struct espi_priced_task *task,
-                            const struct espi_priced_value *value, struct esp_err *err)
-{
-    char nearest[32];
-    return espi_err(err, ESP_EUNSUPPORTED,
-                    "no plan of %d partitions was found within deadline and budget, "
-                    "though the bound does not rule one out: the nearest takes %s and "
-                    "costs %.4g USD. Allow more, or partitions of any size (0)",
-                    task->partitions,
-                    espi_format_time(nearest, sizeof nearest, value->time_s),
-                    value->usd_bytes + value->usd_machines);
-}
-
-/* ---- first trees ---- */
-
-/* Cheap, fast, and near the bound: each takes the whole message, for a start. */
-static esp_status offer_first(struct espi_priced_model *m,
-                              const struct espi_priced_bound *bound,
-                              struct espi_priced_pool *pool, struct espi_arena *arena,
-                              struct espi_priced_mix *best, struct esp_err *err)
-{
-    double *price = ESPI_ARENA_NEW(arena, double, m->net.g.m + 1);
-    double sum;
-    if (!price)
-        return espi_err_nomem(err);
-    for (int kind = 0; kind < 4; kind++) {
-        for (int e = 0; e < m->net.g.m; e++) {
-            double y = bound->y[e] < 1 ? bound->y[e] : 1;
-            price[e] = kind == 0   ? bound->price[e]
-                       : kind == 1 ? bound->price[e] * (1 - y)
-                       : kind == 2 ? m->link_usd[e]
-                                   : m->link_s[e];
-        }
-        int tree = espi_priced_pool_find(pool, price, &sum);
-        if (tree == -2)
-            return espi_err(err, ESP_EINPUT, "some targets cannot be reached");
-        double *share =
-            tree < 0 ? NULL : ESPI_ARENA_ZNEW(arena, double, (size_t)pool->n_trees);
-        if (!share)
-            return espi_err_nomem(err);
-        share[tree] = 1;
-        if (espi_priced_mix_offer(m, pool, share, pool->n_trees, best) < 0)
-            return espi_err_nomem(err);
-    }
-    return ESP_OK;
-}
-
-/* Plans that are known already. */
-static esp_status offer_known(struct espi_priced_model *m, struct espi_priced_pool *pool,
-                              struct espi_arena *arena, struct espi_priced_mix *best,
-                              const struct espi_priced *known, struct esp_err *err)
-{
-    const struct espi_digraph *g = &m->net.g;
-    int *arc = ESPI_ARENA_NEW(arena, int, g->n);
-    double *share = ESPI_ARENA_ZNEW(arena, double, pool->n_trees + known->n_trees + 1);
-    if (!arc || !share)
-        return espi_err_nomem(err);
-    for (int t = 0; t < known->n_trees; t++) {
-        const struct espi_priced_tree *tree = &known->trees[t];
-        memset(arc, 0xff, (size_t)g->n * sizeof *arc);
-        for (int i = 0; i < tree->n_links; i++)
-            arc[g->head[tree->links[i]]] = tree->links[i];
-        int kept = espi_priced_pool_keep(pool, arc);
-        if (kept < 0)
-            return espi_err_nomem(err);
-        share[kept] += tree->share;
-    }
-    return known->n_trees &&
-                   espi_priced_mix_offer(m, pool, share, pool->n_trees, best) < 0
-               ? espi_err_nomem(err)
-               : ESP_OK;
-}
-
-/* Where the cheap plans that were found are too late: any plan within the deadline, from
- * which the search goes on to cheaper ones; or the proof that there is none. */
-static esp_status offer_fast(struct espi_priced_model *m, struct espi_priced_pool *pool,
-                             struct espi_arena *arena, struct espi_priced_mix *best,
-                             double *least, struct esp_err *err)
-{
-    struct espi_priced_task task = *m->task;
-    struct espi_priced_model fast;
-    struct espi_priced_bound bound = {0};
-    struct espi_priced_mix mix = {.value = {.objective = INFINITY, .excess = INFINITY}};
-    struct espi_priced_proof proof = {
-        .good_enough = task.deadline_s * (1 + ESPI_PRICED_OPTIMAL),
-        .effort = ESPI_PRICED_EFFORT * ESPI_PRICED_FIRST_PART};
-    task.usd_weight = 0;
-    task.s_weight = 1;
-    esp_status st = espi_priced_model_init(&fast, &task, arena, err);
-    if (!st)
-        st = espi_priced_bound(&fast, ESPI_PRICED_FLAT, arena, &bound, err);
-    if (!st)
-        st = espi_priced_mix(&fast, &bound, pool, arena, &mix, err);
-    if (!st && !isfinite(mix.value.objective))
-        st = espi_priced_branch(&fast, &bound, pool, &mix, &proof, err);
-    if (!st && mix.n && espi_priced_mix_offer(m, pool, mix.share, mix.n, best) < 0)
-        st = espi_err_nomem(err);
-    if (!st && !isfinite(proof.bound))
-        *least = INFINITY;
-    espi_free(mix.share);
-    return st;
-}
+/* A question at hand. */
+struct question {
+    struct espi_priced_instance *instance;
+    struct espi_priced_model m; /* of the task asked */
+    struct espi_priced_bound bound;
+    struct espi_priced_pool pool;
+    struct espi_priced_mix best;
+    struct espi_priced answer;
+};
 
 /* ---- the answer ---- */
 
@@ -190,161 +36,294 @@ static esp_status copy_tree(const struct espi_priced_tree *from, double share,
     return ESP_OK;
 }
 
-static esp_status write_answer(struct espi_priced_model *m,
-                               const struct espi_priced_pool *pool,
-                               const struct espi_priced_mix *best,
-                               struct espi_arena *arena, struct espi_priced *out,
-                               struct esp_err *err)
+static esp_status write_value(struct question *q, const struct espi_priced_value *value)
 {
-    out->trees = ESPI_ARENA_NEW(arena, struct espi_priced_tree, best->n + 1);
-    out->machines = ESPI_ARENA_ZNEW(arena, int, m->net.g.n);
-    out->usage = ESPI_ARENA_ZNEW(arena, double, m->net.g.m + 1);
-    if (!out->trees || !out->machines || !out->usage)
-        return espi_err_nomem(err);
-    for (int t = 0; t < best->n; t++) {
-        if (!(best->share[t] > 0))
-            continue;
-        esp_status st = copy_tree(&pool->trees[t], best->share[t], arena,
-                                  &out->trees[out->n_trees++], err);
-        if (st)
-            return st;
-        for (int i = 0; i < pool->trees[t].n_links; i++)
-            out->usage[pool->trees[t].links[i]] += best->share[t];
-    }
-    struct espi_priced_value value = espi_priced_evaluate(m, out->usage, out->machines);
-    out->usd_bytes = value.usd_bytes;
-    out->usd_machines = value.usd_machines;
-    out->time_s = value.time_s;
-    out->objective = value.objective;
+    struct espi_priced *out = &q->answer;
+    out->usd_bytes = value->usd_bytes;
+    out->usd_machines = value->usd_machines;
+    out->time_s = value->time_s;
+    out->objective = value->objective;
+    espi_priced_machines_at(&q->m, out->usage, out->time_s, out->machines);
     return ESP_OK;
 }
 
-/* Whole partitions: branch and cut, unless the plan is the best already. */
-static esp_status prove(struct espi_priced_model *m,
-                        const struct espi_priced_bound *bound,
-                        struct espi_priced_pool *pool, struct espi_priced_mix *best,
-                        struct espi_priced *out, struct esp_err *err)
+/* The trees (tree NULL: all of the pool) that have a share. */
+static esp_status write_trees(struct question *q, const struct espi_priced_pool *pool,
+                              const int *tree, const double *share, int n,
+                              struct esp_err *err)
+{
+    struct espi_arena *arena = q->instance->arena;
+    struct espi_priced *out = &q->answer;
+    out->n_trees = 0;
+    out->trees = ESPI_ARENA_NEW(arena, struct espi_priced_tree, n + 1);
+    out->machines = ESPI_ARENA_ZNEW(arena, int, q->m.net.g.n);
+    out->usage = ESPI_ARENA_ZNEW(arena, double, q->m.net.g.m + 1);
+    if (!out->trees || !out->machines || !out->usage)
+        return espi_err_nomem(err);
+    for (int i = 0; i < n; i++) {
+        const struct espi_priced_tree *from = &pool->trees[tree ? tree[i] : i];
+        if (!(share[i] > 0))
+            continue;
+        esp_status st =
+            copy_tree(from, share[i], arena, &out->trees[out->n_trees++], err);
+        if (st)
+            return st;
+        for (int k = 0; k < from->n_links; k++)
+            out->usage[from->links[k]] += share[i];
+    }
+    return ESP_OK;
+}
+
+/* Its price is that of the stock, to the last digit. */
+static esp_status write_offer(struct question *q, int at, struct esp_err *err)
+{
+    const struct espi_priced_stock *stock = &q->instance->stock;
+    const struct espi_priced_offer *offer = &stock->offers[at];
+    const struct espi_priced_plan *plan = &stock->plans[offer->plan];
+    struct espi_priced_value value = {
+        offer->usd_bytes, offer->usd_machines, offer->time_s,
+        espi_priced_objective(q->m.task, offer->usd_bytes + offer->usd_machines,
+                              offer->time_s),
+        0};
+    esp_status st = write_trees(q, &stock->pool, plan->tree, plan->share, plan->n, err);
+    return st ? st : write_value(q, &value);
+}
+
+static esp_status write_mix(struct question *q, struct esp_err *err)
+{
+    esp_status st = write_trees(q, &q->pool, NULL, q->best.share, q->best.n, err);
+    return st ? st : write_value(q, &q->best.value);
+}
+
+/* ---- the bound ---- */
+
+/* Whole partitions: branch and cut, which may find a better plan than the best. */
+static esp_status prove(struct question *q, struct esp_err *err)
 {
     struct espi_priced_proof proof = {.effort = ESPI_PRICED_EFFORT,
                                       .good_enough = -INFINITY};
-    if (!m->task->partitions || isfinite(m->task->budget_usd) ||
-        best->value.objective <= out->bound * (1 + ESPI_PRICED_OPTIMAL))
+    if (!q->m.task->partitions || isfinite(q->m.task->budget_usd) ||
+        q->best.value.objective <= q->answer.bound * (1 + ESPI_PRICED_OPTIMAL))
         return ESP_OK;
-    esp_status st = espi_priced_branch(m, bound, pool, best, &proof, err);
+    esp_status st = espi_priced_branch(&q->m, &q->bound, &q->pool, &q->best, &proof, err);
     if (st)
         return st;
-    out->nodes = proof.nodes;
-    out->bound = fmax(out->bound, proof.bound);
+    q->answer.nodes = proof.nodes;
+    q->answer.bound = fmax(q->answer.bound, proof.bound);
     return ESP_OK;
 }
 
-/* Within the deadline in whole partitions, but much dearer than the bound. */
-static int is_far(const struct espi_priced_model *m, const struct espi_priced_mix *best,
-                  double bound)
+/* Partitions of any size: where the plan is far from its bound, that is looked for to its
+ * end. */
+static esp_status bound_longer(struct question *q, struct esp_err *err)
 {
-    return m->task->partitions && isfinite(m->task->deadline_s) &&
-           isfinite(best->value.objective) &&
-           best->value.objective > bound * (1 + ESPI_PRICED_GOAL);
-}
-
-static esp_status find_plan(struct espi_priced_model *m,
-                            const struct espi_priced_bound *bound,
-                            struct espi_arena *arena, struct espi_priced *out,
-                            struct esp_err *err)
-{
-    struct espi_priced_pool pool;
-    struct espi_priced_mix best = {.value = {.objective = INFINITY, .excess = INFINITY}};
-    esp_status st = espi_priced_pool_init(&pool, m, arena, err);
-    if (!st)
-        st = offer_first(m, bound, &pool, arena, &best, err);
-    for (int i = 0; i < m->task->n_known && !st; i++)
-        st = offer_known(m, &pool, arena, &best, m->task->known[i], err);
-    if (!st)
-        st = espi_priced_mix(m, bound, &pool, arena, &best, err);
-    int all = 0;
-    if (!st && m->task->partitions && isfinite(m->task->deadline_s) &&
-        !isfinite(m->task->budget_usd) && !isfinite(best.value.objective)) {
-        st = offer_fast(m, &pool, arena, &best, &out->bound, err);
-        if (!st && isfinite(best.value.objective))
-            st = espi_priced_mix(m, bound, &pool, arena, &best, err);
-    }
-    if (!st && is_far(m, &best, out->bound))
-        st = espi_priced_recreate(m, &pool, arena, &best, err);
-    if (!st)
-        st = espi_priced_try_all(m, &pool, arena, &best, &all, err);
-    if (!st && !all && isfinite(out->bound))
-        st = prove(m, bound, &pool, &best, out, err);
-    if (!st && !isfinite(best.value.objective))
-        st = isfinite(out->bound) ? not_found(m->task, &best.value, err)
-                                  : no_parts(m->task, out->fastest_s, err);
-    if (!st)
-        st = write_answer(m, &pool, &best, arena, out, err);
-    if (!st && all && out->objective > out->bound)
-        out->bound = out->objective;
-    out->columns = pool.n_trees;
-    espi_free(best.share);
-    espi_priced_pool_done(&pool);
+    struct espi_priced *answer = &q->answer;
+    if (q->m.task->partitions ||
+        answer->objective <= answer->bound * (1 + ESPI_PRICED_GOAL))
+        return ESP_OK;
+    esp_status st =
+        espi_priced_bound(&q->m, ESPI_PRICED_ROUNDS, q->instance->arena, &q->bound, err);
+    if (!st && q->bound.feasible)
+        answer->bound = fmax(answer->bound, q->bound.objective);
+    answer->rounds += q->bound.rounds;
+    answer->cuts = q->bound.cuts;
     return st;
 }
 
-/* A plan that is far from its bound: the bound is looked for to its end, and a plan at
- * the prices that come of it. */
-static esp_status look_longer(struct espi_priced_model *m, struct espi_arena *arena,
-                              struct espi_priced *answer, struct esp_err *err)
+/* ---- questions ---- */
+
+/* Whatever it takes and costs: what is in stock is the best, or the search for the best
+ * goes on. Within limits it does not: what it would find by chance, it might not find
+ * within wider ones. */
+static esp_status improve(struct question *q, struct esp_err *err)
 {
-    struct espi_priced_bound bound = {0};
-    struct espi_priced again = {0};
-    esp_status st = espi_priced_bound(m, ESPI_PRICED_ROUNDS, arena, &bound, err);
-    if (st || !bound.feasible)
-        return st;
-    if (bound.objective > answer->bound)
-        answer->bound = bound.objective;
-    answer->rounds += bound.rounds;
-    answer->cuts = bound.cuts;
-    again = *answer;
-    again.n_trees = 0;
-    if (find_plan(m, &bound, arena, &again, NULL) == ESP_OK &&
-        again.objective < answer->objective)
-        *answer = again;
-    return ESP_OK;
+    const struct espi_priced_task *task = q->m.task;
+    double before = q->answer.objective;
+    int free_of = !isfinite(task->deadline_s) && !isfinite(task->budget_usd) &&
+                  task->usd_weight > 0;
+    esp_status st = ESP_OK;
+    if (free_of && before > q->answer.bound * (1 + ESPI_PRICED_OPTIMAL))
+        st = espi_priced_mix(&q->m, &q->bound, &q->pool, 0, q->instance->arena, &q->best,
+                             err);
+    if (!st)
+        st = prove(q, err);
+    if (!st && free_of && q->best.value.objective < before)
+        st = write_mix(q, err);
+    q->answer.columns = q->pool.n_trees;
+    return st;
 }
 
-/* In whole partitions the search within a deadline goes on with the bound by itself, in
- * programs that are smaller. */
-static int rounds_of(const struct espi_priced_task *task)
+static esp_status answer_from(struct question *q, int offer, struct esp_err *err)
+{
+    const struct espi_priced_stock *stock = &q->instance->stock;
+    esp_status st = write_offer(q, offer, err);
+    if (st)
+        return st;
+    if (stock->all) {
+        q->answer.bound = fmax(q->answer.bound, q->answer.objective);
+        return ESP_OK;
+    }
+    if (!(q->m.task->usd_weight > 0)) {
+        q->answer.bound = fmax(q->answer.bound, stock->fastest_bound);
+        return ESP_OK;
+    }
+    st = espi_priced_pool_init(&q->pool, &q->m, q->instance->arena, err);
+    if (!st && espi_priced_stock_take(stock, offer, &q->m, &q->pool, &q->best))
+        st = espi_err_nomem(err);
+    if (!st)
+        st = improve(q, err);
+    if (!st)
+        st = bound_longer(q, err);
+    espi_free(q->best.share);
+    espi_priced_pool_done(&q->pool);
+    return st;
+}
+
+static esp_status fill(struct espi_priced_instance *instance, struct esp_err *err)
+{
+    struct espi_priced_bound bound;
+    if (instance->filled)
+        return ESP_OK;
+    esp_status st =
+        espi_priced_bound(&instance->m, ESPI_PRICED_FLAT, instance->arena, &bound, err);
+    if (!st)
+        st = espi_priced_fill(&instance->m, &bound, &instance->stock, instance->arena,
+                              err);
+    instance->filled = !st;
+    return st;
+}
+
+static int bound_patience(const struct espi_priced_task *task)
 {
     return task->partitions && isfinite(task->deadline_s) ? ESPI_PRICED_WHOLE_FLAT
                                                           : ESPI_PRICED_FLAT;
 }
 
-static esp_status solve_once(const struct espi_priced_task *task,
-                             struct espi_arena *arena, struct espi_priced *out,
-                             struct esp_err *err)
+static esp_status answer_task(struct espi_priced_instance *instance,
+                              const struct espi_priced_task *task,
+                              struct espi_priced *out, struct esp_err *err)
 {
-    struct espi_priced_model m;
-    struct espi_priced_bound bound = {0};
-    struct espi_priced answer = {0};
+    struct question q = {.instance = instance, .m = instance->m};
+    q.best.value.objective = q.best.value.excess = INFINITY;
+    q.m.task = task;
+    esp_status st =
+        espi_priced_bound(&q.m, bound_patience(task), instance->arena, &q.bound, err);
+    if (st)
+        return st;
+    if (!q.bound.feasible)
+        return espi_priced_refuse(instance, task, q.bound.fastest_s, err);
+    q.answer.bound = q.bound.objective;
+    q.answer.fastest_s = q.bound.fastest_s;
+    q.answer.rounds = q.bound.rounds;
+    q.answer.cuts = q.bound.cuts;
+    st = fill(instance, err);
+    if (st)
+        return st;
+    int offer = espi_priced_stock_best(&instance->stock, task);
+    if (offer < 0)
+        return espi_priced_refuse(instance, task, q.bound.fastest_s, err);
+    st = answer_from(&q, offer, err);
+    if (!st)
+        *out = q.answer;
+    return st;
+}
+
+/* ---- the fastest within a budget ---- */
+
+#define DEARER (4 * ESPI_PRICED_OPTIMAL) /* rounding: than a budget that is met */
+
+/* 1: all plans within the deadline are proven to cost more than the budget. */
+static esp_status rule_out(struct question *q, double budget_usd, int *ruled_out,
+                           struct esp_err *err)
+{
+    struct espi_priced_proof proof = {.effort = ESPI_PRICED_EFFORT_NEAR,
+                                      .good_enough = budget_usd};
+    struct espi_priced_mix *best = &q->best;
+    esp_status st = espi_priced_pool_init(&q->pool, &q->m, q->instance->arena, err);
+    best->value.objective = budget_usd * (1 + DEARER);
+    best->n = 1; /* none, but dearer ones are of no use */
+    if (!st)
+        st = espi_priced_branch(&q->m, &q->bound, &q->pool, best, &proof, err);
+    *ruled_out = !st && proof.bound > budget_usd * (1 + DEARER / 2);
+    espi_free(best->share);
+    espi_priced_pool_done(&q->pool);
+    return st;
+}
+
+static esp_status rule_out_within(struct espi_priced_instance *instance,
+                                  const struct espi_priced_task *task, double deadline_s,
+                                  int *ruled_out, struct esp_err *err)
+{
+    struct espi_priced_task cheap = *task;
+    struct question q = {.instance = instance, .m = instance->m};
+    q.m.task = &cheap;
+    cheap.usd_weight = 1;
+    cheap.s_weight = 0;
+    cheap.budget_usd = INFINITY;
+    cheap.deadline_s = deadline_s;
+    esp_status st =
+        espi_priced_bound(&q.m, bound_patience(&cheap), instance->arena, &q.bound, err);
+    *ruled_out = !st && !q.bound.feasible;
+    return st || *ruled_out ? st : rule_out(&q, task->budget_usd, ruled_out, err);
+}
+
+/* Between the bound of the time and the time of the plan: deadlines within which no plan
+ * is within the budget raise the bound. */
+static esp_status tighten(struct espi_priced_instance *instance,
+                          const struct espi_priced_task *task, struct espi_priced *best,
+                          struct esp_err *err)
+{
+    esp_status st = ESP_OK;
+    double low_s = fmax(best->bound, instance->stock.fastest_bound);
+    double high_s = best->time_s * (1 - DEARER);
+    for (int i = 0; task->partitions && i < ESPI_PRICED_HALVINGS && !st; i++) {
+        int ruled_out;
+        if (high_s <= low_s * (1 + ESPI_PRICED_NEAR))
+            break;
+        double deadline_s = i ? sqrt(low_s * high_s) : high_s;
+        st = rule_out_within(instance, task, deadline_s, &ruled_out, err);
+        if (ruled_out)
+            low_s = deadline_s;
+        else
+            high_s = deadline_s;
+    }
+    best->bound = low_s;
+    return st;
+}
+
+/* ---- the whole ---- */
+
+esp_status espi_priced_instance_init(struct espi_priced_instance *instance,
+                                     const struct espi_priced_task *task,
+                                     struct espi_arena *arena, struct esp_err *err)
+{
+    *instance = (struct espi_priced_instance){.task = *task, .arena = arena};
+    instance->task.usd_weight = 1;
+    instance->task.s_weight = 0;
+    instance->task.deadline_s = instance->task.budget_usd = INFINITY;
     if (task->p->n_hosts > HOSTS_MAX)
         return espi_err(err, ESP_EUNSUPPORTED, "plans by price are for up to %d hosts",
                         HOSTS_MAX);
     if (task->partitions < 0 || task->partitions > ESPI_PARTITIONS_MAX)
         return espi_err(err, ESP_EUSAGE, "there are 0 (of any size) to %d partitions",
                         ESPI_PARTITIONS_MAX);
-    esp_status st = espi_priced_model_init(&m, task, arena, err);
-    if (!st)
-        st = espi_priced_bound(&m, rounds_of(task), arena, &bound, err);
-    if (st)
-        return st;
-    if (!bound.feasible)
-        return no_plan(task, bound.fastest_s, err);
-    answer.bound = fmax(bound.objective, task->known_bound);
-    answer.fastest_s = bound.fastest_s;
-    answer.rounds = bound.rounds;
-    answer.cuts = bound.cuts;
-    st = find_plan(&m, &bound, arena, &answer, err);
-    if (!st && !task->partitions &&
-        answer.objective > answer.bound * (1 + ESPI_PRICED_GOAL))
-        st = look_longer(&m, arena, &answer, err);
+    esp_status st = espi_priced_model_init(&instance->m, &instance->task, arena, err);
+    return st ? st : espi_priced_stock_init(&instance->stock, &instance->m, arena, err);
+}
+
+void espi_priced_instance_done(struct espi_priced_instance *instance)
+{
+    espi_priced_stock_done(&instance->stock);
+}
+
+esp_status espi_priced_answer(struct espi_priced_instance *instance,
+                              const struct espi_priced_task *task,
+                              struct espi_priced *out, struct esp_err *err)
+{
+    struct espi_priced answer;
+    esp_status st = answer_task(instance, task, &answer, err);
+    if (!st && isfinite(task->budget_usd) && !(task->usd_weight > 0))
+        st = tighten(instance, task, &answer, err);
     if (st)
         return st;
     answer.optimal = answer.objective <= answer.bound * (1 + ESPI_PRICED_OPTIMAL);
@@ -352,64 +331,14 @@ static esp_status solve_once(const struct espi_priced_task *task,
     return ESP_OK;
 }
 
-/* ---- the fastest within a budget ---- */
-
-/* Between a time that no plan beats and one that a plan has: the cheapest plan within a
- * deadline half-way is within the budget, or no plan is, or neither is known. */
-static esp_status try_deadline(const struct espi_priced_task *task, double deadline_s,
-                               struct espi_arena *arena, struct espi_priced *best,
-                               double *low_s, struct esp_err *err)
-{
-    struct espi_priced_task cheap = *task;
-    struct espi_priced is;
-    cheap.usd_weight = 1;
-    cheap.s_weight = 0;
-    cheap.budget_usd = INFINITY;
-    cheap.deadline_s = deadline_s;
-    cheap.known_bound = 0; /* of the time */
-    esp_status st = solve_once(&cheap, arena, &is, err);
-    if (st == ESP_EUNSUPPORTED) {
-        *low_s = deadline_s;
-        return ESP_OK;
-    }
-    if (st)
-        return st;
-    if (is.bound > task->budget_usd && deadline_s > best->bound)
-        best->bound = deadline_s;
-    if (is.usd_bytes + is.usd_machines > task->budget_usd || is.time_s >= best->time_s) {
-        *low_s = deadline_s;
-        return ESP_OK;
-    }
-    is.bound = best->bound;
-    is.objective = is.time_s;
-    *best = is;
-    return ESP_OK;
-}
-
-static esp_status tighten(const struct espi_priced_task *task, struct espi_arena *arena,
-                          struct espi_priced *best, struct esp_err *err)
-{
-    double low_s = best->bound;
-    esp_status st = ESP_OK;
-    for (int i = 0; i < ESPI_PRICED_HALVINGS && !st; i++) {
-        if (best->time_s <= low_s * (1 + ESPI_PRICED_NEAR))
-            break;
-        st = try_deadline(task, i ? sqrt(low_s * best->time_s) : low_s, arena, best,
-                          &low_s, err);
-    }
-    best->optimal = best->objective <= best->bound * (1 + ESPI_PRICED_OPTIMAL);
-    return st;
-}
-
 esp_status espi_priced_solve(const struct espi_priced_task *task,
                              struct espi_arena *arena, struct espi_priced *out,
                              struct esp_err *err)
 {
-    struct espi_priced answer;
-    esp_status st = solve_once(task, arena, &answer, err);
-    if (!st && isfinite(task->budget_usd) && !(task->usd_weight > 0))
-        st = tighten(task, arena, &answer, err);
+    struct espi_priced_instance instance;
+    esp_status st = espi_priced_instance_init(&instance, task, arena, err);
     if (!st)
-        *out = answer;
+        st = espi_priced_answer(&instance, task, out, err);
+    espi_priced_instance_done(&instance);
     return st;
 }

@@ -18,12 +18,6 @@ struct espi_priced_task {
     double usd_weight, s_weight; /* minimise usd_weight * USD + s_weight * s */
     double deadline_s;           /* INFINITY: none */
     double budget_usd;           /* INFINITY: none */
-    /* What is known of the same message, root, targets and partitions, whatever else was
-     * asked for: plans, none of which that is within deadline and budget is better than
-     * the answer, and what no plan within them has less of the objective than. */
-    int n_known;
-    const struct espi_priced *const *known;
-    double known_bound; /* 0: nothing */
 };
 
 enum { ESPI_PARTITIONS_MAX = 1000 }; /* limit: of what is asked for */

@@ -163,23 +163,13 @@ static int try_round(struct recreation *r, struct espi_priced_mix *best)
 
 /* ---- from the pool and back ---- */
 
-static int keep_in(struct espi_priced_pool *pool, const struct espi_priced_tree *tree,
-                   int *arc)
-{
-    const struct espi_digraph *g = &pool->m->net.g;
-    memset(arc, 0xff, (size_t)g->n * sizeof *arc);
-    for (int i = 0; i < tree->n_links; i++)
-        arc[g->head[tree->links[i]]] = tree->links[i];
-    return espi_priced_pool_keep(pool, arc);
-}
-
 static int begin_with(struct recreation *r, const struct espi_priced_pool *pool,
-                      const struct espi_priced_mix *best, int *arc)
+                      const struct espi_priced_mix *best)
 {
     for (int t = 0; t < best->n; t++) {
         if (!(best->share[t] > 0))
             continue;
-        int kept = keep_in(&r->own, &pool->trees[t], arc);
+        int kept = espi_priced_pool_take(&r->own, &pool->trees[t]);
         if (kept < 0)
             return -1;
         r->count[kept] += (int)(best->share[t] * r->m->task->partitions + 0.5);
@@ -190,12 +180,12 @@ static int begin_with(struct recreation *r, const struct espi_priced_pool *pool,
 }
 
 static int give_to(struct recreation *r, struct espi_priced_pool *pool,
-                   struct espi_priced_mix *best, int *arc)
+                   struct espi_priced_mix *best)
 {
     int P = r->m->task->partitions;
     double *share = ESPI_ARENA_ZNEW(r->arena, double, pool->n_trees + P + 1);
     for (int t = 0; share && t < r->own.n_trees; t++) {
-        int kept = r->count[t] ? keep_in(pool, &r->own.trees[t], arc) : 0;
+        int kept = r->count[t] ? espi_priced_pool_take(pool, &r->own.trees[t]) : 0;
         if (kept < 0)
             return -1;
         if (r->count[t])
@@ -212,16 +202,14 @@ esp_status espi_priced_recreate(struct espi_priced_model *m,
     struct espi_priced_mix mix = {.value = best->value};
     int trees = m->task->partitions +
                 ESPI_PRICED_RECREATIONS * ESPI_PRICED_OUT * ESPI_PRICED_RETRIES + 1;
-    int *arc = ESPI_ARENA_NEW(arena, int, m->net.g.n);
     espi_rng_seed(&r.rng, 1);
     esp_status st = espi_priced_pool_init(&r.own, m, arena, err);
     r.own.exact = 0; /* thousands of trees are looked for */
-    int bad =
-        st || !arc || take_room(&r, arena, trees) || begin_with(&r, pool, best, arc);
+    int bad = st || take_room(&r, arena, trees) || begin_with(&r, pool, best);
     mix.n = best->n; /* what is offered must be better */
     for (int i = 0; !bad && i < ESPI_PRICED_RECREATIONS; i++)
         bad = try_round(&r, &mix) < 0;
-    bad = bad || give_to(&r, pool, best, arc) < 0;
+    bad = bad || give_to(&r, pool, best) < 0;
     espi_free(mix.share);
     espi_priced_pool_done(&r.own);
     return st ? st : bad ? espi_err_nomem(err) : ESP_OK;

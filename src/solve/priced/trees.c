@@ -260,6 +260,16 @@ int espi_priced_pool_keep(struct espi_priced_pool *pool, const int *arc)
     return keep_in_pool(pool);
 }
 
+int espi_priced_pool_take(struct espi_priced_pool *pool,
+                          const struct espi_priced_tree *tree)
+{
+    const struct espi_digraph *g = &pool->m->net.g;
+    memset(pool->arc, 0xff, (size_t)g->n * sizeof *pool->arc);
+    for (int i = 0; i < tree->n_links; i++)
+        pool->arc[g->head[tree->links[i]]] = tree->links[i];
+    return keep_in_pool(pool);
+}
+
 int espi_priced_pool_find(struct espi_priced_pool *pool, const double *price, double *sum)
 {
     int n = pool->m->net.g.n;

@@ -43,4 +43,8 @@ int espi_priced_pool_find(struct espi_priced_pool *pool, const double *price,
  * -1: out of memory. */
 int espi_priced_pool_keep(struct espi_priced_pool *pool, const int *arc);
 
+/* Keeps a tree of another pool. */
+int espi_priced_pool_take(struct espi_priced_pool *pool,
+                          const struct espi_priced_tree *tree);
+
 #endif

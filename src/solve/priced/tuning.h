@@ -110,14 +110,6 @@ enum { ESPI_PRICED_TREES = 400 };
  * chosen on: not measured */
 #define ESPI_PRICED_SHARE 1e-8
 
-/* So often a mix is looked for that costs less, as its machines, which are whole, cost
- * more than the budget.
- * unit: times
- * trades: larger, time; smaller, slower plans
- * shown by: bench_prices
- * chosen on: not measured */
-enum { ESPI_PRICED_BUDGETS = 6 };
-
 /* The fastest plan within a budget is looked for among so many deadlines.
  * unit: deadlines
  * trades: larger, time; smaller, slower plans and lower bounds
@@ -239,7 +231,7 @@ enum { ESPI_PRICED_DIVE_EVERY = 8 };
  * shown by: bench_prices
  * chosen on: seeds 33 and 42 within 1.1 times the fastest, where 9000 took 8 to 15 s of a
  * machine that others used, too; 10 s are what an answer may take */
-#define ESPI_PRICED_EFFORT 6000
+#define ESPI_PRICED_EFFORT 2500
 
 /* Rows that do not bind are dropped from a program that has so many times the rows it had
  * when they were last.
@@ -305,14 +297,6 @@ enum { ESPI_PRICED_NODE_FLAT = 2 };
  * chosen on: not measured; the first value tried */
 #define ESPI_PRICED_WORTHY 0.3
 
-/* Of that, what may be spent on the first plan within a deadline, where cheap ones are
- * too late.
- * unit: 1
- * trades: larger, less is left for cheaper plans; smaller, none is found
- * shown by: bench_prices
- * chosen on: not measured; the first value tried */
-#define ESPI_PRICED_FIRST_PART 0.3
-
 /* And before that search the bound is as it is when it has not risen for so many rounds.
  * unit: rounds
  * trades: larger, time; smaller, links that the search begins without
@@ -321,8 +305,7 @@ enum { ESPI_PRICED_NODE_FLAT = 2 };
  * 0.2 s and 0.7 to 6.4 s, and ended with nearly the same bound */
 enum { ESPI_PRICED_WHOLE_FLAT = 5 };
 
-/* Where a plan within a deadline is far from its bound, so often some partitions are sent
- * anew.
+/* Where the next rungs are much cheaper, so often some partitions are sent anew.
  * unit: times
  * trades: larger, time; smaller, dearer plans
  * shown by: bench_prices
@@ -350,5 +333,62 @@ enum { ESPI_PRICED_RETRIES = 6 };
  * shown by: bench_prices
  * chosen on: not measured; the first value tried */
 #define ESPI_PRICED_PENALTY 0.1
+
+/* Much: by this part of their price,
+ * unit: relative
+ * trades: larger, dearer plans; smaller, time
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+#define ESPI_PRICED_CLIFF 0.05
+
+/* at so many rungs at most.
+ * unit: rungs
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: not measured; the first value tried */
+enum { ESPI_PRICED_CLIFFS = 3 };
+
+/* Deadlines at which plans are put in stock, whatever the deadline that is asked for.
+ * unit: deadlines
+ * trades: larger, time; smaller, dearer plans between them
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_RUNGS = 16 };
+
+/* At each, some partitions are given trees anew until so many times in a row that was of
+ * no use,
+ * unit: times
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_AROUND = 8 };
+
+/* and so often at most.
+ * unit: times
+ * trades: as ESPI_PRICED_AROUND
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_AROUND_MOST = 100 };
+
+/* Partitions of any sizes: blends of two plans with neighbouring deadlines.
+ * unit: blends
+ * trades: larger, time; smaller, dearer plans
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_BLENDS = 16 };
+
+/* The fastest plan in whole partitions is looked for within so many deadlines,
+ * unit: deadlines
+ * trades: larger, time; smaller, slower plans
+ * shown by: bench_prices
+ * chosen on: not measured */
+enum { ESPI_PRICED_FASTEST_TRIES = 4 };
+
+/* and so much may be spent on each.
+ * unit: as ESPI_PRICED_EFFORT
+ * trades: larger, time; smaller, slower plans
+ * shown by: bench_prices
+ * chosen on: not measured */
+#define ESPI_PRICED_FASTEST_EFFORT 500
 
 #endif
