@@ -71,7 +71,7 @@ esp_status espi_board_draw(struct espi_board *b, const struct esp_platform *p,
     struct espi_arena arena;
 
     espi_arena_init(&arena);
-    int failed = espi_network_init(&net, p, NULL, &arena) ||
+    int failed = espi_network_init(&net, p, -1, NULL, &arena) ||
                  espi_live_write_drawing(&net, &text, &length);
     espi_arena_done(&arena);
     if (failed) {
