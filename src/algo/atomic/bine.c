@@ -16,11 +16,11 @@ static esp_status run_bine(const struct espi_task *task, struct esp_plan *plan,
 {
     struct espi_transfers t;
     int n = task->view->g.n;
-    const int *hosts = espi_ranks(task);
+    const int *hosts;
     struct espi_send *sends = ESPI_ARENA_NEW(task->arena, struct espi_send, n);
-    if (!hosts || !sends)
-        return espi_err_nomem(err);
-    esp_status st = espi_transfers_init(&t, task, ESPI_ROUTE_DIRECT, err);
+    esp_status st = sends ? espi_ranks_begin(task, &hosts, &t, err) : espi_err_nomem(err);
+    if (st)
+        return st;
     espi_grow_by_partners(espi_swing_partner, 0, n, sends);
     for (int i = 0; i < n - 1 && !st; i++)
         st = espi_transfers_add(&t, hosts[sends[i].from], hosts[sends[i].to], err);

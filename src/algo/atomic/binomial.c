@@ -8,16 +8,13 @@
  * Where there is no link between two ranks, the transfer is routed over a shortest path.
  * Complexity: O(m) when all links exist, else O(n m log n). */
 #include "algo/atomic/ranks.h"
-#include "base/err.h"
 
 static esp_status run_binomial(const struct espi_task *task, struct esp_plan *plan,
                                struct esp_err *err)
 {
     struct espi_transfers t;
-    const int *hosts = espi_ranks(task);
-    if (!hosts)
-        return espi_err_nomem(err);
-    esp_status st = espi_transfers_init(&t, task, ESPI_ROUTE_DIRECT, err);
+    const int *hosts;
+    esp_status st = espi_ranks_begin(task, &hosts, &t, err);
     if (!st)
         st = espi_add_binomial(&t, hosts, task->view->g.n, err);
     return st ? st : espi_transfers_plan(&t, plan, err);

@@ -6,16 +6,13 @@
  * Where a host has no link to the next, the transfer is routed over a shortest path.
  * Complexity: O(m) when all links of the chain exist, else O(n m log n). */
 #include "algo/atomic/ranks.h"
-#include "base/err.h"
 
 static esp_status run_chain(const struct espi_task *task, struct esp_plan *plan,
                             struct esp_err *err)
 {
     struct espi_transfers t;
-    const int *hosts = espi_ranks(task);
-    if (!hosts)
-        return espi_err_nomem(err);
-    esp_status st = espi_transfers_init(&t, task, ESPI_ROUTE_DIRECT, err);
+    const int *hosts;
+    esp_status st = espi_ranks_begin(task, &hosts, &t, err);
     for (int r = 1; r < task->view->g.n && !st; r++)
         st = espi_transfers_add(&t, hosts[r - 1], hosts[r], err);
     return st ? st : espi_transfers_plan(&t, plan, err);

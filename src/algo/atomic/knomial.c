@@ -6,7 +6,6 @@
  * MPI, coll/base). Model: equal links. Guarantee: the depth is the number of digits of n
  * - 1. Complexity: O(m) when all links exist, else O(n m log n). */
 #include "algo/atomic/ranks.h"
-#include "base/err.h"
 
 enum { OPTION_RADIX };
 
@@ -19,10 +18,8 @@ static esp_status run_knomial(const struct espi_task *task, struct esp_plan *pla
                               struct esp_err *err)
 {
     struct espi_transfers t;
-    const int *hosts = espi_ranks(task);
-    if (!hosts)
-        return espi_err_nomem(err);
-    esp_status st = espi_transfers_init(&t, task, ESPI_ROUTE_DIRECT, err);
+    const int *hosts;
+    esp_status st = espi_ranks_begin(task, &hosts, &t, err);
     if (!st)
         st = espi_add_knomial(&t, hosts, task->view->g.n, (int)task->option[OPTION_RADIX],
                               err);

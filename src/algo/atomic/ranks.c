@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/err.h"
+
 int *espi_ranks(const struct espi_task *task)
 {
     int n = task->view->g.n, at = 0;
@@ -14,6 +16,14 @@ int *espi_ranks(const struct espi_task *task)
         if (h != task->root)
             hosts[at++] = h;
     return hosts;
+}
+
+esp_status espi_ranks_begin(const struct espi_task *task, const int **hosts,
+                            struct espi_transfers *t, struct esp_err *err)
+{
+    *hosts = espi_ranks(task);
+    return *hosts ? espi_transfers_init(t, task, ESPI_ROUTE_DIRECT, err)
+                  : espi_err_nomem(err);
 }
 
 double *espi_mean_send_s(const struct espi_task *task)

@@ -8,6 +8,10 @@
 /* The root, then the other hosts by number; from the arena, NULL when out of memory. */
 int *espi_ranks(const struct espi_task *task);
 
+/* The same, and transfers among them, over their own links where there are such. */
+esp_status espi_ranks_begin(const struct espi_task *task, const int **hosts,
+                            struct espi_transfers *t, struct esp_err *err);
+
 /* How long a send of a host takes on average over its arcs (infinite without arcs): the
  * one number a host that the algorithms for sender-only costs know. NULL: no memory. */
 double *espi_mean_send_s(const struct espi_task *task);

@@ -10,7 +10,6 @@
  * Complexity: O(m) when all links exist, else O(n m log n). */
 #include "algo/atomic/ranks.h"
 #include "algo/transfers.h"
-#include "base/err.h"
 
 /* Places 1 to n; the other tree has them in another order. */
 struct in_order {
@@ -64,10 +63,8 @@ static esp_status run_double_tree(const struct espi_task *task, struct esp_plan 
                                   struct esp_err *err)
 {
     struct espi_transfers t;
-    const int *hosts = espi_ranks(task);
-    if (!hosts)
-        return espi_err_nomem(err);
-    esp_status st = espi_transfers_init(&t, task, ESPI_ROUTE_DIRECT, err);
+    const int *hosts;
+    esp_status st = espi_ranks_begin(task, &hosts, &t, err);
     for (int second = 0; second < 2 && !st; second++) {
         struct in_order o = {task->view->g.n - 1, second};
         st = add_tree(&t, hosts, &o, err);
