@@ -110,6 +110,8 @@ static void say_hello(uint32_t port)
     espi_put_32(&w, ESPI_COPY_VERSION);
     espi_put_32(&w, port);
     espi_control_send(&c, ESPI_FROM_HELLO, &w);
+    espi_wire_done(&w);
+    espi_control_close(&c);
     fcntl(STDIN_FILENO, F_SETFL, 0);
     while (read(STDIN_FILENO, &byte, 1) > 0)
         continue;
