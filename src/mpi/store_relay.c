@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,6 +23,7 @@ static struct relay {
     int launcher; /* where that led */
     int library;  /* the other end of what it leads to now */
     char answer[PIECE];
+    atomic_bool answered; /* is there an answer? */
     pthread_t thread;
 } relay = {.file = -1};
 
@@ -62,7 +65,7 @@ static int take_greeting(void)
             return -1;
         n += got > 0 ? (size_t)got : 0;
     }
-    if (strncmp(line, greeting, sizeof greeting - 1) == 0)
+    if (atomic_load(&relay.answered) && strncmp(line, greeting, sizeof greeting - 1) == 0)
         return write_all(relay.library, relay.answer, strlen(relay.answer));
     return write_all(relay.launcher, line, n);
 }
@@ -136,6 +139,7 @@ int espi_store_relay_begin(int file)
 void espi_store_relay_answer(const char *line)
 {
     snprintf(relay.answer, sizeof relay.answer, "%s\n", line);
+    atomic_store(&relay.answered, true);
 }
 
 void espi_store_relay_end(void)
