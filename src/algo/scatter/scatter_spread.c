@@ -14,6 +14,7 @@
 #include "algo/congestion.h"
 #include "algo/scatter/branches.h"
 #include "base/err.h"
+#include "base/watch.h"
 #include "graph/dijkstra.h"
 
 enum { OPTION_ROUNDS };
@@ -84,6 +85,12 @@ static void find_path(struct spread *s, int target)
     load_path(s, target, 1);
 }
 
+/* Is the time over? Of the first round only where others plan, too. */
+static int is_left(const struct espi_task *task, int round)
+{
+    return (round > 0 || task->memo) && espi_watch_is_over();
+}
+
 static esp_status run_scatter_spread(const struct espi_task *task, struct esp_plan *plan,
                                      struct esp_err *err)
 {
@@ -94,13 +101,17 @@ static esp_status run_scatter_spread(const struct espi_task *task, struct esp_pl
         return espi_err_nomem(err);
     size_t bytes = (size_t)s.v->g.n * (size_t)s.v->g.n * sizeof *s.path;
     for (int round = 0; round < (int)task->option[0]; round++) {
-        for (int t = 0; t < s.n_targets; t++)
+        for (int t = 0; t < s.n_targets && !is_left(task, round); t++)
             find_path(&s, t);
+        if (is_left(task, round))
+            break;
         if (espi_congestion_most_s(&s.roads) >= least_s)
             continue;
         least_s = espi_congestion_most_s(&s.roads);
         memcpy(s.best, s.path, bytes);
     }
+    if (!isfinite(least_s))
+        return espi_err(err, ESP_EUNSUPPORTED, "the time was over");
     for (int t = 0; t < s.n_targets && !st; t++)
         st = espi_add_branch(task, path_of(&s, s.best, t), s.targets[t],
                              1.0 / s.n_targets, plan, err);

@@ -488,13 +488,19 @@ static void take_event(struct synth *s, const struct espi_event *e)
         queue_arc(s, s->users.item[i]);
 }
 
+/* Is the time over, and is there another to be given? */
+static int is_left(const struct synth *s)
+{
+    return espi_watch_may_leave() || (isfinite(s->task->limit_s) && espi_watch_is_over());
+}
+
 static int run_moments(struct synth *s)
 {
     if (match_arcs(s))
         return -1;
     while (s->events.size > 0) {
         double until_s = s->events.item[0].at_s + s->same_s;
-        if (s->events.item[0].at_s > s->task->limit_s || espi_watch_may_leave())
+        if (s->events.item[0].at_s > s->task->limit_s || is_left(s))
             return 1;
         while (s->events.size > 0 && s->events.item[0].at_s <= until_s) {
             struct espi_event e = espi_events_pop(&s->events);

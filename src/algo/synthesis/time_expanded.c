@@ -21,6 +21,7 @@
 #include "algo/tuning.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/watch.h"
 #include "plan/ops.h"
 #include "plan/schedule.h"
 
@@ -257,6 +258,8 @@ static esp_status draw_all(struct synthesizer *z, struct cut *x, double limit_s,
         st = draw_once(z, x, i, limit_s, err);
         if (x->found.n_sends > 0)
             limit_s = x->found.finish_s;
+        if (x->found.n_sends > 0 && espi_watch_is_over())
+            break;
         if (i + 1 >= KINDS_OF_DRAWS && is_hopeless(z, x->found.n_sends > 0 ? limit_s : 0))
             break;
     }
@@ -276,8 +279,9 @@ static esp_status try_cuts(struct synthesizer *z, struct cut *best, struct esp_e
     double best_s = INFINITY, gained_s = INFINITY;
     int late = 0;
     esp_status st = ESP_OK;
-    for (int chunks = 1; late < ESPI_SYNTHESIS_PATIENCE &&
-                         z->work < ESPI_SYNTHESIS_WORK && !is_too_many(z, chunks) && !st;
+    for (int chunks = 1;
+         late < ESPI_SYNTHESIS_PATIENCE && z->work < ESPI_SYNTHESIS_WORK &&
+         !is_too_many(z, chunks) && !st && !(isfinite(best_s) && espi_watch_is_over());
          chunks = next_chunks(chunks)) {
         struct cut x;
         struct espi_arena_mark mark = espi_arena_mark(z->arena);
