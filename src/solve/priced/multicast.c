@@ -135,7 +135,7 @@ static esp_status bound_longer(struct question *q, struct esp_err *err)
 /* Whatever it takes and costs: what is in stock is the best, or the search for the best
  * goes on. Within limits it does not: what it would find by chance, it might not find
  * within wider ones. */
-static esp_status improve(struct question *q, struct esp_err *err)
+static esp_status search_on(struct question *q, struct esp_err *err)
 {
     const struct espi_priced_task *task = q->m.task;
     double before = q->answer.objective;
@@ -171,7 +171,7 @@ static esp_status answer_from(struct question *q, int offer, struct esp_err *err
     if (!st && espi_priced_stock_take(stock, offer, &q->m, &q->pool, &q->best))
         st = espi_err_nomem(err);
     if (!st)
-        st = improve(q, err);
+        st = search_on(q, err);
     if (!st)
         st = bound_longer(q, err);
     espi_free(q->best.share);
