@@ -23,7 +23,7 @@ int espi_power_of_two(int n)
 }
 
 void espi_grow_by_partners(espi_partner_fn partner, int root, int n,
-                           struct espi_send *sends)
+                           struct espi_place_send *sends)
 {
     int places = espi_power_of_two(n), at = 0, steps = 0;
     while (1 << steps < places)
@@ -31,8 +31,8 @@ void espi_grow_by_partners(espi_partner_fn partner, int root, int n,
     for (int step = steps - 1; step >= 0; step--)
         for (int i = 0, there = at; i <= there; i++) {
             int from = i == 0 ? root : sends[i - 1].to;
-            sends[at++] = (struct espi_send){from, partner(from, step, places)};
+            sends[at++] = (struct espi_place_send){from, partner(from, step, places)};
         }
     for (int i = places; i < n; i++)
-        sends[at++] = (struct espi_send){i - places, i};
+        sends[at++] = (struct espi_place_send){i - places, i};
 }

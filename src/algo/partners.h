@@ -3,7 +3,7 @@
 #ifndef ESPI_ALGO_PARTNERS_H
 #define ESPI_ALGO_PARTNERS_H
 
-struct espi_send {
+struct espi_place_send {
     int from, to; /* places */
 };
 
@@ -25,6 +25,6 @@ int espi_power_of_two(int n);
  * espi_power_of_two(n): from the last step to the first, and then to each place that is
  * too many for a power of two from the one so many before. */
 void espi_grow_by_partners(espi_partner_fn partner, int root, int n,
-                           struct espi_send *sends);
+                           struct espi_place_send *sends);
 
 #endif

@@ -45,7 +45,8 @@ void espi_alltoall_linear(struct espi_script *s, const struct espi_native_task *
     }
 }
 
-enum { AT_ONCE = 32 }; /* MPICH's MPIR_CVAR_ALLTOALL_THROTTLE, the rank itself counted */
+/* published: MPICH's MPIR_CVAR_ALLTOALL_THROTTLE, the rank itself counted. */
+enum { AT_ONCE = 32 };
 
 void espi_alltoall_scattered(struct espi_script *s, const struct espi_native_task *t)
 {

@@ -163,12 +163,14 @@ void espi_reduce_scatter_pairwise(struct espi_script *s, const struct espi_nativ
     }
 }
 
+/* published: of so many ranks short reduces are no longer binary. */
+enum { BINARY_BELOW = 32 };
+
 /* To the first rank, by the algorithm that Open MPI takes for a reduce where it takes
  * this one, for short messages; it gives to one after the other. */
 void espi_reduce_scatter_nonoverlapping(struct espi_script *s,
                                         const struct espi_native_task *t)
 {
-    enum { BINARY_BELOW = 32 };
     struct espi_native_task whole = {.n_ranks = t->n_ranks,
                                      .bytes = t->n_ranks * t->bytes};
     struct espi_native_task parts = {.n_ranks = t->n_ranks, .bytes = t->bytes};

@@ -6,7 +6,7 @@
 /* The sends of a part, and what is needed to make a tree of them. */
 struct making {
     struct espi_transfers t;
-    struct espi_send *in, *out;
+    struct espi_place_send *in, *out;
     int n, parts;
     struct esp_plan *plan;
 };
@@ -15,8 +15,8 @@ static esp_status begin_making(struct making *m, const struct espi_task *task, i
                                struct esp_plan *plan, struct esp_err *err)
 {
     *m = (struct making){.n = task->view->g.n, .parts = parts, .plan = plan};
-    m->in = ESPI_ARENA_NEW(task->arena, struct espi_send, m->n);
-    m->out = ESPI_ARENA_NEW(task->arena, struct espi_send, m->n);
+    m->in = ESPI_ARENA_NEW(task->arena, struct espi_place_send, m->n);
+    m->out = ESPI_ARENA_NEW(task->arena, struct espi_place_send, m->n);
     if (!m->in || !m->out)
         return espi_err_nomem(err);
     return espi_transfers_init(&m->t, task, ESPI_ROUTE_DIRECT, err);
@@ -63,7 +63,7 @@ esp_status espi_plan_halving(const struct espi_task *task, espi_partner_fn partn
     for (int part = 0; part < m.parts && !st; part++) {
         espi_grow_by_partners(partner, part, m.n, m.out);
         for (int i = 0; i <= last; i++)
-            m.in[i] = (struct espi_send){m.out[last - i].to, m.out[last - i].from};
+            m.in[i] = (struct espi_place_send){m.out[last - i].to, m.out[last - i].from};
         st = make_part(&m, part, err);
     }
     return st;

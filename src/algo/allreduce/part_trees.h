@@ -11,8 +11,8 @@ enum { ESPI_PART_TREES_HOSTS = 256 };
 
 /* Writes the sends of a part among n hosts, n - 1 each: to the host of that number, and
  * from it, senders behind those that bring them what they send. */
-typedef void (*espi_part_trees_fn)(int part, int n, struct espi_send *in,
-                                   struct espi_send *out);
+typedef void (*espi_part_trees_fn)(int part, int n, struct espi_place_send *in,
+                                   struct espi_place_send *out);
 
 esp_status espi_plan_part_trees(const struct espi_task *task, int parts,
                                 espi_part_trees_fn trees, struct esp_plan *plan,

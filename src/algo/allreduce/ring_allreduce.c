@@ -6,11 +6,12 @@
  * each port carries no more than it must. Complexity: O(n^2) transfers of a part. */
 #include "algo/allreduce/part_trees.h"
 
-static void go_round(int part, int n, struct espi_send *in, struct espi_send *out)
+static void go_round(int part, int n, struct espi_place_send *in,
+                     struct espi_place_send *out)
 {
     for (int i = 0; i < n - 1; i++) {
-        in[i] = (struct espi_send){(part + 1 + i) % n, (part + 2 + i) % n};
-        out[i] = (struct espi_send){(part + i) % n, (part + 1 + i) % n};
+        in[i] = (struct espi_place_send){(part + 1 + i) % n, (part + 2 + i) % n};
+        out[i] = (struct espi_place_send){(part + i) % n, (part + 1 + i) % n};
     }
 }
 

@@ -17,7 +17,8 @@ static esp_status run_bine(const struct espi_task *task, struct esp_plan *plan,
     struct espi_transfers t;
     int n = task->view->g.n;
     const int *hosts;
-    struct espi_send *sends = ESPI_ARENA_NEW(task->arena, struct espi_send, n);
+    struct espi_place_send *sends =
+        ESPI_ARENA_NEW(task->arena, struct espi_place_send, n);
     esp_status st = sends ? espi_ranks_begin(task, &hosts, &t, err) : espi_err_nomem(err);
     if (st)
         return st;
