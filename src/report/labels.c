@@ -128,8 +128,8 @@ static void place_node(struct placer *x, int v, int in_any_case, struct espi_lab
 static void place_site(struct placer *x, int g, struct espi_label *out)
 {
     const struct espi_group *k = &x->layout->groups[g];
-    double width =
-        letters(espi_names_text(&x->p->sites, k->site)) * SITE_LETTER * x->site_px / 100;
+    double width = letters(espi_names_text(&x->p->sites, k->site)) * SITE_LETTER *
+                   x->site_px / 100.0;
     double height = 1.2 * x->site_px;
     double cx = k->centre.x * ESPI_NETWORK_SCALE, cy = k->centre.y * ESPI_NETWORK_SCALE;
     int rim = (int)lround(k->radius * ESPI_NETWORK_SCALE) + RIM;
