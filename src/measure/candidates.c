@@ -400,17 +400,23 @@ static int candidate_room(const struct espi_fitting *t)
     return (int)(wanted < most ? wanted : most);
 }
 
-/* All that its pairs say of it. */
-static void describe_candidate(struct espi_fitting *t, struct espi_limit *l)
+void espi_rate_candidate(struct espi_fitting *t, struct espi_limit *l)
 {
     l->Bps = seen_most(t, l);
     l->often_Bps = espi_limit_is_single(l) ? 0 : seen_often(t, l);
+}
+
+/* All that its pairs say of it. */
+static void describe_candidate(struct espi_fitting *t, struct espi_limit *l)
+{
+    espi_rate_candidate(t, l);
     l->gain = INFINITY;
     l->first = first_pair(t, l);
     l->n_pairs = count_pairs(t, l);
     l->level = l->wire || (t->has_wires && l->kind == ESPI_LIMIT_TURN) ? 0
-               : has_prior(t, l)                                       ? 1
-                                                                       : l->n_pairs;
+               : l->kind == ESPI_LIMIT_AREA_CABLE ? ESPI_LEVEL_AREA_CABLES
+               : has_prior(t, l)                  ? 1
+                                                  : l->n_pairs;
 }
 
 void espi_describe_wires(struct espi_fitting *t)
