@@ -3,10 +3,13 @@
  * With the limits of single areas, transfers from group to group are still slower than
  * predicted, those within a group are not. So areas are parted in two such that as many
  * slow transfers as possible go from the first to the second, and as few others: one
- * after the other changes sides as long as that helps. What goes there is a candidate,
- * and what comes back; the rounds decide, as they do of all others.
+ * after the other changes sides as long as that helps. But transfers within a group that
+ * something else holds up are slow, too. So sides are then judged by what limits between
+ * them would explain, from there on and from each single area on. What goes there is a
+ * candidate, and what comes back; the rounds decide, as they do of all others.
  *
- * Complexity: O(transfers + areas^3) a site. */
+ * Complexity: O(areas^2) rounds predicted over and over, a site whose transfers are slow
+ * still; O(transfers + areas^3) for the others. */
 #include <math.h>
 #include <string.h>
 

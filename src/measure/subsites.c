@@ -4,11 +4,10 @@
  * Looked at are transfers within a site that ran with at least three others of the site,
  * each alone at both its ports. One that was held up crossed a border, for inside an
  * subsite nothing is shared (one that is held up alone was disturbed, and tells nothing).
- * One that was not stayed inside, or was alone on its way. So groups of hosts are joined
- * as long as there are more fast than held-up transfers between two of them, those with
- * the greatest difference first; with the groups grows the evidence, and single errors do
- * no harm. Then a border's rate is what left (or entered) an subsite in a round in which
- * transfers across were held up, all together, at the best.
+ * One that was not stayed inside, or was alone on its way; or it was slower than those
+ * that were held up, and tells nothing. So groups of hosts are joined as long as there
+ * are more fast than held-up transfers between two of them, those with the greatest
+ * difference first; from there on the likelihood of areas is climbed (area_blocks.c).
  *
  * Where nearly all pairs are held up there are no subsites, but one medium that all
  * share. Held-up transfers that few rounds tell of, or all of a round, are marked, for
