@@ -310,10 +310,10 @@ static int count_wires(const struct espi_site_routes *routes)
 /* The wires that latencies tell of. Where there are no more of them than sites, they are
  * what transfers share; among many wires some latencies are the sums of others by chance.
  */
-static int add_route_limits(struct espi_fitting *t)
+static int add_route_limits(struct espi_fitting *t, int variants)
 {
     int s = t->net->n_sites;
-    for (int variant = 0; variant < ESPI_ROUTE_VARIANTS && s > 2 && s <= ESPI_ROUTE_SITES;
+    for (int variant = 0; variant < variants && s > 2 && s <= ESPI_ROUTE_SITES;
          variant++) {
         struct espi_site_routes routes;
         if (espi_site_routes_find(&routes, t->net, variant, t->arena))
@@ -443,11 +443,24 @@ int espi_list_candidates(struct espi_fitting *t)
     t->room = candidate_room(t);
     t->candidates = ESPI_ARENA_NEW(t->arena, struct espi_limit, (size_t)t->room + 1);
     if (!t->candidates || note_seen_pairs(t) || add_area_limits(t) ||
-        add_site_limits(t) || add_turn_limit(t) || add_route_limits(t))
+        add_site_limits(t) || add_turn_limit(t) ||
+        add_route_limits(t, ESPI_ROUTE_VARIANTS))
         return -1;
     for (int k = 0; k < t->r->n; k++)
         if (add_slow_set(t, k))
             return -1;
+    for (int i = 0; i < t->n_candidates; i++)
+        describe_candidate(t, &t->candidates[i]);
+    return 0;
+}
+
+int espi_list_wires(struct espi_fitting *t)
+{
+    t->room = candidate_room(t);
+    t->candidates = ESPI_ARENA_NEW(t->arena, struct espi_limit, (size_t)t->room + 1);
+    if (!t->candidates || note_seen_pairs(t) || add_turn_limit(t) ||
+        add_route_limits(t, 1))
+        return -1;
     for (int i = 0; i < t->n_candidates; i++)
         describe_candidate(t, &t->candidates[i]);
     return 0;

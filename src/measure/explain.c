@@ -379,7 +379,7 @@ static int fit_level(struct espi_fitting *t, int level)
 }
 
 /* Wires, and over which of them pairs of sites go that have a choice. */
-static int fit_wires(struct espi_fitting *t)
+static int fit_routes(struct espi_fitting *t)
 {
     int open = espi_open_routes(t);
     for (int times = 0, changed = 1; open > 0 && changed && times < ROUTE_FITS_MAX;
@@ -393,6 +393,13 @@ static int fit_wires(struct espi_fitting *t)
         changed = espi_fit_routes(t);
         open = changed < 0 ? -1 : open;
     }
+    return open;
+}
+
+/* And nothing is chosen yet. */
+static int fit_wires(struct espi_fitting *t)
+{
+    int open = fit_routes(t);
     t->n_chosen = 0;
     espi_describe_wires(t);
     espi_fit_all(t);
@@ -439,14 +446,35 @@ static int fit_limits(struct espi_fitting *t)
     return fit_level(t, level) || fit_groups(t, 1) ? -1 : 0;
 }
 
+int espi_fit_wires_alone(struct espi_fitting *t)
+{
+    if (fitting_init(t))
+        return -1;
+    espi_fit_all(t);
+    if (espi_list_wires(t))
+        return -1;
+    if (!t->has_wires)
+        return 0;
+    if (fit_wires(t))
+        return -1;
+    choose_limits(t, 0);
+    espi_fit_rates(t);
+    return 1;
+}
+
+struct espi_fitting espi_new_fitting(struct espi_measured *net, struct espi_arena *arena)
+{
+    return (struct espi_fitting){
+        .net = net, .arena = arena, .r = &net->rounds, .n_areas = net->n_subsites + 1};
+}
+
 int espi_measured_explain(struct espi_measured *net, struct espi_arena *arena)
 {
     struct espi_fitting t;
+    if (espi_find_wires(net, arena))
+        return -1;
     for (int times = 0, moved = 1; moved; times++) {
-        t = (struct espi_fitting){.net = net,
-                                  .arena = arena,
-                                  .r = &net->rounds,
-                                  .n_areas = net->n_subsites + 1};
+        t = espi_new_fitting(net, arena);
         if (fit_limits(&t))
             return -1;
         moved = times < AREA_FITS_MAX ? espi_fit_areas(&t) : 0;

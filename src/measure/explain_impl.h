@@ -141,6 +141,13 @@ int espi_fit_routes(struct espi_fitting *t);
 /* Describes the candidates that are wires anew, after their pairs have changed. */
 void espi_describe_wires(struct espi_fitting *t);
 
+struct espi_fitting espi_new_fitting(struct espi_measured *net, struct espi_arena *arena);
+/* Predictions by ports and the wires that latencies tell of; 0: they tell of none. */
+int espi_fit_wires_alone(struct espi_fitting *t);
+int espi_list_wires(struct espi_fitting *t);
+/* Finds wires that latencies do not tell of (wire_graph.c). */
+int espi_find_wires(struct espi_measured *net, struct espi_arena *arena);
+
 /* Each gives -1 when out of memory. */
 int espi_fit_pairs(struct espi_fitting *t);
 /* Moves hosts to other areas of their sites, and gives how many: then the fit is to be
