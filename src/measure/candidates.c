@@ -310,10 +310,10 @@ static int count_wires(const struct espi_site_routes *routes)
 /* The wires that latencies tell of. Where there are no more of them than sites, they are
  * what transfers share; among many wires some latencies are the sums of others by chance.
  */
-static int add_route_limits(struct espi_fitting *t)
+static int add_route_limits(struct espi_fitting *t, int variants)
 {
     int s = t->net->n_sites;
-    for (int variant = 0; variant < ESPI_ROUTE_VARIANTS && s > 2 && s <= ESPI_ROUTE_SITES;
+    for (int variant = 0; variant < variants && s > 2 && s <= ESPI_ROUTE_SITES;
          variant++) {
         struct espi_site_routes routes;
         if (espi_site_routes_find(&routes, t->net, variant, t->arena))
@@ -400,17 +400,23 @@ static int candidate_room(const struct espi_fitting *t)
     return (int)(wanted < most ? wanted : most);
 }
 
-/* All that its pairs say of it. */
-static void describe_candidate(struct espi_fitting *t, struct espi_limit *l)
+void espi_rate_candidate(struct espi_fitting *t, struct espi_limit *l)
 {
     l->Bps = seen_most(t, l);
     l->often_Bps = espi_limit_is_single(l) ? 0 : seen_often(t, l);
+}
+
+/* All that its pairs say of it. */
+static void describe_candidate(struct espi_fitting *t, struct espi_limit *l)
+{
+    espi_rate_candidate(t, l);
     l->gain = INFINITY;
     l->first = first_pair(t, l);
     l->n_pairs = count_pairs(t, l);
     l->level = l->wire || (t->has_wires && l->kind == ESPI_LIMIT_TURN) ? 0
-               : has_prior(t, l)                                       ? 1
-                                                                       : l->n_pairs;
+               : l->kind == ESPI_LIMIT_AREA_CABLE ? ESPI_LEVEL_AREA_CABLES
+               : has_prior(t, l)                  ? 1
+                                                  : l->n_pairs;
 }
 
 void espi_describe_wires(struct espi_fitting *t)
@@ -437,11 +443,24 @@ int espi_list_candidates(struct espi_fitting *t)
     t->room = candidate_room(t);
     t->candidates = ESPI_ARENA_NEW(t->arena, struct espi_limit, (size_t)t->room + 1);
     if (!t->candidates || note_seen_pairs(t) || add_area_limits(t) ||
-        add_site_limits(t) || add_turn_limit(t) || add_route_limits(t))
+        add_site_limits(t) || add_turn_limit(t) ||
+        add_route_limits(t, ESPI_ROUTE_VARIANTS))
         return -1;
     for (int k = 0; k < t->r->n; k++)
         if (add_slow_set(t, k))
             return -1;
+    for (int i = 0; i < t->n_candidates; i++)
+        describe_candidate(t, &t->candidates[i]);
+    return 0;
+}
+
+int espi_list_wires(struct espi_fitting *t)
+{
+    t->room = candidate_room(t);
+    t->candidates = ESPI_ARENA_NEW(t->arena, struct espi_limit, (size_t)t->room + 1);
+    if (!t->candidates || note_seen_pairs(t) || add_turn_limit(t) ||
+        add_route_limits(t, 1))
+        return -1;
     for (int i = 0; i < t->n_candidates; i++)
         describe_candidate(t, &t->candidates[i]);
     return 0;

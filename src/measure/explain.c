@@ -31,20 +31,11 @@ enum {
     ROUTE_FITS_MAX = 6 /* limit: and so may routes */
 };
 
-static int has_transfers(const struct espi_fitting *t, const struct espi_limit *l,
-                         int round)
-{
-    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++)
-        if (l->pairs[t->key[i]])
-            return 1;
-    return 0;
-}
-
 /* After the limit has come or gone. */
 static void predict_changed(struct espi_fitting *t, const struct espi_limit *l)
 {
     for (int k = 0; k < t->r->n; k++)
-        if (has_transfers(t, l, k))
+        if (espi_limit_has_transfers(t, l, k))
             espi_fit_again(t, k);
 }
 
@@ -95,13 +86,20 @@ static void weigh_limit(struct espi_fitting *t, struct espi_limit *l)
     l->gain = fmax(gain, l->gain);
 }
 
+double espi_weigh_candidate(struct espi_fitting *t, struct espi_limit *l)
+{
+    espi_rate_candidate(t, l);
+    weigh_limit(t, l);
+    return l->gain;
+}
+
 /* By how much the loss would grow without it, less its price. */
 static double loss_without(struct espi_fitting *t, struct espi_limit *l)
 {
     double more = -l->price;
     l->aside = 1;
     for (int k = 0; k < t->r->n; k++) {
-        if (!has_transfers(t, l, k))
+        if (!espi_limit_has_transfers(t, l, k))
             continue;
         espi_fit_round(t, k, NULL, t->trial_rate);
         more +=
@@ -155,7 +153,7 @@ static double gain_together(struct espi_fitting *t, const struct espi_limit *who
 {
     double gain = -whole->price;
     for (int k = 0; k < t->r->n; k++) {
-        if (!has_transfers(t, whole, k))
+        if (!espi_limit_has_transfers(t, whole, k))
             continue;
         espi_fit_round(t, k, NULL, t->trial_rate);
         gain +=
@@ -268,7 +266,7 @@ static double weigh_merge(struct espi_fitting *t, struct espi_limit *whole)
             parts++;
         }
     for (int k = 0; k < t->r->n && parts >= 2; k++) {
-        if (!has_transfers(t, whole, k))
+        if (!espi_limit_has_transfers(t, whole, k))
             continue;
         espi_fit_round(t, k, whole, t->trial_rate);
         double less = t->loss[k] - espi_fit_loss(t, k, t->trial_rate);
@@ -293,47 +291,6 @@ static void merge_limits(struct espi_fitting *t, int level)
                 remove_chosen(t, c);
         t->chosen[t->n_chosen++] = l;
         predict_changed(t, l);
-    }
-}
-
-/* ---- doubts ---- */
-
-/* The round that a limit rests on, where few rounds bear it out and none of them came
- * again; or -1. */
-static int find_lone_support(struct espi_fitting *t, struct espi_limit *l)
-{
-    int rounds = 0, which = -1;
-    double most = 0;
-    l->aside = 1;
-    for (int k = 0; k < t->r->n && rounds < ESPI_ROUNDS_ENOUGH; k++) {
-        if (!has_transfers(t, l, k))
-            continue;
-        espi_fit_round(t, k, NULL, t->trial_rate);
-        double pays = espi_fit_loss(t, k, t->trial_rate) - t->loss[k];
-        if (pays > ESPI_ROUND_PAYS_MOST / 4)
-            rounds += t->r->kept[k] > 1 ? ESPI_ROUNDS_ENOUGH : 1;
-        which = pays > most ? k : which;
-        most = fmax(most, pays);
-    }
-    l->aside = 0;
-    return rounds < ESPI_ROUNDS_ENOUGH ? which : -1;
-}
-
-/* Rounds that the network does not explain are to be run again, and those that a limit
- * rests on: two that were disturbed look like one. */
-static void mark_doubts(struct espi_fitting *t)
-{
-    struct espi_trial_rounds *r = &t->net->rounds;
-    for (int k = 0; k < r->n; k++)
-        for (int i = r->start[k]; i < r->start[k + 1]; i++)
-            if (espi_flow_is_slow(t, i)) {
-                espi_trial_rounds_doubt(r, k);
-                break;
-            }
-    for (int c = 0; c < t->n_chosen; c++) {
-        int round = find_lone_support(t, t->chosen[c]);
-        if (round >= 0)
-            espi_trial_rounds_doubt(r, round);
     }
 }
 
@@ -372,6 +329,8 @@ static int fitting_init(struct espi_fitting *t)
     t->trial_rate = ESPI_ARENA_NEW(t->arena, double, most);
     t->left = ESPI_ARENA_NEW(t->arena, double, resources);
     t->share = ESPI_ARENA_NEW(t->arena, double, resources);
+    t->bound = ESPI_ARENA_NEW(t->arena, double, most);
+    t->waiting = ESPI_ARENA_NEW(t->arena, int, most);
     t->open = ESPI_ARENA_NEW(t->arena, int, resources);
     t->active = ESPI_ARENA_NEW(t->arena, int, resources);
     t->uses = ESPI_ARENA_NEW(t->arena, int, most *(ESPI_LIMITS_MAX + 4));
@@ -381,8 +340,8 @@ static int fitting_init(struct espi_fitting *t)
     int *number = ESPI_ARENA_NEW(t->arena, int, 2 * (size_t)net->n_hosts);
     if (!t->key || !t->out_port || !t->in_port || !t->own || !t->turn_s ||
         !t->predicted || !t->values || !t->loss || !t->chosen || !t->trial_rate ||
-        !t->left || !t->share || !t->open || !t->active || !t->uses || !t->use_start ||
-        !t->users || !t->user_start || !number)
+        !t->left || !t->share || !t->bound || !t->waiting || !t->open || !t->active ||
+        !t->uses || !t->use_start || !t->users || !t->user_start || !number)
         return -1;
     for (int k = 0; k < t->r->n; k++) {
         int outs = 0, ins = 0;
@@ -420,7 +379,7 @@ static int fit_level(struct espi_fitting *t, int level)
 }
 
 /* Wires, and over which of them pairs of sites go that have a choice. */
-static int fit_wires(struct espi_fitting *t)
+static int fit_routes(struct espi_fitting *t)
 {
     int open = espi_open_routes(t);
     for (int times = 0, changed = 1; open > 0 && changed && times < ROUTE_FITS_MAX;
@@ -434,6 +393,13 @@ static int fit_wires(struct espi_fitting *t)
         changed = espi_fit_routes(t);
         open = changed < 0 ? -1 : open;
     }
+    return open;
+}
+
+/* And nothing is chosen yet. */
+static int fit_wires(struct espi_fitting *t)
+{
+    int open = fit_routes(t);
     t->n_chosen = 0;
     espi_describe_wires(t);
     espi_fit_all(t);
@@ -443,21 +409,14 @@ static int fit_wires(struct espi_fitting *t)
     return open < 0 ? -1 : 0;
 }
 
-static int fit_limits(struct espi_fitting *t)
+/* Groups of areas as long as there are more, with cables between areas or without. */
+static int fit_groups(struct espi_fitting *t, int cables)
 {
-    if (fitting_init(t))
-        return -1;
-    espi_fit_all(t);
-    if (espi_list_candidates(t) || fit_wires(t))
-        return -1;
-    int last = 0, groups = 0;
-    for (int level = 0; level >= last; level = next_level(t, level)) {
-        if (fit_level(t, level))
-            return -1;
-        last = level;
-    }
+    int groups;
     while ((groups = espi_add_groups(t)) > 0) {
-        for (int level; (level = next_level(t, last)) > 0;)
+        int last = 0;
+        for (int level; (level = next_level(t, last)) > 0 &&
+                        (cables || level < ESPI_LEVEL_AREA_CABLES);)
             last = level;
         if (fit_level(t, last))
             return -1;
@@ -465,21 +424,64 @@ static int fit_limits(struct espi_fitting *t)
     return groups;
 }
 
+/* Cables between areas of a site come last: uplinks and what groups share look like many
+ * of them, as long as nobody thinks of these. */
+static int fit_limits(struct espi_fitting *t)
+{
+    if (fitting_init(t))
+        return -1;
+    espi_fit_all(t);
+    if (espi_list_candidates(t) || fit_wires(t))
+        return -1;
+    int last = 0, level = 0;
+    for (; level >= last && level < ESPI_LEVEL_AREA_CABLES; level = next_level(t, last)) {
+        if (fit_level(t, level))
+            return -1;
+        last = level;
+    }
+    if (fit_groups(t, 0))
+        return -1;
+    if (level < ESPI_LEVEL_AREA_CABLES)
+        return 0;
+    return fit_level(t, level) || fit_groups(t, 1) ? -1 : 0;
+}
+
+int espi_fit_wires_alone(struct espi_fitting *t)
+{
+    if (fitting_init(t))
+        return -1;
+    espi_fit_all(t);
+    if (espi_list_wires(t))
+        return -1;
+    if (!t->has_wires)
+        return 0;
+    if (fit_wires(t))
+        return -1;
+    choose_limits(t, 0);
+    espi_fit_rates(t);
+    return 1;
+}
+
+struct espi_fitting espi_new_fitting(struct espi_measured *net, struct espi_arena *arena)
+{
+    return (struct espi_fitting){
+        .net = net, .arena = arena, .r = &net->rounds, .n_areas = net->n_subsites + 1};
+}
+
 int espi_measured_explain(struct espi_measured *net, struct espi_arena *arena)
 {
     struct espi_fitting t;
+    if (espi_find_wires(net, arena))
+        return -1;
     for (int times = 0, moved = 1; moved; times++) {
-        t = (struct espi_fitting){.net = net,
-                                  .arena = arena,
-                                  .r = &net->rounds,
-                                  .n_areas = net->n_subsites + 1};
+        t = espi_new_fitting(net, arena);
         if (fit_limits(&t))
             return -1;
         moved = times < AREA_FITS_MAX ? espi_fit_areas(&t) : 0;
         if (moved < 0)
             return -1;
     }
-    mark_doubts(&t);
+    espi_mark_doubts(&t);
     return espi_fit_ports(&t) || espi_write_limits(&t) || espi_set_open_ports(&t) ? -1
                                                                                   : 0;
 }

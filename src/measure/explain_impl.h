@@ -3,6 +3,7 @@
 #ifndef ESPI_MEASURE_EXPLAIN_IMPL_H
 #define ESPI_MEASURE_EXPLAIN_IMPL_H
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "base/portable_math.h"
@@ -26,6 +27,10 @@ enum espi_limit_kind {
     ESPI_LIMIT_GROUP_IN,
     ESPI_LIMIT_SET /* whatever else */
 };
+
+/* Limits are looked for level by level: what there is a reason to think of, then those of
+ * so many pairs, then these. */
+enum { ESPI_LEVEL_AREA_CABLES = INT_MAX };
 
 struct espi_limit {
     enum espi_limit_kind kind;
@@ -65,7 +70,9 @@ struct espi_fitting {
     unsigned char *seen_sites, *seen_areas; /* from * n + to: were there transfers? */
     /* room for the resources of a round */
     double *left, *share; /* of each; what each of its open flows has */
+    double *bound;        /* flow -> what it has for itself */
     int *open, *uses, *use_start, *users, *user_start, *active;
+    int *waiting; /* flows that have no rate yet */
 };
 
 /* Was it slower than predicted by more than it usually is? */
@@ -85,6 +92,16 @@ static inline int espi_flow_is_surprise(const struct espi_fitting *t, int flow)
 static inline int espi_limit_is_single(const struct espi_limit *l)
 {
     return l->kind == ESPI_LIMIT_WINDOW || l->kind == ESPI_LIMIT_TURN;
+}
+
+/* Do some of the round's transfers use it? */
+static inline int espi_limit_has_transfers(const struct espi_fitting *t,
+                                           const struct espi_limit *l, int round)
+{
+    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++)
+        if (l->pairs[t->key[i]])
+            return 1;
+    return 0;
 }
 
 /* What it allows one transfer. */
@@ -114,12 +131,22 @@ void espi_fit_all(struct espi_fitting *t);
 /* The rates of the limits chosen anew, and all predictions. */
 void espi_fit_rates(struct espi_fitting *t);
 
+/* Marks rounds in doubt, with the limits chosen. */
+void espi_mark_doubts(struct espi_fitting *t);
+
 /* Takes pairs of sites that have several routes off all wires, and gives how many there
  * are; finds their routes, and gives how many are others than before. */
 int espi_open_routes(struct espi_fitting *t);
 int espi_fit_routes(struct espi_fitting *t);
 /* Describes the candidates that are wires anew, after their pairs have changed. */
 void espi_describe_wires(struct espi_fitting *t);
+
+struct espi_fitting espi_new_fitting(struct espi_measured *net, struct espi_arena *arena);
+/* Predictions by ports and the wires that latencies tell of; 0: they tell of none. */
+int espi_fit_wires_alone(struct espi_fitting *t);
+int espi_list_wires(struct espi_fitting *t);
+/* Finds wires that latencies do not tell of (wire_graph.c). */
+int espi_find_wires(struct espi_measured *net, struct espi_arena *arena);
 
 /* Each gives -1 when out of memory. */
 int espi_fit_pairs(struct espi_fitting *t);
@@ -137,6 +164,10 @@ struct espi_limit *espi_new_candidate(struct espi_fitting *t, enum espi_limit_ki
 int espi_complete_candidate(struct espi_fitting *t);
 /* One more of the same; the same one where there is no room, NULL when out of memory. */
 struct espi_limit *espi_copy_candidate(struct espi_fitting *t, struct espi_limit *l);
+/* The rate that explains most, and the gain, of one that has pairs but is no candidate.
+ */
+double espi_weigh_candidate(struct espi_fitting *t, struct espi_limit *l);
+void espi_rate_candidate(struct espi_fitting *t, struct espi_limit *l);
 int espi_write_limits(const struct espi_fitting *t);
 /* Which ports are a reason for anything; and the rates of those that are not, once limits
  * are written down. */

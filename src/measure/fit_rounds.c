@@ -10,63 +10,66 @@ static double port_Bps(const struct espi_fitting *t, int flow, int out)
     return out ? t->net->out_Bps[f->from] : t->net->in_Bps[f->to];
 }
 
-/* Lists who uses each of the resources, in the order of flows, and gives how many of them
- * can be the tightest, which are listed in the order of their numbers. */
-static int list_users(struct espi_fitting *t, int n, int n_resources)
-{
-    int active = 0, k = 0;
-    for (int i = 0; i < t->use_start[n]; i++)
-        t->open[t->uses[i]]++;
-    for (int x = 0; x < n_resources; x++) {
-        t->user_start[x] = k; /* its end, once they are listed */
-        k += t->open[x];
-        if (t->open[x] == 0)
-            continue;
-        t->share[x] = t->left[x] / t->open[x];
-        t->active[active++] = x;
-    }
-    for (int i = 0; i < n; i++)
-        for (k = t->use_start[i]; k < t->use_start[i + 1]; k++)
-            t->users[t->user_start[t->uses[k]]++] = i;
-    return active;
-}
-
-/* Numbers the resources of a round: ports, then limits that its flows use, then a limit
- * of its own for each flow, which it uses only where that is below both its ports. Gives
- * how many of them can be the tightest. */
+/* Numbers the resources of a round, ports and then limits, and lists for each flow those
+ * that it uses, and in `bound` what it has for itself. Gives how many there are. */
 static int list_uses(struct espi_fitting *t, int round, const struct espi_limit *extra)
 {
     int from = t->r->start[round], n = t->r->start[round + 1] - from, k = 0;
-    int first_limit = 2 * n, first_own = first_limit + t->n_chosen + 1;
-    for (int i = 0; i < first_own + n; i++)
-        t->open[i] = 0;
-    for (int c = 0; c <= t->n_chosen; c++) {
-        const struct espi_limit *l = c < t->n_chosen ? t->chosen[c] : extra;
-        t->left[first_limit + c] = l ? l->Bps : 0;
-    }
+    int first_limit = 2 * n;
+    for (int x = 0; x < first_limit + t->n_chosen + 1; x++)
+        t->open[x] = 0;
     for (int i = 0; i < n; i++) {
-        double out_Bps = port_Bps(t, from + i, 1), in_Bps = port_Bps(t, from + i, 0);
+        int out = t->out_port[from + i], in = n + t->in_port[from + i];
         double own_Bps = t->own[from + i];
         t->use_start[i] = k;
-        t->uses[k++] = t->out_port[from + i];
-        t->uses[k++] = n + t->in_port[from + i];
-        t->left[t->out_port[from + i]] = out_Bps;
-        t->left[n + t->in_port[from + i]] = in_Bps;
+        t->open[t->uses[k++] = out]++;
+        t->open[t->uses[k++] = in]++;
+        t->left[out] = port_Bps(t, from + i, 1);
+        t->left[in] = port_Bps(t, from + i, 0);
         for (int c = 0; c <= t->n_chosen; c++) {
             const struct espi_limit *l = c < t->n_chosen ? t->chosen[c] : extra;
             if (!l || l->aside || !l->pairs[t->key[from + i]])
                 continue;
+            t->left[first_limit + c] = l->Bps;
             if (espi_limit_is_single(l))
                 own_Bps = fmin(own_Bps, espi_limit_single_Bps(t, l, from + i));
             else
-                t->uses[k++] = first_limit + c;
+                t->open[t->uses[k++] = first_limit + c]++;
         }
-        t->left[first_own + i] = own_Bps;
-        if (own_Bps < fmin(out_Bps, in_Bps))
-            t->uses[k++] = first_own + i;
+        t->bound[i] = own_Bps;
     }
     t->use_start[n] = k;
-    return list_users(t, n, first_own + n);
+    return first_limit + t->n_chosen + 1;
+}
+
+/* What only one flow uses is a bound of that flow; lists who uses the others, which are
+ * listed as active. Gives how many these are. */
+static int list_users(struct espi_fitting *t, int n, int n_resources)
+{
+    int active = 0, k = 0, still = 0;
+    for (int x = 0; x < n_resources; x++) {
+        t->user_start[x] = k; /* its end, once they are listed */
+        if (t->open[x] < 2)
+            continue;
+        k += t->open[x];
+        t->share[x] = t->left[x] / t->open[x];
+        t->active[active++] = x;
+    }
+    for (int i = 0; i < n; i++) {
+        int from = t->use_start[i], to = t->use_start[i + 1];
+        t->use_start[i] = still;
+        for (k = from; k < to; k++) {
+            int x = t->uses[k];
+            if (t->open[x] < 2) {
+                t->bound[i] = fmin(t->bound[i], t->left[x]);
+            } else {
+                t->users[t->user_start[x]++] = i;
+                t->uses[still++] = x;
+            }
+        }
+    }
+    t->use_start[n] = still;
+    return active;
 }
 
 /* The tightest of the resources that can be it, those with no flow left taken out; or -1.
@@ -99,17 +102,49 @@ static void settle_flow(struct espi_fitting *t, int flow, double rate)
     }
 }
 
+/* Flows that have no more for themselves than the tightest resource gives have just that:
+ * shares of others only grow as they are settled. Keeps those that are left in `waiting`,
+ * and gives how many were settled; *least: what one of them has at least. */
+static int settle_bound(struct espi_fitting *t, int *n_waiting, double share,
+                        double *rate, double *least)
+{
+    int before = *n_waiting, still = 0, settled = 0;
+    *least = INFINITY;
+    for (int k = 0; k < before; k++) {
+        int i = t->waiting[k];
+        if (rate[i] >= 0)
+            continue;
+        if (t->bound[i] <= share) {
+            rate[i] = t->bound[i];
+            settle_flow(t, i, rate[i]);
+            settled++;
+            continue;
+        }
+        *least = fmin(*least, t->bound[i]);
+        t->waiting[still++] = i;
+    }
+    *n_waiting = still;
+    return settled;
+}
+
 /* The rates of a round: the tightest resource is divided evenly among its flows, they
  * are settled, and so on. */
 void espi_fit_round(struct espi_fitting *t, int round, const struct espi_limit *extra,
                     double *rate)
 {
-    int n = t->r->start[round + 1] - t->r->start[round], which;
-    int n_active = list_uses(t, round, extra);
-    for (int i = 0; i < n; i++)
+    int n = t->r->start[round + 1] - t->r->start[round], n_waiting = n;
+    int n_active = list_users(t, n, list_uses(t, round, extra));
+    double least = 0; /* of what flows have for themselves */
+    for (int i = 0; i < n; i++) {
         rate[i] = -1;
-    while ((which = tightest(t, &n_active)) >= 0) {
-        double share = t->share[which];
+        t->waiting[i] = i;
+    }
+    while (n_waiting > 0) {
+        int which = tightest(t, &n_active);
+        double share = which < 0 ? INFINITY : t->share[which];
+        if (least <= share &&
+            (settle_bound(t, &n_waiting, share, rate, &least) > 0 || which < 0))
+            continue;
         for (int u = which ? t->user_start[which - 1] : 0; u < t->user_start[which]; u++)
             if (rate[t->users[u]] < 0) {
                 rate[t->users[u]] = share;

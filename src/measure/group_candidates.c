@@ -3,10 +3,14 @@
  * With the limits of single areas, transfers from group to group are still slower than
  * predicted, those within a group are not. So areas are parted in two such that as many
  * slow transfers as possible go from the first to the second, and as few others: one
- * after the other changes sides as long as that helps. What goes there is a candidate,
- * and what comes back; the rounds decide, as they do of all others.
+ * after the other changes sides as long as that helps. But transfers within a group that
+ * something else holds up are slow, too. So sides are then judged by what limits between
+ * them would explain, from there on and from each single area on. What goes there is a
+ * candidate, and what comes back; the rounds decide, as they do of all others.
  *
- * Complexity: O(transfers + areas^3) a site. */
+ * Complexity: O(areas^2) rounds predicted over and over, a site whose transfers are slow
+ * still; O(transfers + areas^3) for the others. */
+#include <math.h>
 #include <string.h>
 
 #include "measure/explain_impl.h"
@@ -76,6 +80,108 @@ static int part_areas(struct parting *p)
     }
 }
 
+/* ---- sides by what they predict ---- */
+
+/* Both directions of a parting, while sides are tried. */
+struct trial_limits {
+    struct espi_limit limit[2];
+    unsigned char *pairs[2];
+};
+
+static void set_pairs(const struct espi_fitting *t, const struct parting *p, int side,
+                      unsigned char *pairs)
+{
+    for (int from = 0; from < p->n; from++)
+        for (int to = 0; to < p->n; to++)
+            pairs[(p->first + from) * t->n_areas + p->first + to] =
+                p->side[from] == side && p->side[to] != side;
+}
+
+/* What a limit of each direction would explain, as much as one would pay for. */
+static double weigh_sides(struct espi_fitting *t, const struct parting *p,
+                          struct trial_limits *trial)
+{
+    double gain = 0;
+    for (int side = 0; side < 2; side++) {
+        struct espi_limit *l = &trial->limit[side];
+        *l = (struct espi_limit){.kind = ESPI_LIMIT_GROUP_OUT,
+                                 .price = ESPI_LIMIT_PRICE,
+                                 .pairs = trial->pairs[side]};
+        set_pairs(t, p, side, l->pairs);
+        gain += fmax(0, espi_weigh_candidate(t, l));
+    }
+    return gain;
+}
+
+static int smaller_side(const struct parting *p)
+{
+    int others = 0;
+    for (int a = 0; a < p->n; a++)
+        others += p->side[a];
+    return others < p->n - others ? others : p->n - others;
+}
+
+/* Areas change sides as long as that explains more; gives how much that is. */
+static double change_sides(struct espi_fitting *t, struct parting *p,
+                           struct trial_limits *trial)
+{
+    double most = weigh_sides(t, p, trial);
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (int a = 0; a < p->n; a++) {
+            p->side[a] = !p->side[a];
+            double gain = smaller_side(p) < 1 ? -1 : weigh_sides(t, p, trial);
+            if (gain > most + ESPI_ROUND_PAYS_MOST / 4) {
+                changed = 1;
+                most = gain;
+            } else {
+                p->side[a] = !p->side[a];
+            }
+        }
+    }
+    return most;
+}
+
+static int has_slow(const struct parting *p, int area)
+{
+    for (int b = 0; b < p->n; b++)
+        if (p->score[area * p->n + b] > 0 || p->score[b * p->n + area] > 0)
+            return 1;
+    return 0;
+}
+
+/* Slow transfers tell roughly who is on which side, for those that only what is within a
+ * side held up are slow, too. So sides grow from there, and from single areas; of all
+ * what explains most is taken. */
+static int find_sides(struct espi_fitting *t, struct parting *p)
+{
+    size_t cells = (size_t)t->n_areas * (size_t)t->n_areas, n = (size_t)p->n;
+    struct espi_arena_mark mark = espi_arena_mark(t->arena);
+    struct trial_limits trial;
+    unsigned char *best = ESPI_ARENA_ZNEW(t->arena, unsigned char, n);
+    trial.pairs[0] = ESPI_ARENA_ZNEW(t->arena, unsigned char, cells);
+    trial.pairs[1] = ESPI_ARENA_ZNEW(t->arena, unsigned char, cells);
+    if (!best || !trial.pairs[0] || !trial.pairs[1])
+        return -1;
+    double most = 0;
+    for (int start = -1; start < p->n; start++) {
+        if (start >= 0 && !has_slow(p, start))
+            continue;
+        for (int a = 0; a < p->n && start >= 0; a++)
+            p->side[a] = a == start;
+        double gain = change_sides(t, p, &trial);
+        if (gain > most && smaller_side(p) >= 2) {
+            most = gain;
+            memcpy(best, p->side, n);
+        }
+    }
+    memcpy(p->side, best, n);
+    espi_arena_release(t->arena, mark);
+    return 0;
+}
+
+/* ---- candidates ---- */
+
 /* From the group of that side to the other one. `a`: the first area of the smaller group,
  * by which it has its name. Dearer than what has a name by the areas to be listed. */
 static int add_group(struct espi_fitting *t, const struct parting *p, int side, int small,
@@ -88,10 +194,7 @@ static int add_group(struct espi_fitting *t, const struct parting *p, int side, 
         t, side == small ? ESPI_LIMIT_GROUP_OUT : ESPI_LIMIT_GROUP_IN, p->first + a, -1);
     if (!l)
         return t->n_candidates == t->room ? 0 : -1;
-    for (int from = 0; from < p->n; from++)
-        for (int to = 0; to < p->n; to++)
-            l->pairs[(p->first + from) * t->n_areas + p->first + to] =
-                p->side[from] == side && p->side[to] != side;
+    set_pairs(t, p, side, l->pairs);
     l->price += size;
     return espi_complete_candidate(t);
 }
@@ -107,7 +210,13 @@ static int add_groups_of_site(struct espi_fitting *t, int site)
     if (!p.score || !p.side)
         return -1;
     count_slow(t, &p);
-    int others = part_areas(&p), size = others < p.n - others ? others : p.n - others;
+    part_areas(&p);
+    if (find_sides(t, &p))
+        return -1;
+    int others = 0;
+    for (int a = 0; a < p.n; a++)
+        others += p.side[a];
+    int size = others < p.n - others ? others : p.n - others;
     int small = 2 * others == p.n ? p.side[0] : 2 * others < p.n;
     for (int side = 0; side < 2 && size >= 2; side++) { /* one has its own */
         int more = add_group(t, &p, side, small, size);

@@ -47,6 +47,8 @@ struct espi_measured {
     int *subsite_site;      /* of subsites */
     int *first_subsite;     /* of sites, whose subsites follow each other; n_sites + 1 */
     double *site_latency_s; /* site * n_sites + site: the middle one; -1: none met */
+    /* site * n_sites + site: have they a wire where latencies say no, or the reverse? */
+    unsigned char *other_wire;
     double *out_Bps, *in_Bps;           /* of hosts, all transfers together */
     double *out_seen_Bps, *in_seen_Bps; /* the most that was seen */
     /* of hosts to send, then to receive: is it the reason for nothing? */

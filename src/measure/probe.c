@@ -177,7 +177,9 @@ static esp_status run_stages(struct espi_probing *p)
         status = espi_probe_ports(p);
     }
     if (!status) {
-        espi_probe_begin_stage(p, "borders within sites", ESPI_STAGE_AREAS);
+        int one_site = p->net.n_sites < 2; /* which has no cables between sites */
+        espi_probe_begin_stage(p, "borders within sites",
+                               one_site ? ESPI_STAGE_CABLES : ESPI_STAGE_AREAS);
         status = espi_probe_areas(p);
     }
     if (!status) {

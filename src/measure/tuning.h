@@ -333,6 +333,14 @@ enum { ESPI_CALM_ROUNDS = 6 };
  * chosen on: derived: the logarithm of 1/2 over 1/50, over that of 1 over 1/2 */
 enum { ESPI_HELD_UP_COUNTS = 4 };
 
+/* This part of the transfers within an area are held up all the same.
+ * unit: 1
+ * trades: larger, areas are joined that have a border; smaller, areas fall apart by
+ * errors
+ * shown by: build/release/bench/bench_measure --kinds racks,rows
+ * chosen on: as ESPI_HELD_UP_COUNTS; not varied */
+#define ESPI_HELD_UP_INSIDE 0.02
+
 /* So many graphs of wires that latencies allow are tried.
  * unit: graphs
  * trades: larger, time; smaller, routes are missed where latencies leave a choice
