@@ -65,7 +65,7 @@ static esp_status find_between(struct curve *c, void (*progress)(long long done)
     return st;
 }
 
-/* The ends first. */
+/* The ends first: the cheapest as it is found when it is asked for by itself. */
 static esp_status find_points(struct curve *c, void (*progress)(long long done),
                               struct esp_err *err)
 {
@@ -73,11 +73,11 @@ static esp_status find_points(struct curve *c, void (*progress)(long long done),
     struct espi_priced first;
     fast.usd_weight = 0;
     fast.s_weight = 1;
-    esp_status st = espi_priced_answer(&c->instance, &fast, &first, err);
+    esp_status st = find_point(c, c->n - 1, INFINITY, err);
+    if (!st)
+        st = espi_priced_answer(&c->instance, &fast, &first, err);
     if (!st)
         st = find_point(c, 0, first.time_s, err);
-    if (!st)
-        st = find_point(c, c->n - 1, INFINITY, err);
     return st ? st : find_between(c, progress, err);
 }
 

@@ -3,13 +3,19 @@
 #ifndef ESPI_SOLVE_PRICED_INSTANCE_H
 #define ESPI_SOLVE_PRICED_INSTANCE_H
 
+#include "solve/priced/bound.h"
 #include "solve/priced/stock.h"
 
 struct espi_priced_instance {
     struct espi_priced_task task; /* by price, without deadline and budget */
     struct espi_priced_model m;
+    struct espi_priced_bound bound; /* when the stock has something */
     struct espi_priced_stock stock;
-    int filled;
+    enum espi_priced_filled {
+        ESPI_PRICED_EMPTY,
+        ESPI_PRICED_FOOT,
+        ESPI_PRICED_FULL
+    } filled;
     struct espi_arena *arena;
 };
 

@@ -241,16 +241,26 @@ static esp_status fill_between(struct ladder *l, struct esp_err *err)
     return ESP_OK;
 }
 
-esp_status espi_priced_fill(struct espi_priced_model *m,
-                            const struct espi_priced_bound *bound,
-                            struct espi_priced_stock *stock, struct espi_arena *arena,
-                            struct esp_err *err)
+esp_status espi_priced_fill_cheapest(struct espi_priced_model *m,
+                                     const struct espi_priced_bound *bound,
+                                     struct espi_priced_stock *stock,
+                                     struct espi_arena *arena, struct esp_err *err)
 {
     struct ladder l = {.m = m, .bound = bound, .stock = stock, .arena = arena};
     m->stock = stock;
     esp_status st = fill_cheapest(&l, err);
-    if (!st)
-        st = fill_fastest(&l, err);
+    m->stock = NULL;
+    return st;
+}
+
+esp_status espi_priced_fill_others(struct espi_priced_model *m,
+                                   const struct espi_priced_bound *bound,
+                                   struct espi_priced_stock *stock,
+                                   struct espi_arena *arena, struct esp_err *err)
+{
+    struct ladder l = {.m = m, .bound = bound, .stock = stock, .arena = arena};
+    m->stock = stock;
+    esp_status st = fill_fastest(&l, err);
     if (!st && !stock->all)
         st = fill_rungs(&l, err);
     if (!st && !stock->all && !m->task->partitions)

@@ -132,6 +132,11 @@ static esp_status bound_longer(struct question *q, struct esp_err *err)
 
 /* ---- questions ---- */
 
+static int is_free(const struct espi_priced_task *task)
+{
+    return !isfinite(task->deadline_s) && !isfinite(task->budget_usd);
+}
+
 /* Whatever it takes and costs: what is in stock is the best, or the search for the best
  * goes on. Within limits it does not: what it would find by chance, it might not find
  * within wider ones. */
@@ -139,8 +144,7 @@ static esp_status search_on(struct question *q, struct esp_err *err)
 {
     const struct espi_priced_task *task = q->m.task;
     double before = q->answer.objective;
-    int free_of = !isfinite(task->deadline_s) && !isfinite(task->budget_usd) &&
-                  task->usd_weight > 0;
+    int free_of = is_free(task) && task->usd_weight > 0;
     esp_status st = ESP_OK;
     if (free_of && before > q->answer.bound * (1 + ESPI_PRICED_OPTIMAL))
         st = espi_priced_mix(&q->m, &q->bound, &q->pool, 0, q->instance->arena, &q->best,
@@ -179,18 +183,55 @@ static esp_status answer_from(struct question *q, int offer, struct esp_err *err
     return st;
 }
 
-static esp_status fill(struct espi_priced_instance *instance, struct esp_err *err)
+static esp_status fill_foot(struct espi_priced_instance *is, struct esp_err *err)
 {
-    struct espi_priced_bound bound;
-    if (instance->filled)
-        return ESP_OK;
     esp_status st =
-        espi_priced_bound(&instance->m, ESPI_PRICED_FLAT, instance->arena, &bound, err);
+        espi_priced_bound(&is->m, ESPI_PRICED_FLAT, is->arena, &is->bound, err);
     if (!st)
-        st = espi_priced_fill(&instance->m, &bound, &instance->stock, instance->arena,
-                              err);
-    instance->filled = !st;
+        st = espi_priced_fill_cheapest(&is->m, &is->bound, &is->stock, is->arena, err);
+    if (!st)
+        is->filled = ESPI_PRICED_FOOT;
     return st;
+}
+
+static esp_status fill(struct espi_priced_instance *is, enum espi_priced_filled how,
+                       struct esp_err *err)
+{
+    esp_status st = is->filled < ESPI_PRICED_FOOT ? fill_foot(is, err) : ESP_OK;
+    if (st || is->filled >= how)
+        return st;
+    st = espi_priced_fill_others(&is->m, &is->bound, &is->stock, is->arena, err);
+    if (!st)
+        is->filled = ESPI_PRICED_FULL;
+    return st;
+}
+
+static esp_status answer_from_stock(struct question *q, enum espi_priced_filled how,
+                                    struct esp_err *err)
+{
+    esp_status st = fill(q->instance, how, err);
+    if (st)
+        return st;
+    int offer = espi_priced_stock_best(&q->instance->stock, q->m.task);
+    if (offer < 0)
+        return espi_priced_refuse(q->instance, q->m.task, q->bound.fastest_s, err);
+    q->best =
+        (struct espi_priced_mix){.value = {.objective = INFINITY, .excess = INFINITY}};
+    return answer_from(q, offer, err);
+}
+
+/* The cheapest of all needs no more than the foot of the ladder where it is proven to be
+ * that: whatever else is in stock is no cheaper. */
+static esp_status answer_in_full(struct question *q, struct esp_err *err)
+{
+    const struct espi_priced_task *task = q->m.task;
+    if (!is_free(task) || task->s_weight > 0)
+        return answer_from_stock(q, ESPI_PRICED_FULL, err);
+    esp_status st = answer_from_stock(q, ESPI_PRICED_FOOT, err);
+    int is_proven = q->answer.objective <= q->answer.bound * (1 + ESPI_PRICED_OPTIMAL);
+    return st || is_proven || q->instance->filled == ESPI_PRICED_FULL
+               ? st
+               : answer_from_stock(q, ESPI_PRICED_FULL, err);
 }
 
 static int bound_patience(const struct espi_priced_task *task)
@@ -204,7 +245,6 @@ static esp_status answer_task(struct espi_priced_instance *instance,
                               struct espi_priced *out, struct esp_err *err)
 {
     struct question q = {.instance = instance, .m = instance->m};
-    q.best.value.objective = q.best.value.excess = INFINITY;
     q.m.task = task;
     esp_status st =
         espi_priced_bound(&q.m, bound_patience(task), instance->arena, &q.bound, err);
@@ -216,13 +256,7 @@ static esp_status answer_task(struct espi_priced_instance *instance,
     q.answer.fastest_s = q.bound.fastest_s;
     q.answer.rounds = q.bound.rounds;
     q.answer.cuts = q.bound.cuts;
-    st = fill(instance, err);
-    if (st)
-        return st;
-    int offer = espi_priced_stock_best(&instance->stock, task);
-    if (offer < 0)
-        return espi_priced_refuse(instance, task, q.bound.fastest_s, err);
-    st = answer_from(&q, offer, err);
+    st = answer_in_full(&q, err);
     if (!st)
         *out = q.answer;
     return st;
