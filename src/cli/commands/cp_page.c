@@ -12,46 +12,6 @@ enum { LINKS_MAX = 20000 }; /* looks: a drawing of more shows nothing, and takes
 
 static const double every_s = 0.5; /* looks: the page asks every second */
 
-static esp_status open_board(struct cli_copy *c, const struct espi_address *address,
-                             struct esp_err *err)
-{
-    struct cli_copy_page *page = &c->page;
-    struct espi_token token;
-    esp_status status = espi_server_exists(err);
-
-    if (!status)
-        status = cli_live_token(c->args, &token, err);
-    if (!status)
-        status = espi_board_create(&page->board, err);
-    page->is_drawn =
-        cli_text(c->args, "platform") && esp_platform_link_count(c->p) <= LINKS_MAX;
-    if (!status && page->is_drawn)
-        status = espi_board_draw(page->board, c->p, err);
-    if (!status) {
-        struct espi_live_source source = espi_board_of_copy(page->board);
-        status = espi_server_start(address, &token, &source, &page->server, err);
-    }
-    return status;
-}
-
-int cli_copy_page_open(struct cli_copy *c)
-{
-    struct espi_address address;
-    struct esp_err err = {.status = ESP_OK, .text = ""};
-    bool wanted = false;
-    int code = cli_live_address(c->args, &address, &wanted);
-
-    if (code != CLI_OK || !wanted)
-        return code;
-    esp_status status = open_board(c, &address, &err);
-    if (status) {
-        cli_copy_page_close(c);
-        return cli_fail(status, &err);
-    }
-    fprintf(stderr, "espalier: the copy's page is %s\n", espi_server_url(c->page.server));
-    return CLI_OK;
-}
-
 static const char *phase_of(const struct espi_copy_host *h)
 {
     static const char *const words[] = {[ESPI_COPY_STARTING] = "starting",
@@ -79,12 +39,8 @@ static json_t *list_states(const struct cli_copy *c)
     return hosts;
 }
 
-void cli_copy_page_show(struct cli_copy *c, const struct espi_copy_progress *now)
+static void put_state(struct cli_copy *c, const struct espi_copy_progress *now)
 {
-    if (!c->page.board || (espi_now_s() - c->page.shown_s < every_s && !now->is_over))
-        return;
-    c->page.shown_s = espi_now_s();
-    espi_server_tend(c->page.server, c->page.shown_s);
     json_t *json = json_object();
     json_object_set_new(json, "format", json_string("espalier-copy/1"));
     json_object_set_new(json, "phase", json_string(now->phase));
@@ -99,6 +55,56 @@ void cli_copy_page_show(struct cli_copy *c, const struct espi_copy_progress *now
     json_object_set_new(json, "hosts", list_states(c));
     espi_board_put(c->page.board, json_dumps(json, JSON_COMPACT));
     json_decref(json);
+}
+
+static esp_status open_board(struct cli_copy *c, const struct espi_address *address,
+                             struct esp_err *err)
+{
+    struct cli_copy_page *page = &c->page;
+    struct espi_token token;
+    esp_status status = espi_server_exists(err);
+
+    if (!status)
+        status = cli_live_token(c->args, &token, err);
+    if (!status)
+        status = espi_board_create(&page->board, err);
+    page->is_drawn =
+        cli_text(c->args, "platform") && esp_platform_link_count(c->p) <= LINKS_MAX;
+    if (!status && page->is_drawn)
+        status = espi_board_draw(page->board, c->p, err);
+    if (!status) { /* whoever asks before anything has begun gets that */
+        put_state(c, &(struct espi_copy_progress){.phase = "agents are started"});
+        struct espi_live_source source = espi_board_of_copy(page->board);
+        status = espi_server_start(address, &token, &source, &page->server, err);
+    }
+    return status;
+}
+
+int cli_copy_page_open(struct cli_copy *c)
+{
+    struct espi_address address;
+    struct esp_err err = {.status = ESP_OK, .text = ""};
+    bool wanted = false;
+    int code = cli_live_address(c->args, &address, &wanted);
+
+    if (code != CLI_OK || !wanted)
+        return code;
+    esp_status status = open_board(c, &address, &err);
+    if (status) {
+        cli_copy_page_close(c);
+        return cli_fail(status, &err);
+    }
+    fprintf(stderr, "espalier: the copy's page is %s\n", espi_server_url(c->page.server));
+    return CLI_OK;
+}
+
+void cli_copy_page_show(struct cli_copy *c, const struct espi_copy_progress *now)
+{
+    if (!c->page.board || (espi_now_s() - c->page.shown_s < every_s && !now->is_over))
+        return;
+    c->page.shown_s = espi_now_s();
+    espi_server_tend(c->page.server, c->page.shown_s);
+    put_state(c, now);
     if (now->is_over)
         espi_board_wait(c->page.board);
 }

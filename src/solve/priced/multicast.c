@@ -183,10 +183,19 @@ static esp_status answer_from(struct question *q, int offer, struct esp_err *err
     return st;
 }
 
-static esp_status fill_foot(struct espi_priced_instance *is, struct esp_err *err)
+static esp_status find_bound(struct espi_priced_instance *is, struct esp_err *err)
 {
+    if (is->has_bound)
+        return ESP_OK;
     esp_status st =
         espi_priced_bound(&is->m, ESPI_PRICED_FLAT, is->arena, &is->bound, err);
+    is->has_bound = !st;
+    return st;
+}
+
+static esp_status fill_foot(struct espi_priced_instance *is, struct esp_err *err)
+{
+    esp_status st = find_bound(is, err);
     if (!st)
         st = espi_priced_fill_cheapest(&is->m, &is->bound, &is->stock, is->arena, err);
     if (!st)
@@ -220,16 +229,28 @@ static esp_status answer_from_stock(struct question *q, enum espi_priced_filled 
     return answer_from(q, offer, err);
 }
 
-/* The cheapest of all needs no more than the foot of the ladder where it is proven to be
- * that: whatever else is in stock is no cheaper. */
-static esp_status answer_in_full(struct question *q, struct esp_err *err)
+/* By price, whatever it takes. The cheapest of all needs no more than the foot of the
+ * ladder where it is proven to be that: whatever else is in stock is no cheaper. */
+static int asks_for_cheapest(const struct espi_priced_task *task)
 {
-    const struct espi_priced_task *task = q->m.task;
-    if (!is_free(task) || task->s_weight > 0)
-        return answer_from_stock(q, ESPI_PRICED_FULL, err);
+    return is_free(task) && task->usd_weight == 1 && !(task->s_weight > 0);
+}
+
+static double objective_of(const struct question *q, int offer)
+{
+    const struct espi_priced_offer *o = &q->instance->stock.offers[offer];
+    return espi_priced_objective(q->m.task, o->usd_bytes + o->usd_machines, o->time_s);
+}
+
+static esp_status answer_cheapest(struct question *q, struct esp_err *err)
+{
+    struct espi_priced_instance *is = q->instance;
     esp_status st = answer_from_stock(q, ESPI_PRICED_FOOT, err);
-    int is_proven = q->answer.objective <= q->answer.bound * (1 + ESPI_PRICED_OPTIMAL);
-    return st || is_proven || q->instance->filled == ESPI_PRICED_FULL
+    if (st || q->answer.objective <= q->answer.bound * (1 + ESPI_PRICED_OPTIMAL))
+        return st;
+    st = fill(is, ESPI_PRICED_FULL, err);
+    int offer = st ? -1 : espi_priced_stock_best(&is->stock, q->m.task);
+    return offer < 0 || objective_of(q, offer) >= q->answer.objective
                ? st
                : answer_from_stock(q, ESPI_PRICED_FULL, err);
 }
@@ -240,14 +261,26 @@ static int bound_patience(const struct espi_priced_task *task)
                                                           : ESPI_PRICED_FLAT;
 }
 
+static esp_status bound_task(struct question *q, struct esp_err *err)
+{
+    const struct espi_priced_task *task = q->m.task;
+    struct espi_priced_instance *is = q->instance;
+    esp_status st =
+        asks_for_cheapest(task)
+            ? find_bound(is, err)
+            : espi_priced_bound(&q->m, bound_patience(task), is->arena, &q->bound, err);
+    if (!st && asks_for_cheapest(task))
+        q->bound = is->bound;
+    return st;
+}
+
 static esp_status answer_task(struct espi_priced_instance *instance,
                               const struct espi_priced_task *task,
                               struct espi_priced *out, struct esp_err *err)
 {
     struct question q = {.instance = instance, .m = instance->m};
     q.m.task = task;
-    esp_status st =
-        espi_priced_bound(&q.m, bound_patience(task), instance->arena, &q.bound, err);
+    esp_status st = bound_task(&q, err);
     if (st)
         return st;
     if (!q.bound.feasible)
@@ -256,7 +289,8 @@ static esp_status answer_task(struct espi_priced_instance *instance,
     q.answer.fastest_s = q.bound.fastest_s;
     q.answer.rounds = q.bound.rounds;
     q.answer.cuts = q.bound.cuts;
-    st = answer_in_full(&q, err);
+    st = asks_for_cheapest(task) ? answer_cheapest(&q, err)
+                                 : answer_from_stock(&q, ESPI_PRICED_FULL, err);
     if (!st)
         *out = q.answer;
     return st;
