@@ -10,7 +10,7 @@ struct espi_priced_instance {
     struct espi_priced_task task; /* by price, without deadline and budget */
     struct espi_priced_model m;
     struct espi_priced_bound bound; /* of the price */
-    int has_bound;
+    struct espi_priced cheapest; /* the answer to the task, when the stock has a foot */
     struct espi_priced_stock stock;
     enum espi_priced_filled {
         ESPI_PRICED_EMPTY,

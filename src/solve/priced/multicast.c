@@ -183,21 +183,61 @@ static esp_status answer_from(struct question *q, int offer, struct esp_err *err
     return st;
 }
 
-static esp_status find_bound(struct espi_priced_instance *is, struct esp_err *err)
+static int bound_patience(const struct espi_priced_task *task)
 {
-    if (is->has_bound)
-        return ESP_OK;
-    esp_status st =
-        espi_priced_bound(&is->m, ESPI_PRICED_FLAT, is->arena, &is->bound, err);
-    is->has_bound = !st;
+    return task->partitions && isfinite(task->deadline_s) ? ESPI_PRICED_WHOLE_FLAT
+                                                          : ESPI_PRICED_FLAT;
+}
+
+static esp_status bound_task(struct question *q, struct esp_err *err)
+{
+    const struct espi_priced_task *task = q->m.task;
+    esp_status st = espi_priced_bound(&q->m, bound_patience(task), q->instance->arena,
+                                      &q->bound, err);
+    if (st)
+        return st;
+    if (!q->bound.feasible)
+        return espi_priced_refuse(q->instance, task, q->bound.fastest_s, err);
+    q->answer.bound = q->bound.objective;
+    q->answer.fastest_s = q->bound.fastest_s;
+    q->answer.rounds = q->bound.rounds;
+    q->answer.cuts = q->bound.cuts;
+    return ESP_OK;
+}
+
+static esp_status answer_best(struct question *q, struct esp_err *err)
+{
+    int offer = espi_priced_stock_best(&q->instance->stock, q->m.task);
+    q->best =
+        (struct espi_priced_mix){.value = {.objective = INFINITY, .excess = INFINITY}};
+    return offer < 0 ? espi_priced_refuse(q->instance, q->m.task, q->bound.fastest_s, err)
+                     : answer_from(q, offer, err);
+}
+
+/* The cheapest of all, with what is found on the way in stock. */
+static esp_status find_cheapest(struct question *q, struct esp_err *err)
+{
+    struct espi_priced_instance *is = q->instance;
+    q->m.stock = &is->stock;
+    esp_status st = answer_best(q, err);
+    int offer = st ? -1 : espi_priced_stock_best(&is->stock, &is->task);
+    if (offer >= 0)
+        st = write_offer(q, offer, err);
+    is->stock.floor_usd = q->answer.objective;
+    is->cheapest = q->answer;
     return st;
 }
 
 static esp_status fill_foot(struct espi_priced_instance *is, struct esp_err *err)
 {
-    esp_status st = find_bound(is, err);
+    struct question q = {.instance = is, .m = is->m};
+    q.m.task = &is->task;
+    esp_status st = bound_task(&q, err);
+    is->bound = q.bound;
     if (!st)
         st = espi_priced_fill_cheapest(&is->m, &is->bound, &is->stock, is->arena, err);
+    if (!st)
+        st = find_cheapest(&q, err);
     if (!st)
         is->filled = ESPI_PRICED_FOOT;
     return st;
@@ -215,63 +255,10 @@ static esp_status fill(struct espi_priced_instance *is, enum espi_priced_filled 
     return st;
 }
 
-static esp_status answer_from_stock(struct question *q, enum espi_priced_filled how,
-                                    struct esp_err *err)
-{
-    esp_status st = fill(q->instance, how, err);
-    if (st)
-        return st;
-    int offer = espi_priced_stock_best(&q->instance->stock, q->m.task);
-    if (offer < 0)
-        return espi_priced_refuse(q->instance, q->m.task, q->bound.fastest_s, err);
-    q->best =
-        (struct espi_priced_mix){.value = {.objective = INFINITY, .excess = INFINITY}};
-    return answer_from(q, offer, err);
-}
-
-/* By price, whatever it takes. The cheapest of all needs no more than the foot of the
- * ladder where it is proven to be that: whatever else is in stock is no cheaper. */
+/* By price, whatever it takes. */
 static int asks_for_cheapest(const struct espi_priced_task *task)
 {
     return is_free(task) && task->usd_weight == 1 && !(task->s_weight > 0);
-}
-
-static double objective_of(const struct question *q, int offer)
-{
-    const struct espi_priced_offer *o = &q->instance->stock.offers[offer];
-    return espi_priced_objective(q->m.task, o->usd_bytes + o->usd_machines, o->time_s);
-}
-
-static esp_status answer_cheapest(struct question *q, struct esp_err *err)
-{
-    struct espi_priced_instance *is = q->instance;
-    esp_status st = answer_from_stock(q, ESPI_PRICED_FOOT, err);
-    if (st || q->answer.objective <= q->answer.bound * (1 + ESPI_PRICED_OPTIMAL))
-        return st;
-    st = fill(is, ESPI_PRICED_FULL, err);
-    int offer = st ? -1 : espi_priced_stock_best(&is->stock, q->m.task);
-    return offer < 0 || objective_of(q, offer) >= q->answer.objective
-               ? st
-               : answer_from_stock(q, ESPI_PRICED_FULL, err);
-}
-
-static int bound_patience(const struct espi_priced_task *task)
-{
-    return task->partitions && isfinite(task->deadline_s) ? ESPI_PRICED_WHOLE_FLAT
-                                                          : ESPI_PRICED_FLAT;
-}
-
-static esp_status bound_task(struct question *q, struct esp_err *err)
-{
-    const struct espi_priced_task *task = q->m.task;
-    struct espi_priced_instance *is = q->instance;
-    esp_status st =
-        asks_for_cheapest(task)
-            ? find_bound(is, err)
-            : espi_priced_bound(&q->m, bound_patience(task), is->arena, &q->bound, err);
-    if (!st && asks_for_cheapest(task))
-        q->bound = is->bound;
-    return st;
 }
 
 static esp_status answer_task(struct espi_priced_instance *instance,
@@ -280,17 +267,16 @@ static esp_status answer_task(struct espi_priced_instance *instance,
 {
     struct question q = {.instance = instance, .m = instance->m};
     q.m.task = task;
-    esp_status st = bound_task(&q, err);
-    if (st)
+    if (asks_for_cheapest(task)) {
+        esp_status st = fill(instance, ESPI_PRICED_FOOT, err);
+        *out = instance->cheapest;
         return st;
-    if (!q.bound.feasible)
-        return espi_priced_refuse(instance, task, q.bound.fastest_s, err);
-    q.answer.bound = q.bound.objective;
-    q.answer.fastest_s = q.bound.fastest_s;
-    q.answer.rounds = q.bound.rounds;
-    q.answer.cuts = q.bound.cuts;
-    st = asks_for_cheapest(task) ? answer_cheapest(&q, err)
-                                 : answer_from_stock(&q, ESPI_PRICED_FULL, err);
+    }
+    esp_status st = bound_task(&q, err);
+    if (!st)
+        st = fill(instance, ESPI_PRICED_FULL, err);
+    if (!st)
+        st = answer_best(&q, err);
     if (!st)
         *out = q.answer;
     return st;

@@ -44,13 +44,15 @@ static int count_before(const struct espi_priced_stock *stock, double time_s)
     return low;
 }
 
-/* Of those that take no longer the last costs least. */
+/* Of those that take no longer the last costs least. Nor may it cost less than the
+ * cheapest of all. */
 static int is_beaten(const struct espi_priced_stock *stock,
                      const struct espi_priced_value *value)
 {
     int before = count_before(stock, value->time_s);
-    return before &&
-           usd_of(&stock->offers[before - 1]) <= value->usd_bytes + value->usd_machines;
+    double usd = value->usd_bytes + value->usd_machines;
+    return usd < stock->floor_usd ||
+           (before && usd_of(&stock->offers[before - 1]) <= usd);
 }
 
 static int keep_plan(struct espi_priced_stock *stock, const struct espi_priced_pool *pool,

@@ -2,7 +2,10 @@
  * plan beats both in time and in price. What is put in depends neither on a deadline nor
  * on a budget (ladder.h), and the answer to each is the best in stock that meets it. So
  * two questions, each asked by itself, agree: a later deadline never gets a dearer plan,
- * nor a larger budget a slower one, for all that met the tighter limit is there. */
+ * nor a larger budget a slower one, for all that met the tighter limit is there. The
+ * cheapest of all is looked for first, and longest. What the search within deadlines
+ * would find below its price, by less than its gap, is left out, so that who asks for the
+ * cheapest need not wait for that search. */
 #ifndef ESPI_SOLVE_PRICED_STOCK_H
 #define ESPI_SOLVE_PRICED_STOCK_H
 
@@ -29,6 +32,9 @@ struct espi_priced_stock {
     struct espi_priced_offer *offers; /* time rises, price falls */
     int n_offers;
     size_t plan_room, offer_room;
+    /* What costs less is not put in: the cheapest of all has been looked for, and it
+     * costs that. */
+    double floor_usd;
     double fastest_bound; /* no plan in as many partitions takes less */
     int all;              /* all plans that there are were put in, or are beaten */
 };
