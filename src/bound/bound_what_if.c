@@ -225,7 +225,6 @@ esp_status espi_bound_what_if(const struct espi_bound_task *task,
     }
     if (st && !espi_solve_budget_was_late(st))
         return st;
-    st = ESP_OK;
     qsort(f.found, (size_t)f.n, sizeof *f.found, by_gain);
     bound->what_if = espi_calloc((size_t)f.n + 1, sizeof *bound->what_if);
     if (!bound->what_if)

@@ -389,24 +389,5 @@ int espi_measured_subsites(struct espi_measured *net, struct espi_arena *arena)
         if (split[site] && join_site(&s, &s.at[i], end - i))
             return -1;
     }
-    if (getenv("AREAS")) {
-        char *e = getenv("AREAS");
-        int v[1000], n = 0;
-        while (*e) {
-            v[n++] = (int)strtol(e, &e, 10);
-            while (*e == ' ')
-                e++;
-        }
-        if (n == net->n_hosts) {
-            for (int h = 0; h < n; h++) {
-                s.above[h] = h;
-                for (int k = h; k-- > 0;)
-                    if (v[k] == v[h] && net->site[k] == net->site[h])
-                        s.above[h] = k;
-            }
-            for (int h = 0; h < net->n_sites; h++)
-                split[h] = 1;
-        }
-    }
     return number_areas(&s, split);
 }
