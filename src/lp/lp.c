@@ -133,6 +133,19 @@ static void drop_second(struct espi_lp *lp, int count, const int *which)
             lp->second[left++] = lp->second[j];
 }
 
+void espi_lp_add_row(struct espi_lp *lp, int count, const int *index, const double *value,
+                     double lower, double upper)
+{
+    int start[2] = {0, count};
+    struct espi_lp_vectors row = {.count = 1,
+                                  .lower = &lower,
+                                  .upper = &upper,
+                                  .start = start,
+                                  .index = index,
+                                  .value = value};
+    espi_lp_add_rows(lp, &row);
+}
+
 void espi_lp_add_columns(struct espi_lp *lp, const struct espi_lp_vectors *columns)
 {
     watch_point(lp, columns->value, columns->start[columns->count]);

@@ -56,6 +56,9 @@ void espi_lp_tolerance(struct espi_lp *lp, double primal, double dual);
 
 void espi_lp_add_rows(struct espi_lp *lp, const struct espi_lp_vectors *rows);
 void espi_lp_add_columns(struct espi_lp *lp, const struct espi_lp_vectors *columns);
+/* A row of so many entries. */
+void espi_lp_add_row(struct espi_lp *lp, int count, const int *index, const double *value,
+                     double lower, double upper);
 void espi_lp_drop_rows(struct espi_lp *lp, int count, const int *which);
 void espi_lp_drop_columns(struct espi_lp *lp, int count, const int *which);
 void espi_lp_set_costs(struct espi_lp *lp, const double *cost);

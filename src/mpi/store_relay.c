@@ -85,7 +85,7 @@ static void *run_relay(void *unused)
         if (open && ends[1].revents)
             open = pass_on(relay.launcher, relay.library) == 0;
     }
-    close(relay.library); /* a launcher that has gone is gone for the library, too */
+    shutdown(relay.library, SHUT_RDWR); /* a launcher that has gone is gone for it, too */
     return NULL;
 }
 
@@ -146,8 +146,12 @@ void espi_store_relay_end(void)
 {
     if (relay.file < 0)
         return;
-    lead_to(relay.file, relay.launcher); /* with which the other end of ours is closed */
+    lead_to(relay.file, relay.launcher);
+    /* With that the other end of ours is closed, unless a child of the program has a
+     * copy: what has come is passed on, and no more is waited for. */
+    shutdown(relay.library, SHUT_RD);
     pthread_join(relay.thread, NULL);
+    close(relay.library);
     close(relay.launcher);
     relay.file = -1;
 }

@@ -33,14 +33,7 @@ int espi_priced_bound_add_row(struct espi_priced_cut_program *c, int count, doub
                               double upper, enum espi_priced_bound_row_kind kind,
                               int owner)
 {
-    int start[2] = {0, count};
-    struct espi_lp_vectors rows = {.count = 1,
-                                   .lower = &lower,
-                                   .upper = &upper,
-                                   .start = start,
-                                   .index = c->index,
-                                   .value = c->value};
-    espi_lp_add_rows(c->lp, &rows);
+    espi_lp_add_row(c->lp, count, c->index, c->value, lower, upper);
     return note_row(c, kind, owner);
 }
 

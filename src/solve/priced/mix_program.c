@@ -118,14 +118,7 @@ static int index_limits(struct espi_priced_master *r, struct espi_arena *a)
 
 static void add_row(struct espi_priced_master *r, int count, double lower, double upper)
 {
-    int start[2] = {0, count};
-    struct espi_lp_vectors rows = {.count = 1,
-                                   .lower = &lower,
-                                   .upper = &upper,
-                                   .start = start,
-                                   .index = r->index,
-                                   .value = r->value};
-    espi_lp_add_rows(r->lp, &rows);
+    espi_lp_add_row(r->lp, count, r->index, r->value, lower, upper);
 }
 
 static void put_term(struct espi_priced_master *r, int at, int column, double value)

@@ -58,17 +58,10 @@ int espi_priced_whole_add_row(struct espi_priced_whole *w, int count, double low
                               double upper, enum espi_priced_whole_row_kind kind,
                               int owner)
 {
-    int start[2] = {0, count};
-    struct espi_lp_vectors rows = {.count = 1,
-                                   .lower = &lower,
-                                   .upper = &upper,
-                                   .start = start,
-                                   .index = w->index,
-                                   .value = w->value};
     if (espi_grow((void **)&w->rows, &w->row_room, w->n_rows + 1, sizeof *w->rows))
         return -1;
     w->rows[w->n_rows++] = (struct espi_priced_row){(int)kind, owner, 0};
-    espi_lp_add_rows(w->lp, &rows);
+    espi_lp_add_row(w->lp, count, w->index, w->value, lower, upper);
     w->rows_added++;
     return 0;
 }
