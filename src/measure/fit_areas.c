@@ -7,6 +7,7 @@
  * other areas of their site, and alone. What no single round could pay for is changed;
  * then limits are looked for anew. */
 #include <math.h>
+#include <string.h>
 
 #include "measure/explain_impl.h"
 
@@ -52,51 +53,137 @@ static void move_host(struct espi_fitting *t, const unsigned char *has, int host
         }
 }
 
-/* How much less loss there would be. */
-static double weigh_move(struct espi_fitting *t, const unsigned char *has, int host,
-                         int area)
+/* What is tried: this host in that area; worth no more than the best so far, it does not
+ * matter how little. */
+struct move {
+    const unsigned char *has; /* the host's rounds */
+    int host, area;
+    double enough;
+};
+
+typedef double weigh_fn(struct espi_fitting *t, const struct move *m);
+
+/* How much less loss these rounds have now; each pays at most what one round may. Stops
+ * where those left cannot make it more than enough. */
+static double weigh_rounds(struct espi_fitting *t, const unsigned char *has,
+                           double enough)
 {
-    int from = t->net->subsite[host];
-    double less = 0;
-    move_host(t, has, host, area);
-    for (int k = 0; k < t->r->n; k++) {
+    double less = 0, open = 0;
+    for (int k = 0; k < t->r->n; k++)
+        open += has[k] ? fmin(t->loss[k], ESPI_ROUND_PAYS_MOST) : 0;
+    for (int k = 0; k < t->r->n && less + open > enough; k++) {
         if (!has[k])
             continue;
         espi_fit_round(t, k, NULL, t->trial_rate);
         less +=
             fmin(t->loss[k] - espi_fit_loss(t, k, t->trial_rate), ESPI_ROUND_PAYS_MOST);
+        open -= fmin(t->loss[k], ESPI_ROUND_PAYS_MOST);
     }
-    move_host(t, has, host, from);
     return less;
 }
 
-/* Moves the host to the area where it fits best: one of its site, or `spare`, if that is
- * not of another site by now. */
-static int settle_host(struct espi_fitting *t, const unsigned char *has, int host,
-                       int spare, int *spare_site)
+/* How much less loss there would be. */
+static double weigh_move(struct espi_fitting *t, const struct move *m)
+{
+    int from = t->net->subsite[m->host];
+    move_host(t, m->has, m->host, m->area);
+    double less = weigh_rounds(t, m->has, m->enough);
+    move_host(t, m->has, m->host, from);
+    return less;
+}
+
+static int is_uplink_of(const struct espi_limit *l, int area)
+{
+    return l->a == area && (l->kind == ESPI_LIMIT_OUT || l->kind == ESPI_LIMIT_IN ||
+                            l->kind == ESPI_LIMIT_BOTH);
+}
+
+static int count_uplinks(const struct espi_fitting *t, int area)
+{
+    int n = 0;
+    for (int c = 0; c < t->n_chosen; c++)
+        n += is_uplink_of(t->chosen[c], area);
+    return n;
+}
+
+static void rate_uplinks(struct espi_fitting *t, int area)
+{
+    for (int c = 0; c < t->n_chosen; c++)
+        if (is_uplink_of(t->chosen[c], area))
+            espi_rate_candidate(t, t->chosen[c]);
+}
+
+/* Adds the rounds whose transfers use the area's uplinks. */
+static void find_uplink_rounds(const struct espi_fitting *t, int area, unsigned char *has)
+{
+    for (int c = 0; c < t->n_chosen; c++)
+        for (int k = 0; k < t->r->n && is_uplink_of(t->chosen[c], area); k++)
+            has[k] |= (unsigned char)espi_limit_has_transfers(t, t->chosen[c], k);
+}
+
+/* The same where the area's uplinks then have other rates: one that was fitted without
+ * the host's transfers is too slow for them, and would keep the host out for good. */
+static double weigh_move_rated(struct espi_fitting *t, const struct move *m)
+{
+    int from = t->net->subsite[m->host];
+    struct espi_arena_mark mark = espi_arena_mark(t->arena);
+    struct espi_limit *kept = ESPI_ARENA_NEW(t->arena, struct espi_limit, t->n_chosen);
+    unsigned char *touched = ESPI_ARENA_NEW(t->arena, unsigned char, (size_t)t->r->n + 1);
+    double less = -INFINITY; /* out of memory, or nothing to rate: weigh_move tells all */
+    if (kept && touched && count_uplinks(t, m->area)) {
+        for (int c = 0; c < t->n_chosen; c++)
+            kept[c] = *t->chosen[c];
+        memcpy(touched, m->has, (size_t)t->r->n);
+        move_host(t, m->has, m->host, m->area);
+        rate_uplinks(t, m->area);
+        find_uplink_rounds(t, m->area, touched);
+        less = weigh_rounds(t, touched, m->enough);
+        move_host(t, m->has, m->host, from);
+        for (int c = 0; c < t->n_chosen; c++)
+            *t->chosen[c] = kept[c];
+    }
+    espi_arena_release(t->arena, mark);
+    return less;
+}
+
+/* The area where the host fits best: one of its site, or `spare`, if that is not of
+ * another site by now. -1: where it is. */
+static int best_area(struct espi_fitting *t, const unsigned char *has, int host,
+                     int spare, int spare_site, weigh_fn *weigh)
 {
     const struct espi_measured *net = t->net;
     int site = net->site[host], best = -1;
-    int spare_fits = *spare_site < 0 || *spare_site == site;
+    int spare_fits = spare_site < 0 || spare_site == site;
     double most = ESPI_ROUND_PAYS_MOST;
     for (int k = 0; k <= count_areas(net, site); k++) {
         int area = k < count_areas(net, site) ? net->first_subsite[site] + k : spare;
         if (area == net->subsite[host] || (area == spare && !spare_fits))
             continue;
-        double less =
-            weigh_move(t, has, host, area) - (area == spare ? ESPI_LIMIT_PRICE : 0);
+        double price = area == spare ? ESPI_LIMIT_PRICE : 0;
+        struct move move = {has, host, area, most + price};
+        double less = weigh(t, &move) - price;
         if (less > most) {
             most = less;
             best = area;
         }
     }
+    return best;
+}
+
+/* Moves the host to the area where it fits best, if there is a better one. */
+static int settle_host(struct espi_fitting *t, const unsigned char *has, int host,
+                       int spare, int *spare_site)
+{
+    int best = best_area(t, has, host, spare, *spare_site, weigh_move), rate = best < 0;
+    if (rate)
+        best = best_area(t, has, host, spare, *spare_site, weigh_move_rated);
     if (best < 0)
         return 0;
     move_host(t, has, host, best);
-    *spare_site = best == spare ? site : *spare_site;
-    for (int k = 0; k < t->r->n; k++)
-        if (has[k])
-            espi_fit_again(t, k);
+    *spare_site = best == spare ? t->net->site[host] : *spare_site;
+    if (rate)
+        rate_uplinks(t, best);
+    espi_fit_all(t);
     return 1;
 }
 

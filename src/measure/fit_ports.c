@@ -35,15 +35,28 @@ static double seen_at(const struct espi_measured *net, int port)
                                : net->in_seen_Bps[port - net->n_hosts];
 }
 
-/* By how much the loss of the round would grow without the port. One transfer alone may
- * be held up by anything on its way: then there is no telling. */
+/* Can the round tell that a port holds transfers up? Not where its host has but one,
+ * which anything on its way may hold up; nor where other hosts of its site have transfers
+ * from site to site beside its own, for these may share what is slow. */
+static int tells_of_port(const struct espi_fitting *t, int round, int host, int out)
+{
+    const int *site = t->net->site;
+    int own = 0, own_far = 0, others_far = 0;
+    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++) {
+        const struct espi_trial_flow *f = &t->r->flows[i];
+        int here = out ? f->from : f->to, far = site[f->from] != site[f->to];
+        own += here == host;
+        own_far |= far && here == host;
+        others_far |= far && here != host && site[here] == site[host];
+    }
+    return own > 1 && !(own_far && others_far);
+}
+
+/* By how much the loss of the round would grow without the port. */
 static double port_pays(struct espi_fitting *t, int round, int port)
 {
     double *at = port_at(t->net, port), kept = *at;
-    int out = port < t->net->n_hosts, host = port % t->net->n_hosts, transfers = 0;
-    for (int i = t->r->start[round]; i < t->r->start[round + 1]; i++)
-        transfers += (out ? t->r->flows[i].from : t->r->flows[i].to) == host;
-    if (transfers < 2)
+    if (!tells_of_port(t, round, port % t->net->n_hosts, port < t->net->n_hosts))
         return 0;
     *at = kept * AS_GOOD_AS_NONE;
     espi_fit_round(t, round, NULL, t->trial_rate);
@@ -75,8 +88,8 @@ static void note_sure_ports(struct espi_fitting *t, const struct ports *p)
         unsigned char *tried = k < p->n ? &net->out_tried[k] : &net->in_tried[k - p->n];
         *tried = p->best[k] > ESPI_ROUND_PAYS_MOST / 4;
         p->open[k] = p->paid[k] <= ESPI_LIMIT_PRICE;
-        if (p->open[k] && *tried)
-            espi_trial_rounds_doubt(&net->rounds, p->best_round[k]);
+        if (p->open[k] && *tried) /* a round that ran often enough tells no more */
+            *tried = espi_trial_rounds_doubt(&net->rounds, p->best_round[k]) != 0;
     }
 }
 

@@ -22,13 +22,14 @@ static int size_of(const struct reps *r, int site)
     return r->start[site + 1] - r->start[site];
 }
 
-/* Adds n transfers between different hosts, as far as the sites have them. Senders come
- * from the front, receivers from the back, so that few hosts do both. */
+/* Adds n transfers of different pairs of hosts, so that a host which is alone at its site
+ * has several. Senders come from the front, receivers from the back, so that few hosts do
+ * both. */
 static void add_flows(struct espi_probing *p, struct reps *r, int from, int to, int n)
 {
     int senders = size_of(r, from), receivers = size_of(r, to);
-    n = n < senders ? n : senders;
-    n = n < receivers ? n : receivers;
+    int most = senders > receivers ? senders : receivers;
+    n = n < most ? n : most;
     for (int i = 0; i < n && p->trial.n < p->room; i++) {
         int a = r->next_out[from]++ % senders, b = r->next_in[to]++ % receivers;
         espi_probe_add(p, r->members[r->start[from] + a],
@@ -254,7 +255,7 @@ esp_status espi_probe_cables(struct espi_probing *p)
         status = espi_probe_fill_ways(p, &filled);
         if (status || (times && !filled))
             break;
-        status = espi_probe_unsure_ports(p, 1);
+        status = espi_probe_unsure_ports(p, ESPI_FAN_FAR);
         if (!status)
             status = espi_probe_test_limits(p, 1);
         if (!status)
@@ -262,7 +263,7 @@ esp_status espi_probe_cables(struct espi_probing *p)
         if (!status)
             status = check_network(p, &r);
         if (!status)
-            status = espi_probe_unsure_ports(p, 1);
+            status = espi_probe_unsure_ports(p, ESPI_FAN_FAR);
         if (!status)
             status = look_again(p, &r);
         if (!status)

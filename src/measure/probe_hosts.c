@@ -1,5 +1,6 @@
 /* The second and the third stage of the probe: ports of hosts, and borders of subsites
  * within sites. */
+#include <math.h>
 #include <string.h>
 
 #include "measure/probe_impl.h"
@@ -75,14 +76,35 @@ struct fan {
     double sum;
 };
 
-/* With hosts of its site, or of all sites. */
-static int list_fan(struct espi_probing *p, int host, int out, int everyone,
-                    struct fan *fan)
+/* The fans of one round. */
+struct fans {
+    int out; /* do their hosts send? */
+    int n, *host;
+    double *least_Bps; /* less than this would not fill the port */
+};
+
+/* What transfers would get if these ports were no limits. */
+static int predict_open(struct espi_probing *p, const struct fans *open,
+                        const struct espi_trial_flow *flows, int n, double *Bps)
 {
     struct espi_measured seen = p->net; /* open ports have at least what was seen */
-    seen.out_Bps = p->net.out_seen_Bps;
-    seen.in_Bps = p->net.in_seen_Bps;
-    double *port = out ? &seen.out_Bps[host] : &seen.in_Bps[host], kept = *port;
+    double *ports = ESPI_ARENA_NEW(&p->arena, double, p->n);
+    const double *kept = open->out ? p->net.out_seen_Bps : p->net.in_seen_Bps;
+    if (!ports)
+        return -1;
+    memcpy(ports, kept, (size_t)p->n * sizeof *ports);
+    for (int i = 0; i < open->n; i++)
+        ports[open->host[i]] *= 1e6; /* rounding: as good as none */
+    seen.out_Bps = open->out ? ports : p->net.out_seen_Bps;
+    seen.in_Bps = open->out ? p->net.in_seen_Bps : ports;
+    return espi_measured_predict(&seen, flows, n, Bps, &p->arena);
+}
+
+/* With hosts of its site, or of all sites. */
+static int list_fan(struct espi_probing *p, int host, int out, enum espi_fan_reach reach,
+                    struct fan *fan)
+{
+    struct fans one = {.out = out, .n = 1, .host = &host};
     fan->flows = ESPI_ARENA_NEW(&p->arena, struct espi_trial_flow, p->n);
     fan->Bps = ESPI_ARENA_NEW(&p->arena, double, p->n);
     fan->n = 0;
@@ -91,12 +113,10 @@ static int list_fan(struct espi_probing *p, int host, int out, int everyone,
         return -1;
     for (int h = 0; h < p->n; h++)
         if (h != host && !(p->busy[h] & (out ? 2 : 1)) &&
-            (everyone || p->net.site[h] == p->net.site[host]))
+            (reach == ESPI_FAN_FAR || p->net.site[h] == p->net.site[host]))
             fan->flows[fan->n++] =
                 (struct espi_trial_flow){out ? host : h, out ? h : host, 0};
-    *port = kept * 1e6; /* rounding: as good as none */
-    int status = espi_measured_predict(&seen, fan->flows, fan->n, fan->Bps, &p->arena);
-    *port = kept;
+    int status = predict_open(p, &one, fan->flows, fan->n, fan->Bps);
     for (int i = 0; i < fan->n; i++)
         fan->sum += fan->Bps[i];
     return status;
@@ -122,61 +142,136 @@ static int add_fan(struct espi_probing *p, const struct fan *fan, double enough_
     return p->trial.n > first;
 }
 
-/* May the host's fan run beside the others of the trial? Within a site one at a time, for
- * what its hosts share is not known yet. */
-static int is_free(const struct espi_probing *p, int host, int out, int everyone)
+static double sum_of_host(const struct espi_trial_flow *flows, const double *Bps, int n,
+                          int host, int out)
 {
-    if (everyone)
-        return !(p->busy[host] & (out ? 1 : 2));
-    for (int h = 0; h < p->n; h++)
-        if (p->busy[h] && p->net.site[h] == p->net.site[host])
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += (out ? flows[i].from : flows[i].to) == host ? Bps[i] : 0;
+    return sum;
+}
+
+/* Would each of them fill its port while the others run? -1 when out of memory. */
+static int all_fans_tell(struct espi_probing *p, const struct fans *fans)
+{
+    int n = p->trial.n, tell = 1;
+    struct espi_arena_mark mark = espi_arena_mark(&p->arena);
+    struct espi_trial_flow *flows = ESPI_ARENA_NEW(&p->arena, struct espi_trial_flow, n);
+    double *Bps = ESPI_ARENA_NEW(&p->arena, double, n);
+    if (!flows || !Bps)
+        return -1;
+    for (int i = 0; i < n; i++)
+        flows[i] =
+            (struct espi_trial_flow){p->trial.pairs[i].from, p->trial.pairs[i].to, 0};
+    if (predict_open(p, fans, flows, n, Bps))
+        return -1;
+    for (int i = 0; i < fans->n && tell; i++)
+        tell = sum_of_host(flows, Bps, n, fans->host[i], fans->out) >= fans->least_Bps[i];
+    espi_arena_release(&p->arena, mark);
+    return tell;
+}
+
+/* Takes the last fan out of the trial. */
+static void take_back(struct espi_probing *p, struct fans *fans, int first)
+{
+    for (int i = first; i < p->trial.n; i++) {
+        p->busy[p->trial.pairs[i].from] &= (unsigned char)~1;
+        p->busy[p->trial.pairs[i].to] &= (unsigned char)~2;
+    }
+    p->trial.n = first;
+    fans->n--;
+}
+
+/* Adds the host's fan to the trial, if all of them then still fill their ports: 1. Gives
+ * -1 when out of memory. */
+static int try_fan(struct espi_probing *p, struct fans *fans, int host, double port_Bps,
+                   const struct fan *fan)
+{
+    int first = p->trial.n;
+    fans->host[fans->n] = host;
+    fans->least_Bps[fans->n++] = (1 - ESPI_SPREAD) * fmin(3 * port_Bps, fan->sum);
+    int added = add_fan(p, fan, 3 * port_Bps);
+    if (added && fans->n > 1)
+        added = all_fans_tell(p, fans);
+    if (added < 1)
+        take_back(p, fans, first);
+    return added;
+}
+
+/* May the host's fan run beside the others of the trial? */
+static int is_free(const struct espi_probing *p, const struct fans *fans, int host,
+                   enum espi_fan_reach reach)
+{
+    const int *site = p->net.site;
+    if (p->busy[host] & (fans->out ? 1 : 2))
+        return 0;
+    for (int h = 0; h < p->n && reach == ESPI_FAN_ALONE; h++)
+        if (p->busy[h] && site[h] == site[host])
             return 0;
+    for (int i = 0; i < fans->n && reach == ESPI_FAN_FAR; i++)
+        if (site[fans->host[i]] == site[host])
+            return 0; /* they may share what is on the way to other sites */
     return 1;
 }
 
+/* As many of the fans that are left as can run at once. -1 when out of memory. */
+static int add_fans(struct espi_probing *p, struct fans *fans, enum espi_fan_reach reach,
+                    unsigned char *done)
+{
+    const double *port_Bps = fans->out ? p->net.out_seen_Bps : p->net.in_seen_Bps;
+    fans->n = 0;
+    for (int h = 0; h < p->n; h++) {
+        struct espi_arena_mark mark = espi_arena_mark(&p->arena);
+        struct fan fan;
+        int added = 0;
+        if (done[h] || !is_free(p, fans, h, reach))
+            continue;
+        if (list_fan(p, h, fans->out, reach, &fan))
+            return -1;
+        if (fan.sum >= port_Bps[h] * (1 + 2 * ESPI_SPREAD))
+            added = try_fan(p, fans, h, port_Bps[h], &fan);
+        else if (p->trial.n == 0)
+            added = 1; /* nobody could tell */
+        if (added < 0)
+            return -1;
+        done[h] = (unsigned char)added;
+        espi_arena_release(&p->arena, mark);
+    }
+    return 0;
+}
+
 /* Fans of all hosts whose port was never the reason why transfers were no faster, as far
- * as there is anybody to fill it; at once those that have no host in common. Gives how
- * many ran, -1 when out of memory. */
-static int run_fans(struct espi_probing *p, int out, int everyone, esp_status *status)
+ * as there is anybody to fill it. Gives how many rounds ran, -1 when out of memory. */
+static int run_fans(struct espi_probing *p, int out, enum espi_fan_reach reach,
+                    esp_status *status)
 {
     const unsigned char *tried = out ? p->net.out_tried : p->net.in_tried;
     unsigned char *done = ESPI_ARENA_ZNEW(&p->arena, unsigned char, p->n);
+    struct fans fans = {.out = out};
     int ran = 0;
-    if (!done)
+    fans.host = ESPI_ARENA_NEW(&p->arena, int, p->n);
+    fans.least_Bps = ESPI_ARENA_NEW(&p->arena, double, p->n);
+    if (!done || !fans.host || !fans.least_Bps)
         return -1;
-    for (int h = 0; h < p->n; h++)
-        done[h] = tried[h];
-    for (int any = 1; any && !*status && !espi_probe_is_late(p);) {
-        for (int h = 0; h < p->n; h++) {
-            struct espi_arena_mark mark = espi_arena_mark(&p->arena);
-            double port = out ? p->net.out_seen_Bps[h] : p->net.in_seen_Bps[h];
-            struct fan fan;
-            if (done[h] || !is_free(p, h, out, everyone))
-                continue;
-            if (list_fan(p, h, out, everyone, &fan))
-                return -1;
-            if (fan.sum >= port * (1 + 2 * ESPI_SPREAD))
-                done[h] = (unsigned char)add_fan(p, &fan, 3 * port);
-            else if (p->trial.n == 0)
-                done[h] = 1; /* nobody could tell */
-            espi_arena_release(&p->arena, mark);
-        }
-        any = p->trial.n;
-        ran += p->trial.n > 0;
+    memcpy(done, tried, (size_t)p->n);
+    for (int any = 1; any && !*status && !espi_probe_is_late(p); ran += any) {
+        if (add_fans(p, &fans, reach, done))
+            return -1;
+        any = p->trial.n > 0;
         if (any)
             *status = espi_probe_run(p, ESPI_TRIAL_FLOWS, ESPI_PROBE_NEAR_S);
     }
     return ran;
 }
 
-esp_status espi_probe_unsure_ports(struct espi_probing *p, int everyone)
+esp_status espi_probe_unsure_ports(struct espi_probing *p, enum espi_fan_reach reach)
 {
     esp_status status = ESP_OK;
     for (int times = 0, ran = 1; times < 3 && ran && !status && !espi_probe_is_late(p);
          times++) {
         ran = 0;
         for (int out = 0; out < 2 && !status; out++) {
-            int more = run_fans(p, out, everyone, &status);
+            int more = run_fans(p, out, reach, &status);
             if (more < 0)
                 return espi_err_nomem(p->err);
             ran += more;
@@ -200,9 +295,10 @@ esp_status espi_probe_ports(struct espi_probing *p)
         status = espi_probe_look(p);
     if (!status)
         status = espi_probe_settle_doubts(p);
-    /* within a site ports are filled one by one: of one site only, that is better done
-     * when it is known what its hosts share (settle_ports) */
-    return status || p->net.n_sites < 2 ? status : espi_probe_unsure_ports(p, 0);
+    /* what hosts of a site share is not known yet, so that ports of it are filled one by
+     * one: of one site only, that is better done when it is known (settle_ports) */
+    return status || p->net.n_sites < 2 ? status
+                                        : espi_probe_unsure_ports(p, ESPI_FAN_ALONE);
 }
 
 /* ---- 3: subsites ---- */
@@ -339,7 +435,7 @@ static esp_status settle_areas(struct espi_probing *p)
  * are tried again here where no other stage will. */
 static esp_status settle_ports(struct espi_probing *p)
 {
-    esp_status status = espi_probe_unsure_ports(p, 0);
+    esp_status status = espi_probe_unsure_ports(p, ESPI_FAN_NEAR);
     return status || p->net.n_sites > 1 ? status : espi_probe_settle_doubts(p);
 }
 

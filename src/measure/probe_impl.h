@@ -10,6 +10,13 @@
 
 enum { ESPI_TESTED_MAX = 1024 }; /* limit: of memory */
 
+/* By whom a port is filled, and what may run beside that. */
+enum espi_fan_reach {
+    ESPI_FAN_ALONE, /* by hosts of its site, of which nobody else does anything */
+    ESPI_FAN_NEAR,  /* by hosts of its site */
+    ESPI_FAN_FAR    /* by those of all sites */
+};
+
 struct espi_probing {
     const struct espi_probe_driver *prober;
     struct espi_samples *samples;
@@ -68,8 +75,8 @@ int *espi_probe_members(struct espi_probing *p, int **start);
 /* The stages. */
 esp_status espi_probe_sites(struct espi_probing *p);
 esp_status espi_probe_ports(struct espi_probing *p);
-/* Tries to fill the ports of which nothing is sure, by hosts of their sites or by all. */
-esp_status espi_probe_unsure_ports(struct espi_probing *p, int everyone);
+/* Tries to fill the ports of which nothing is sure. */
+esp_status espi_probe_unsure_ports(struct espi_probing *p, enum espi_fan_reach reach);
 esp_status espi_probe_areas(struct espi_probing *p);
 esp_status espi_probe_cables(struct espi_probing *p);
 esp_status espi_probe_self_check(struct espi_probing *p);

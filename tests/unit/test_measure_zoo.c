@@ -133,11 +133,20 @@ static void test_bus(void **state)
     measure_often(p, test_draws(6), 0.15, 0, 3);
 }
 
+/* A star of sites: what hosts of a site share on the way out looks like the port of one.
+ */
+static void test_port_behind_cable(void **state)
+{
+    (void)state;
+    measure_often(network_of(ESP_MEASURED_STAR, 11, 0, 115), test_draws(6), 0.15, 0, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_bus),
+        cmocka_unit_test(test_port_behind_cable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
