@@ -99,7 +99,7 @@ static void report(struct agent *a)
                 ? espi_tcp_stuck(a->runner.tcp, a->patience_s, stuck, STUCK_MAX)
                 : 0;
     espi_put_32(&w, a->runner.part.run);
-    espi_put_32(&w, a->runner.n_landed);
+    espi_put_32(&w, a->runner.slices.n_landed);
     espi_put_32(&w, (uint32_t)n);
     for (int i = 0; i < n; i++)
         espi_put_32(&w, stuck[i]);
@@ -150,14 +150,30 @@ static esp_status move_message(void *self, const struct espi_copy_message *m, in
     if (m->kind == ESPI_MESSAGE_DATA)
         return keeps ? espi_store_keep(&a->store, at, data, bytes, err)
                      : espi_store_load(&a->store, at, data, bytes, err);
-    if (a->manifest.n_entries != 1 || a->manifest.entry[0].kind != ESPI_ENTRY_STREAM)
+    if (!espi_manifest_has_stream(&a->manifest))
         return espi_err(err, ESP_EINPUT, "the list of files has no stream");
     return espi_store_stream(&a->store, keeps, m->base + at, data, bytes, err);
 }
 
+/* A list that cannot be is told of when bytes are moved. */
+static esp_status find_message(void *self, const struct espi_copy_message *m, int keeps,
+                               uint64_t at, struct espi_copy_place *place,
+                               struct esp_err *err)
+{
+    struct agent *a = self;
+    struct espi_store *s = &a->store;
+    if (a->is_relay || !s->m || s->build < 0 || m->kind == ESPI_MESSAGE_LIST)
+        return ESP_OK;
+    if (m->kind == ESPI_MESSAGE_DATA)
+        return espi_store_find(s, keeps, at, place, err);
+    return espi_manifest_has_stream(s->m)
+               ? espi_store_find_stream(s, keeps, m->base + at, place, err)
+               : ESP_OK;
+}
+
 static struct espi_copy_disk disk_of(struct agent *a)
 {
-    return (struct espi_copy_disk){a, move_message};
+    return (struct espi_copy_disk){a, move_message, find_message};
 }
 
 /* ---- what it is told ---- */
@@ -214,15 +230,15 @@ static void end_run(struct agent *a, int whole)
     espi_put_8(&w, whole != 0);
     espi_put_32(&w, broken < 0 ? UINT32_MAX : a->runner.part.peer[broken].number);
     espi_put_text(&w, broken < 0 ? "" : why);
-    espi_put_block(&w, a->runner.landed, espi_set_bytes(a->runner.part.n_slices));
+    espi_put_block(&w, a->runner.slices.landed, espi_set_bytes(a->runner.part.n_slices));
     say(a, ESPI_FROM_DONE, &w);
 }
 
 static void step_run(struct agent *a)
 {
     int done = espi_runner_step(&a->runner);
-    if (done < 0 && a->runner.err.status)
-        give_up(a, &a->runner.err);
+    if (done < 0 && a->runner.slices.err.status)
+        give_up(a, &a->runner.slices.err);
     else if (done != 0)
         end_run(a, done > 0);
 }
@@ -274,7 +290,7 @@ static void on_check(struct agent *a, struct espi_wire_in *r)
         memcpy(set, blocks, bytes);
     a->n_tags = set ? espi_set_count(set, a->checked.n_blocks) : 0;
     a->tags = espi_malloc((size_t)a->n_tags * ESPI_TAG_BYTES + 1);
-    struct espi_copy_disk disk = {a, move_and_show_life};
+    struct espi_copy_disk disk = {a, move_and_show_life, NULL};
     esp_status status =
         set && a->tags ? espi_runner_tags(&disk, &a->checked, key, set, 1, a->tags, &err)
                        : espi_err_nomem(&err);

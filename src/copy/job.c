@@ -33,6 +33,16 @@ static esp_status move_own(void *self, const struct espi_copy_message *m, int ke
     return ESP_OK;
 }
 
+static esp_status find_own(void *self, const struct espi_copy_message *m, int keeps,
+                           uint64_t at, struct espi_copy_place *place,
+                           struct esp_err *err)
+{
+    struct espi_copy_job *job = self;
+    return m->kind == ESPI_MESSAGE_DATA && !keeps
+               ? espi_source_find(job->source, at, place, err)
+               : ESP_OK;
+}
+
 /* ---- a message ---- */
 
 /* Slices as the plan likes them, but not so long that what is under way on the busiest
@@ -67,7 +77,7 @@ static esp_status begin_message(struct espi_copy_job *job, int kind, uint64_t ba
     if (status)
         return status;
     job->message = espi_copy_message(kind, base, size, choose_block(job, size));
-    job->disk = (struct espi_copy_disk){job, move_own};
+    job->disk = (struct espi_copy_disk){job, move_own, find_own};
     if (job->plan && kind != ESPI_MESSAGE_LIST && job->planned_s == 0) {
         job->planned_s = job->plan->makespan_s;
         job->planned_bytes = job->plan->size_bytes;

@@ -51,7 +51,7 @@ static esp_status load_and_show_life(void *self, const struct espi_copy_message 
 /* Done while the hosts make theirs. */
 static esp_status make_own_tags(struct checking *c, struct esp_err *err)
 {
-    const struct espi_copy_disk disk = {c->job, load_and_show_life};
+    const struct espi_copy_disk disk = {c->job, load_and_show_life, NULL};
     return espi_runner_tags(&disk, &c->job->message, c->key, c->set, 0, c->tags, err);
 }
 

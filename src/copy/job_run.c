@@ -216,8 +216,9 @@ static esp_status run_program(struct espi_copy_job *job, struct esp_err *err)
     find_witnesses(job);
     tell_runners(job, ESPI_TO_STOP, ESPI_FROM_STOPPED);
     status = espi_copy_await(job, job->options.patience_s, err);
-    if (!status && job->runner.err.status)
-        return espi_err(err, job->runner.err.status, "%s", job->runner.err.text);
+    const struct esp_err *disk = &job->runner.slices.err;
+    if (!status && disk->status)
+        return espi_err(err, disk->status, "%s", disk->text);
     espi_copy_blame_broken(job, broken, why);
     return status;
 }

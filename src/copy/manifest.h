@@ -73,6 +73,12 @@ uint32_t *espi_manifest_sort(const struct espi_manifest *m);
 uint32_t espi_manifest_find_path(const struct espi_manifest *m, const uint32_t *sorted,
                                  const char *path, size_t length);
 
+/* Is it that of a stream? */
+static inline int espi_manifest_has_stream(const struct espi_manifest *m)
+{
+    return m->n_entries == 1 && m->entry[0].kind == ESPI_ENTRY_STREAM;
+}
+
 /* The extent in which the byte of the stream lies; it must lie in one. */
 uint32_t espi_manifest_find(const struct espi_manifest *m, uint64_t at);
 

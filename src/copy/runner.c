@@ -8,70 +8,15 @@
 
 enum { WINDOW_MAX = 16 }; /* limit: more are of no use to TCP */
 
-/* ---- slices on disk ---- */
-
-static uint32_t slice_at(const struct espi_runner *r, uint64_t at)
-{
-    return (uint32_t)(at / r->part.message.block_bytes);
-}
-
-/* Slices are as long as blocks; behind the end of a short one are zeros, as in all of one
- * that cannot be read: what was in memory before is nobody's business. */
-static void load_slice(void *arg, int part, uint64_t at, void *to, size_t bytes)
-{
-    struct espi_runner *r = arg;
-    size_t length;
-    uint64_t from =
-        espi_block_at(&r->part.message, r->part.block[slice_at(r, at)], &length);
-    (void)part;
-    if (length > bytes)
-        length = bytes;
-    if (r->err.status ||
-        r->disk.move(r->disk.self, &r->part.message, 0, from, to, length, &r->err))
-        length = 0;
-    memset((char *)to + length, 0, bytes - length);
-}
-
-static void keep_slice(void *arg, int part, uint64_t at, const void *from, size_t bytes)
-{
-    struct espi_runner *r = arg;
-    size_t length;
-    uint32_t slice = slice_at(r, at);
-    uint64_t to = espi_block_at(&r->part.message, r->part.block[slice], &length);
-    (void)part;
-    if (length > bytes || espi_set_has(r->landed, slice) || r->err.status)
-        return;
-    if (r->disk.move(r->disk.self, &r->part.message, 1, to, (char *)(uintptr_t)from,
-                     length, &r->err))
-        return;
-    espi_set_add(r->landed, slice);
-    r->n_landed++;
-}
-
 /* ---- setting up ---- */
 
-/* Slices that are here from the start: all streams in say the same. */
-static int find_landed(struct espi_runner *r, int mine)
-{
-    uint32_t n = r->part.n_slices;
-    size_t bytes = espi_set_bytes(n);
-    r->landed = ESPI_ARENA_ZNEW(&r->arena, unsigned char, bytes + 1);
-    if (!r->landed)
-        return -1;
-    if (mine)
-        memset(r->landed, 0xff, bytes);
-    for (int s = 0; s < r->part.prog.n_streams - r->part.prog.n_trees; s++)
-        if (!r->part.peer[s].is_out && r->part.peer[s].has)
-            memcpy(r->landed, r->part.peer[s].has, bytes);
-    r->n_landed = espi_set_count(r->landed, n);
-    return 0;
-}
-
-/* As many messages on each stream as fit into memory. */
+/* As many messages on each stream as fit into memory; what is kept needs none. */
 static int choose_window(const struct espi_copy_part *part)
 {
-    double streams = part->prog.n_streams - part->prog.n_trees + 1;
-    double window = ESPI_COPY_ROOM_BYTES / (streams * part->message.block_bytes);
+    double in_memory = 0;
+    for (int s = 0; s < part->prog.n_streams - part->prog.n_trees; s++)
+        in_memory += !part->peer[s].is_out && !part->prog.streams[s].keeps;
+    double window = ESPI_COPY_ROOM_BYTES / ((in_memory + 1) * part->message.block_bytes);
     return window < 1 ? 1 : window > WINDOW_MAX ? WINDOW_MAX : (int)window;
 }
 
@@ -79,12 +24,9 @@ static int set_up(struct espi_runner *r, int encrypted,
                   const struct espi_listener *listener)
 {
     const struct espi_program *prog = &r->part.prog;
-    struct espi_run_options options = {.window = choose_window(&r->part),
-                                       .load = load_slice,
-                                       .keep = keep_slice,
-                                       .arg = r};
+    struct espi_run_options options = {.window = choose_window(&r->part)};
     int *channel = ESPI_ARENA_NEW(&r->arena, int, prog->n_streams);
-    r->tcp = espi_tcp_create(&r->part, encrypted, listener);
+    r->tcp = espi_tcp_create(&r->slices, encrypted, listener);
     if (!channel || !r->tcp)
         return -1;
     for (int s = 0; s < prog->n_streams; s++)
@@ -98,7 +40,7 @@ esp_status espi_runner_start(struct espi_runner *r, struct espi_wire_in *part, i
                              const struct espi_copy_disk *disk, struct esp_err *err)
 {
     size_t bytes = (size_t)(part->end - part->at);
-    *r = (struct espi_runner){.disk = *disk, .is_on = 1};
+    *r = (struct espi_runner){.is_on = 1};
     espi_arena_init(&r->arena);
     r->bytes = espi_malloc(bytes + 1);
     if (!r->bytes) {
@@ -108,7 +50,8 @@ esp_status espi_runner_start(struct espi_runner *r, struct espi_wire_in *part, i
     memcpy(r->bytes, part->at, bytes);
     struct espi_wire_in own = espi_wire_in(r->bytes, bytes);
     esp_status status = espi_part_read(&r->part, &own, &r->arena, err);
-    if (!status && (find_landed(r, mine) || set_up(r, encrypted, listener)))
+    if (!status && (espi_slices_init(&r->slices, &r->part, disk, mine, &r->arena) ||
+                    set_up(r, encrypted, listener)))
         status = espi_err_nomem(err);
     if (status)
         espi_runner_done(r);
@@ -124,7 +67,6 @@ void espi_runner_done(struct espi_runner *r)
     espi_free(r->bytes);
     r->tcp = NULL;
     r->bytes = NULL;
-    r->landed = NULL;
     r->is_on = 0;
 }
 
@@ -141,10 +83,35 @@ int espi_runner_step(struct espi_runner *r)
     espi_tcp_turn(r->tcp, 0.5 * ESPI_COPY_REPORT_S);
     int done = espi_run_progress(&r->run, 0);
     r->is_busy = espi_tcp_moved(r->tcp) > before;
-    return r->err.status ? -1 : done;
+    return r->slices.err.status ? -1 : done;
 }
 
 /* ---- tags ---- */
+
+struct tagging {
+    const struct espi_copy_disk *disk;
+    const struct espi_copy_message *m;
+    struct espi_tagger *tagger;
+    char *piece; /* of a block, that stays in the processor's cache */
+};
+
+/* 0: done; 1: it cannot be read; -1: OpenSSL fails. */
+static int tag_block(const struct tagging *t, uint32_t block, unsigned char *tag,
+                     struct esp_err *err)
+{
+    size_t bytes;
+    uint64_t at = espi_block_at(t->m, block, &bytes);
+    if (espi_tagger_begin(t->tagger, block))
+        return -1;
+    for (size_t done = 0, now; done < bytes; done += now) {
+        now = bytes - done < ESPI_COPY_WORK_BYTES ? bytes - done : ESPI_COPY_WORK_BYTES;
+        if (t->disk->move(t->disk->self, t->m, 0, at + done, t->piece, now, err))
+            return 1;
+        if (espi_tagger_add(t->tagger, t->piece, now))
+            return -1;
+    }
+    return espi_tagger_end(t->tagger, tag);
+}
 
 esp_status espi_runner_tags(const struct espi_copy_disk *disk,
                             const struct espi_copy_message *m,
@@ -152,25 +119,24 @@ esp_status espi_runner_tags(const struct espi_copy_disk *disk,
                             unsigned char *set, int drops, unsigned char *tags,
                             struct esp_err *err)
 {
-    struct espi_tagger *tagger = espi_tagger_create(key);
-    char *block = espi_malloc(m->block_bytes);
-    esp_status status = tagger && block ? ESP_OK : espi_err_nomem(err);
+    struct tagging t = {disk, m, espi_tagger_create(key),
+                        espi_malloc(ESPI_COPY_WORK_BYTES)};
+    esp_status status = t.tagger && t.piece ? ESP_OK : espi_err_nomem(err);
     for (uint32_t b = 0; !status && b < m->n_blocks; b++) {
-        size_t bytes;
+        struct esp_err why;
         if (!espi_set_has(set, b))
             continue;
-        uint64_t at = espi_block_at(m, b, &bytes);
-        status = disk->move(disk->self, m, 0, at, block, bytes, drops ? NULL : err);
-        if (status && drops) {
-            espi_set_drop(set, b);
-            status = ESP_OK;
-            continue;
-        }
-        if (!status && espi_tagger_tag(tagger, b, block, bytes, tags))
+        int failed = tag_block(&t, b, tags, &why);
+        if (failed < 0)
             status = espi_err(err, ESP_EINTERNAL, "OpenSSL makes no tags");
-        tags += ESPI_TAG_BYTES;
+        else if (failed && drops)
+            espi_set_drop(set, b);
+        else if (failed)
+            status = espi_err(err, why.status, "%s", why.text);
+        else
+            tags += ESPI_TAG_BYTES;
     }
-    espi_free(block);
-    espi_tagger_free(tagger);
+    espi_free(t.piece);
+    espi_tagger_free(t.tagger);
     return status;
 }

@@ -5,25 +5,15 @@
 #include "copy/tcp.h"
 #include "exec/exec.h"
 
-/* Where the bytes of messages are; at: in the message. */
-struct espi_copy_disk {
-    void *self;
-    esp_status (*move)(void *self, const struct espi_copy_message *m, int keeps,
-                       uint64_t at, void *data, size_t bytes, struct esp_err *err);
-};
-
 struct espi_runner {
     struct espi_arena arena;
     unsigned char *bytes; /* of the part, which points into them */
     struct espi_copy_part part;
-    struct espi_copy_disk disk;
+    struct espi_copy_slices slices;
     struct espi_run run;
     struct espi_tcp *tcp;
-    unsigned char *landed; /* slices that are here */
-    uint32_t n_landed;
-    struct esp_err err; /* of the disk */
-    int is_on;          /* set up */
-    int is_busy;        /* bytes moved in the last step: there may be more at once */
+    int is_on;   /* set up */
+    int is_busy; /* bytes moved in the last step: there may be more at once */
 };
 
 /* Reads the part, which is copied, and gets ready. mine: does the host have everything
@@ -34,7 +24,7 @@ esp_status espi_runner_start(struct espi_runner *r, struct espi_wire_in *part, i
 /* Everybody is ready. -1: a host cannot be found. */
 int espi_runner_go(struct espi_runner *r);
 /* Goes on as far as it can: 1: the part is done; 0: not yet; -1: a connection broke, or
- * the disk failed (r->err). */
+ * the disk failed (slices). */
 int espi_runner_step(struct espi_runner *r);
 void espi_runner_done(struct espi_runner *r);
 

@@ -1,6 +1,7 @@
 #include "copy/secure.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -8,9 +9,11 @@
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "copy/tuning.h"
 
 int espi_secure_random(void *out, size_t bytes)
 {
@@ -57,19 +60,28 @@ void espi_tagger_free(struct espi_tagger *t)
     espi_free(t);
 }
 
-int espi_tagger_tag(struct espi_tagger *t, uint64_t number, const void *data,
-                    size_t bytes, unsigned char tag[ESPI_TAG_BYTES])
+int espi_tagger_begin(struct espi_tagger *t, uint64_t number)
 {
     unsigned char nonce[12] = {0}; /* published: GCM's; each block has its own */
-    int n;
     for (int i = 0; i < 8; i++)
         nonce[4 + i] = (unsigned char)(number >> (56 - 8 * i));
-    if (EVP_EncryptInit_ex(t->ctx, NULL, NULL, NULL, nonce) != 1 ||
-        EVP_EncryptUpdate(t->ctx, NULL, &n, data, (int)bytes) != 1 ||
-        EVP_EncryptFinal_ex(t->ctx, tag, &n) != 1 ||
-        EVP_CIPHER_CTX_ctrl(t->ctx, EVP_CTRL_GCM_GET_TAG, ESPI_TAG_BYTES, tag) != 1)
-        return -1;
-    return 0;
+    return EVP_EncryptInit_ex(t->ctx, NULL, NULL, NULL, nonce) == 1 ? 0 : -1;
+}
+
+int espi_tagger_add(struct espi_tagger *t, const void *data, size_t bytes)
+{
+    int n;
+    return EVP_EncryptUpdate(t->ctx, NULL, &n, data, (int)bytes) == 1 ? 0 : -1;
+}
+
+int espi_tagger_end(struct espi_tagger *t, unsigned char tag[ESPI_TAG_BYTES])
+{
+    int n;
+    return EVP_EncryptFinal_ex(t->ctx, tag, &n) == 1 &&
+                   EVP_CIPHER_CTX_ctrl(t->ctx, EVP_CTRL_GCM_GET_TAG, ESPI_TAG_BYTES,
+                                       tag) == 1
+               ? 0
+               : -1;
 }
 
 /* ---- connections ---- */
@@ -150,6 +162,8 @@ static SSL_CTX *context(void)
         SSL_CTX_free(ctx);
         return ctx = NULL;
     }
+    SSL_CTX_set_read_ahead(ctx, 1);
+    SSL_CTX_set_default_read_buffer_len(ctx, ESPI_COPY_WORK_BYTES);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_mode(ctx,
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -292,4 +306,28 @@ long espi_secure_write(struct espi_secure *s, const void *from, size_t bytes)
         return move_bytes(send(s->fd, from, bytes, MSG_NOSIGNAL));
     int result = SSL_write_ex(s->ssl, from, bytes, &n);
     return result == 1 ? (long)n : tls_trouble(s, result);
+}
+
+/* Is it the file or the way that the kernel does not like, not the connection? */
+static int is_unable(void)
+{
+    return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EIO ||
+           errno == ENOMEM || errno == EOVERFLOW;
+}
+
+long espi_secure_send_file(struct espi_secure *s, int fd, uint64_t at, size_t bytes)
+{
+    off_t from = (off_t)at;
+    if (s->encrypted)
+        return ESPI_SECURE_CANNOT;
+    ssize_t n = sendfile(s->fd, fd, &from, bytes);
+    return n == 0 || (n < 0 && is_unable()) ? ESPI_SECURE_CANNOT : move_bytes(n);
+}
+
+long espi_secure_read_pipe(struct espi_secure *s, int pipe, size_t bytes)
+{
+    if (s->encrypted)
+        return ESPI_SECURE_CANNOT;
+    ssize_t n = splice(s->fd, NULL, pipe, NULL, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    return n < 0 && is_unable() ? ESPI_SECURE_CANNOT : move_bytes(n);
 }

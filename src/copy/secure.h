@@ -24,8 +24,10 @@ int espi_secure_digest(const void *data, size_t bytes,
 struct espi_tagger;
 struct espi_tagger *espi_tagger_create(const unsigned char key[ESPI_SECRET_BYTES]);
 void espi_tagger_free(struct espi_tagger *t);
-int espi_tagger_tag(struct espi_tagger *t, uint64_t number, const void *data,
-                    size_t bytes, unsigned char tag[ESPI_TAG_BYTES]);
+/* A block, and its bytes in pieces. */
+int espi_tagger_begin(struct espi_tagger *t, uint64_t number);
+int espi_tagger_add(struct espi_tagger *t, const void *data, size_t bytes);
+int espi_tagger_end(struct espi_tagger *t, unsigned char tag[ESPI_TAG_BYTES]);
 
 /* ---- connections ---- */
 
@@ -40,5 +42,10 @@ int espi_secure_shake(struct espi_secure *s);
 /* Bytes read or written, 0: none now, -1: gone. */
 long espi_secure_read(struct espi_secure *s, void *to, size_t bytes);
 long espi_secure_write(struct espi_secure *s, const void *from, size_t bytes);
+/* The same from a file, and to a pipe, moved by the kernel; what it cannot do, for one
+ * where bytes are to be encrypted, has a code of its own. */
+enum { ESPI_SECURE_CANNOT = -2 }; /* code */
+long espi_secure_send_file(struct espi_secure *s, int fd, uint64_t at, size_t bytes);
+long espi_secure_read_pipe(struct espi_secure *s, int pipe, size_t bytes);
 
 #endif

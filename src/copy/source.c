@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "copy/source_scan.h"
 #include "copy/tree.h"
+#include "copy/tuning.h"
 
 static esp_status source_trouble(const char *what, const char *path, struct esp_err *err)
 {
@@ -217,6 +218,18 @@ esp_status espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
         bytes -= now;
     }
     return ESP_OK;
+}
+
+esp_status espi_source_find(struct espi_copy_source *s, uint64_t at,
+                            struct espi_copy_place *place, struct esp_err *err)
+{
+    const struct espi_extent *x = &s->m.extent[espi_manifest_find(&s->m, at)];
+    uint64_t skip = at - x->stream;
+    *place = (struct espi_copy_place){-1, x->at + skip, x->bytes - skip};
+    if (place->bytes < ESPI_COPY_BY_KERNEL_BYTES)
+        return ESP_OK;
+    place->fd = source_fd(s, x->entry);
+    return place->fd < 0 ? changed_or_unread(&s->m.entry[x->entry], err) : ESP_OK;
 }
 
 esp_status espi_source_check(const struct espi_copy_source *s, struct esp_err *err)

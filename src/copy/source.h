@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "copy/manifest.h"
+#include "copy/slices.h"
 
 enum { ESPI_SOURCE_OPEN = 16 }; /* limit: files that are open at a time */
 
@@ -43,6 +44,9 @@ esp_status espi_source_stream(struct espi_copy_source *s, const char *name,
 /* Bytes of the stream of data. A file that is no longer what it was is an error. */
 esp_status espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
                             size_t bytes, struct esp_err *err);
+/* Where these bytes are; whether the file is still what it was is not looked at. */
+esp_status espi_source_find(struct espi_copy_source *s, uint64_t at,
+                            struct espi_copy_place *place, struct esp_err *err);
 /* Is every file still what it was? Else an error that names it. */
 esp_status espi_source_check(const struct espi_copy_source *s, struct esp_err *err);
 

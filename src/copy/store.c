@@ -253,6 +253,33 @@ esp_status espi_store_stream(struct espi_store *s, int keeps, uint64_t at, void 
     return ESP_OK;
 }
 
+esp_status espi_store_find(struct espi_store *s, int keeps, uint64_t at,
+                           struct espi_copy_place *place, struct esp_err *err)
+{
+    if (at >= s->m->data_bytes)
+        return espi_err(err, ESP_EINPUT, "more bytes than the list of files says");
+    const struct espi_extent *x = &s->m->extent[espi_manifest_find(s->m, at)];
+    uint64_t skip = at - x->stream;
+    *place = (struct espi_copy_place){-1, x->at + skip, x->bytes - skip};
+    if (place->bytes < ESPI_COPY_BY_KERNEL_BYTES)
+        return ESP_OK;
+    place->fd = open_entry(s, x->entry, keeps);
+    if (keeps)
+        espi_set_drop(s->finished, x->entry);
+    return place->fd < 0 ? espi_store_trouble(keeps ? "write" : "read",
+                                              s->m->entry[x->entry].path, err)
+                         : ESP_OK;
+}
+
+esp_status espi_store_find_stream(struct espi_store *s, int keeps, uint64_t at,
+                                  struct espi_copy_place *place, struct esp_err *err)
+{
+    *place = (struct espi_copy_place){open_entry(s, 0, keeps), at, UINT64_MAX};
+    return place->fd < 0
+               ? espi_store_trouble(keeps ? "write" : "read", s->m->entry[0].path, err)
+               : ESP_OK;
+}
+
 /* ---- what is there already ---- */
 
 /* Copies a file of that size that is in its place; that it is the right one is found

@@ -8,6 +8,7 @@
 #include <espalier/status.h>
 
 #include "copy/manifest.h"
+#include "copy/slices.h"
 
 /* limit: files that are open at a time */
 enum { ESPI_STORE_OPEN = 16 };
@@ -51,6 +52,11 @@ esp_status espi_store_load(struct espi_store *s, uint64_t at, void *to, size_t b
 /* Of a stream: bytes of its one file. */
 esp_status espi_store_stream(struct espi_store *s, int keeps, uint64_t at, void *data,
                              size_t bytes, struct esp_err *err);
+/* Where these bytes are, or are to be put. */
+esp_status espi_store_find(struct espi_store *s, int keeps, uint64_t at,
+                           struct espi_copy_place *place, struct esp_err *err);
+esp_status espi_store_find_stream(struct espi_store *s, int keeps, uint64_t at,
+                                  struct espi_copy_place *place, struct esp_err *err);
 
 /* Gives everything its size, mode and time, waits until the disk has it, and moves it to
  * its place. */

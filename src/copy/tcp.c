@@ -14,38 +14,42 @@ enum { EVENTS_MAX = 64 }; /* limit: at a time */
 
 /* ---- messages ---- */
 
-/* Is the stream's next message one that its receiver has already? Both sides go through
- * the stream's steps in the same order. */
-static int is_next_here(const struct espi_tcp *t, struct tcp_end *e)
+/* The slice of the stream's next message; -1: there is none. Both sides go through the
+ * stream's steps in the same order. */
+static int64_t next_slice(const struct espi_tcp *t, struct tcp_end *e)
 {
     const struct espi_program *prog = &t->part->prog;
-    const struct espi_copy_peer *peer = &t->part->peer[e->stream];
-    int rank = t->part->rank;
-    const struct espi_step *steps = peer->is_out ? prog->sends : prog->recvs;
-    const int *start = peer->is_out ? prog->send_start : prog->recv_start;
-    if (!peer->has)
-        return 0;
+    int rank = t->part->rank, is_out = t->part->peer[e->stream].is_out;
+    const struct espi_step *steps = is_out ? prog->sends : prog->recvs;
+    const int *start = is_out ? prog->send_start : prog->recv_start;
     for (;;) {
         const struct espi_step *step = espi_next_step(
             prog, steps + start[rank], start[rank + 1] - start[rank], &e->round, &e->at);
         if (!step)
-            return 0;
+            return -1;
         e->at++;
         if (step->stream == e->stream)
-            return espi_set_has(peer->has,
-                                (uint32_t)espi_step_slice(prog, step, e->round));
+            return espi_step_slice(prog, step, e->round);
     }
+}
+
+static int is_there(const struct espi_tcp *t, int stream, int64_t slice)
+{
+    const unsigned char *has = t->part->peer[stream].has;
+    return has && espi_set_has(has, (uint32_t)slice);
 }
 
 /* Does nothing travel on the stream, since its receiver has it all? */
 static int carries_nothing(const struct espi_tcp *t, int stream)
 {
     struct tcp_end walk = {.stream = stream};
+    int64_t slice;
     if (!t->part->peer[stream].has)
         return 0;
-    while (is_next_here(t, &walk))
-        continue;
-    return walk.round >= t->part->prog.rounds + t->part->prog.max_lag;
+    while ((slice = next_slice(t, &walk)) >= 0)
+        if (!is_there(t, stream, slice))
+            return 0;
+    return 1;
 }
 
 static int grow_ring(struct tcp_end *e)
@@ -72,16 +76,21 @@ static void skip_finished(struct tcp_end *e)
     }
 }
 
-static int post_message(struct espi_tcp *t, int stream, char *at, size_t bytes,
+/* The last slice of a message may be short: that is not sent up to its full length. */
+static int post_message(struct espi_tcp *t, int stream, char *at,
                         struct espi_request *request)
 {
     struct tcp_end *e = &t->end[stream];
-    if (e->asked - e->finished == e->ring_size && grow_ring(e))
+    int64_t slice = next_slice(t, e);
+    if (slice < 0 || (e->asked - e->finished == e->ring_size && grow_ring(e)))
         return 2;
     if (e->asked == e->finished)
         e->moved_s = espi_now_s();
     struct tcp_message *m = &e->ring[e->asked % e->ring_size];
-    *m = (struct tcp_message){at, bytes, 0, is_next_here(t, e)};
+    *m = (struct tcp_message){.at = at,
+                              .slice = (uint32_t)slice,
+                              .bytes = espi_slice_bytes(t->slices, (uint32_t)slice),
+                              .is_here = is_there(t, stream, slice)};
     request->handle = e;
     request->number = (int)e->asked++;
     skip_finished(e);
@@ -92,15 +101,15 @@ static int post_message(struct espi_tcp *t, int stream, char *at, size_t bytes,
 static int tcp_send(void *self, int peer, int channel, const void *from, size_t bytes,
                     struct espi_request *request)
 {
-    (void)peer;
-    return post_message(self, channel, (char *)(uintptr_t)from, bytes, request);
+    (void)peer, (void)bytes;
+    return post_message(self, channel, (char *)(uintptr_t)from, request);
 }
 
 static int tcp_recv(void *self, int peer, int channel, void *to, size_t bytes,
                     struct espi_request *request)
 {
-    (void)peer;
-    return post_message(self, channel, to, bytes, request);
+    (void)peer, (void)bytes;
+    return post_message(self, channel, to, request);
 }
 
 /* Moves what can be moved, but no more than its turn. */
@@ -110,9 +119,7 @@ static void move_end(struct espi_tcp *t, struct tcp_end *e)
     size_t turn = 0;
     while (e->finished < e->asked && turn < ESPI_COPY_TURN_BYTES) {
         struct tcp_message *m = &e->ring[e->finished % e->ring_size];
-        long n = is_out
-                     ? espi_secure_write(e->secure, m->at + m->moved, m->bytes - m->moved)
-                     : espi_secure_read(e->secure, m->at + m->moved, m->bytes - m->moved);
+        long n = is_out ? espi_tcp_send_some(t, e, m) : espi_tcp_receive_some(t, e, m);
         if (n < 0)
             espi_tcp_break(t, e, "a connection with it broke");
         if (n == 0)
@@ -179,16 +186,19 @@ static int tcp_wait_some(void *self, struct espi_request *requests, int n, int b
 
 /* ---- all of it ---- */
 
-struct espi_tcp *espi_tcp_create(const struct espi_copy_part *part, int encrypted,
+struct espi_tcp *espi_tcp_create(struct espi_copy_slices *slices, int encrypted,
                                  const struct espi_listener *listener)
 {
     struct espi_tcp *t = espi_calloc(1, sizeof *t);
+    const struct espi_copy_part *part = slices->part;
     int n = part->prog.n_streams - part->prog.n_trees;
     if (!t)
         return NULL;
     t->transport =
         (struct espi_transport){t, tcp_send, tcp_recv, tcp_wait_some, NULL, NULL};
     t->part = part;
+    t->slices = slices;
+    t->pipe[0] = t->pipe[1] = -1;
     t->listener = listener;
     t->encrypted = encrypted;
     t->broken = -1;
@@ -219,7 +229,11 @@ void espi_tcp_free(struct espi_tcp *t)
         if (t->end[s].fd >= 0)
             close(t->end[s].fd);
         espi_free(t->end[s].ring);
+        espi_free(t->end[s].buffer);
     }
+    for (int i = 0; i < 2; i++)
+        if (t->pipe[i] >= 0)
+            close(t->pipe[i]);
     if (t->epoll >= 0)
         close(t->epoll);
     espi_free(t->end);

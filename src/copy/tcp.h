@@ -5,7 +5,7 @@
 #ifndef ESPI_COPY_TCP_H
 #define ESPI_COPY_TCP_H
 
-#include "copy/part.h"
+#include "copy/slices.h"
 #include "exec/transport.h"
 
 /* Where connections arrive, for as long as the process lives. */
@@ -19,9 +19,9 @@ void espi_listener_close(struct espi_listener *l);
 
 struct espi_tcp;
 
-/* For the streams of a part, which it borrows; NULL listener: nothing comes in. NULL when
- * out of memory or descriptors. */
-struct espi_tcp *espi_tcp_create(const struct espi_copy_part *part, int encrypted,
+/* For the streams of the slices' part; both are borrowed. NULL listener: nothing comes
+ * in. NULL when out of memory or descriptors. */
+struct espi_tcp *espi_tcp_create(struct espi_copy_slices *slices, int encrypted,
                                  const struct espi_listener *listener);
 void espi_tcp_free(struct espi_tcp *t);
 /* Everybody is ready: connects to all receivers. 0, or -1: one cannot be found. */

@@ -23,7 +23,8 @@ enum end_state {
 };
 
 struct tcp_message {
-    char *at;
+    char *at; /* NULL: the slice is where all are */
+    uint32_t slice;
     size_t bytes, moved;
     int is_here; /* the receiver has it already: nothing travels */
 };
@@ -38,6 +39,10 @@ struct tcp_end {
     /* messages asked for, of which the first `finished` are done */
     struct tcp_message *ring;
     int64_t asked, finished, ring_size;
+    /* bytes of the message of now that came but are not in their place, or that are to
+     * be sent; not of those in memory of others */
+    char *buffer;
+    size_t buffer_at, buffered;
     /* where its next message stands in the steps of the stream */
     int64_t round;
     int at;
@@ -58,8 +63,10 @@ struct tcp_caller {
 struct espi_tcp {
     struct espi_transport transport;
     const struct espi_copy_part *part;
+    struct espi_copy_slices *slices;
     const struct espi_listener *listener;
     int encrypted, epoll, n_ends, broken;
+    int pipe[2]; /* from sockets to files, empty between uses; -1: not there yet */
     char why[ESPI_TCP_WHY]; /* it broke */
     struct tcp_end *end;    /* by stream */
     struct tcp_caller caller[ESPI_CALLERS_MAX];
@@ -76,6 +83,13 @@ void espi_tcp_break(struct espi_tcp *t, struct tcp_end *e, const char *fmt, ...)
 void espi_tcp_connect(struct espi_tcp *t, struct tcp_end *e);
 /* As far as it goes without waiting; an end that is broken says so. */
 void espi_tcp_open_end(struct espi_tcp *t, struct tcp_end *e);
+
+/* Moves some of a message: bytes, 0: none now, -1: the connection is gone, or the disk
+ * failed (slices). What has come all is here. */
+long espi_tcp_send_some(struct espi_tcp *t, struct tcp_end *e,
+                        const struct tcp_message *m);
+long espi_tcp_receive_some(struct espi_tcp *t, struct tcp_end *e,
+                           const struct tcp_message *m);
 
 /* Those who connect to us. */
 void espi_tcp_accept(struct espi_tcp *t);

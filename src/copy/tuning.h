@@ -18,7 +18,23 @@ enum { ESPI_COPY_UNSENT_BYTES = 256 << 10 };
  * chosen on: not measured */
 enum { ESPI_COPY_TURN_BYTES = 1 << 20 };
 
-/* Memory for slices under way on a host.
+/* The buffer of a connection whose bytes the kernel does not move by itself, and of the
+ * proof.
+ * unit: bytes
+ * trades: larger, bytes leave the processor's cache before they are used again; smaller,
+ * more system calls
+ * shown by: bench/cp
+ * chosen on: not measured; a fraction of an L2 cache, four records of TLS */
+enum { ESPI_COPY_WORK_BYTES = 64 << 10 };
+
+/* Shorter stretches of a file are copied through the buffer, several of them at once.
+ * unit: bytes
+ * trades: larger, more is copied; smaller, more system calls
+ * shown by: bench/cp --no-encrypt
+ * chosen on: not measured */
+enum { ESPI_COPY_BY_KERNEL_BYTES = 64 << 10 };
+
+/* Memory for slices under way on a host that keeps none of them.
  * unit: bytes
  * trades: larger, more slices are under way on each stream; smaller, less memory
  * shown by: bench/cp

@@ -4,8 +4,7 @@
 
 #include "exec/exec.h"
 
-/* The bytes of a slice in the message; what it gives means nothing where the data are
- * reached by functions (load, keep). */
+/* The bytes of a slice in the message; NULL where that is not in memory of ours. */
 char *espi_place_of(const struct espi_run *run, int64_t slice, size_t *bytes);
 
 /* The first of the slices that a message of the stream is, and the bytes of all. */

@@ -14,8 +14,9 @@ struct espi_request {
 struct espi_transport {
     void *self;
 
-    /* Start to send or receive. Buffers stay the transport's until the request is done.
-     * 0, or an error code of the transport's own (not 0). */
+    /* Start to send or receive. Buffers stay the transport's until the request is done;
+     * NULL: it knows where the stream's next slice is. 0, or an error code of the
+     * transport's own (not 0). */
     int (*send)(void *self, int peer, int channel, const void *from, size_t bytes,
                 struct espi_request *request);
     int (*recv)(void *self, int peer, int channel, void *to, size_t bytes,
