@@ -228,8 +228,9 @@ static int is_wrong(const struct task *t)
 }
 
 static const struct espi_work_kind allgather_kind = {
-    sizeof(struct task), "iallgather",    "allgather-init", begin_allgather,
-    end_allgather,       clear_allgather, allgather_needs,  native_allgather};
+    sizeof(struct task), ESPI_CALL_ALLGATHER, "iallgather",
+    "allgather-init",    begin_allgather,     end_allgather,
+    clear_allgather,     allgather_needs,     native_allgather};
 
 static int allgather(struct task *t, MPI_Comm comm, const struct espi_manner *how)
 {

@@ -228,8 +228,9 @@ static int is_wrong(const struct task *t)
 }
 
 static const struct espi_work_kind alltoall_kind = {
-    sizeof(struct task), "ialltoall",    "alltoall-init", begin_alltoall,
-    end_alltoall,        clear_alltoall, alltoall_needs,  native_alltoall};
+    sizeof(struct task), ESPI_CALL_ALLTOALL, "ialltoall",
+    "alltoall-init",     begin_alltoall,     end_alltoall,
+    clear_alltoall,      alltoall_needs,     native_alltoall};
 
 int espi_alltoall(const void *from, MPI_Count from_count, MPI_Datatype from_type,
                   void *to, MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm,

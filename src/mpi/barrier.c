@@ -40,15 +40,15 @@ static int native_barrier(const struct espi_work *w, const struct espi_manner *h
 }
 
 static const struct espi_work_kind barrier_kind = {
-    sizeof(struct task), "ibarrier",    "barrier-init", begin_barrier,
-    end_barrier,         clear_barrier, barrier_needs,  native_barrier};
+    sizeof(struct task), ESPI_CALL_BARRIER, "ibarrier",    "barrier-init", begin_barrier,
+    end_barrier,         clear_barrier,     barrier_needs, native_barrier};
 
 int espi_barrier(MPI_Comm comm, const struct espi_manner *how)
 {
     struct task t = {.work = {&barrier_kind, {.comm = comm}}};
     struct espi_call *call = &t.work.call;
     if (espi_is_short_bytes(0))
-        return native_barrier(&t.work, how);
+        return espi_work_leave(&t.work, 0, how);
     espi_work_open(&t.work, ESP_OP_ALLGATHER, 0, comm, how);
     call->is_barrier = 1;
     espi_call_decide(call, call->known ? (uint64_t)call->size : 0, 0);

@@ -62,8 +62,8 @@ static void bcast_needs(struct espi_work *w, struct espi_needs *needs)
 }
 
 static const struct espi_work_kind bcast_kind = {
-    sizeof(struct task), "ibcast",    "bcast-init", begin_bcast,
-    end_bcast,           clear_bcast, bcast_needs,  native_bcast};
+    sizeof(struct task), ESPI_CALL_BCAST, "ibcast",    "bcast-init", begin_bcast,
+    end_bcast,           clear_bcast,     bcast_needs, native_bcast};
 
 int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                const struct espi_manner *how)
@@ -74,7 +74,7 @@ int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
                      .type = type};
     struct espi_call *call = &t.work.call;
     if (espi_is_short(count, type))
-        return native_bcast(&t.work, how);
+        return espi_work_leave(&t.work, espi_bytes(count, type), how);
     espi_work_open(&t.work, ESP_OP_BCAST, root, comm, how);
     espi_call_decide(call, call->known ? espi_bytes(count, type) : 0, 0);
     return espi_work_do(&t.work, how);

@@ -68,7 +68,7 @@ int espi_is_short(MPI_Count count, MPI_Datatype type)
 
 static const char *call_name(const struct espi_call *call)
 {
-    return call->is_barrier ? "barrier" : esp_op_name(call->op);
+    return espi_collective_name(call->which);
 }
 
 uint64_t espi_parts(const struct espi_call *call, uint64_t part)

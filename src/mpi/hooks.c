@@ -85,16 +85,6 @@ static int made_of_group(int code, const MPI_Comm *fresh)
     X(Op_free, (MPI_Op *op), (op), espi_op_free(op))
 /* clang-format on */
 
-/* We have something to do in these at all times. */
-#define ALWAYS(Name, params, args, ours)                                                 \
-    LEADS_TO(Name, params, args)                                                         \
-    static int always_##Name params                                                      \
-    {                                                                                    \
-        return ours;                                                                     \
-    }                                                                                    \
-    static int(*now_##Name) params, (*mpi_##Name)params;
-#define SET_ALWAYS(Name, params, args, ours) SET_NOW(Name, always_##Name)
-
 ALL(ALWAYS)
 
 __attribute__((constructor)) static void find_native(void){ALL(FIND) ALL(SET_ALWAYS)}

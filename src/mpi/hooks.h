@@ -53,6 +53,16 @@
         return now_##Name args;                                                          \
     }
 
+/* A function in which we have something to do at all times. */
+#define ALWAYS(Name, params, args, ours)                                                 \
+    LEADS_TO(Name, params, args)                                                         \
+    static int always_##Name params                                                      \
+    {                                                                                    \
+        return ours;                                                                     \
+    }                                                                                    \
+    static int(*now_##Name) params, (*mpi_##Name)params;
+#define SET_ALWAYS(Name, params, args, ours) SET_NOW(Name, always_##Name)
+
 #define BARRIER_LIST MPI_Comm comm
 #define BCAST_LIST(count_t)                                                              \
     void *buffer, count_t count, MPI_Datatype type, int root, MPI_Comm comm

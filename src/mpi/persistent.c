@@ -172,6 +172,7 @@ static int start_init(struct espi_later *p, MPI_Request *request)
     if (code)
         return code;
     use_init(p);
+    espi_count_call(p->work->call.which, p->work->call.bytes, 1);
     p->work->call.start_s = espi_job.settings.stats[0] ? espi_now_s() : 0;
     if (espi_later_begin(p))
         espi_end_job(p->name, "is out of memory");

@@ -184,11 +184,12 @@ static void reduce_needs(struct espi_work *w, struct espi_needs *needs)
 }
 
 static const struct espi_work_kind reduce_kind = {
-    sizeof(struct task), "ireduce",    "reduce-init", begin_reduce,
-    end_reduce,          clear_reduce, reduce_needs,  native_reduce};
+    sizeof(struct task), ESPI_CALL_REDUCE, "ireduce",    "reduce-init", begin_reduce,
+    end_reduce,          clear_reduce,     reduce_needs, native_reduce};
 static const struct espi_work_kind allreduce_kind = {
-    sizeof(struct task), "iallreduce", "allreduce-init", begin_reduce,
-    end_reduce,          clear_reduce, reduce_needs,     native_allreduce};
+    sizeof(struct task), ESPI_CALL_ALLREDUCE, "iallreduce",
+    "allreduce-init",    begin_reduce,        end_reduce,
+    clear_reduce,        reduce_needs,        native_allreduce};
 
 static int make_call(struct task *t, const struct espi_manner *how)
 {
@@ -219,7 +220,7 @@ int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, 
                      .count = count,
                      .reduction = {.type = type, .op = op}};
     if (espi_is_short(count, type))
-        return native_reduce(&t.work, how);
+        return espi_work_leave(&t.work, espi_bytes(count, type), how);
     espi_work_open(&t.work, ESP_OP_REDUCE, root, comm, how);
     int wanted = t.work.call.rank == root;
     t.to = wanted ? to : NULL;
@@ -239,7 +240,7 @@ int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype typ
                      .count = count,
                      .reduction = {.type = type, .op = op}};
     if (espi_is_short(count, type))
-        return native_allreduce(&t.work, how);
+        return espi_work_leave(&t.work, espi_bytes(count, type), how);
     espi_work_open(&t.work, ESP_OP_ALLREDUCE, 0, comm, how);
     if (t.work.call.c && is_wrong(&t, 1))
         t.work.call.c = NULL;

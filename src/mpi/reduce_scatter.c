@@ -232,9 +232,9 @@ static int is_wrong(const struct task *t)
 }
 
 static const struct espi_work_kind reduce_scatter_kind = {
-    sizeof(struct task),  "ireduce-scatter",    "reduce-scatter-init",
-    begin_reduce_scatter, end_reduce_scatter,   clear_reduce_scatter,
-    reduce_scatter_needs, native_reduce_scatter};
+    sizeof(struct task),   ESPI_CALL_REDUCE_SCATTER, "ireduce-scatter",
+    "reduce-scatter-init", begin_reduce_scatter,     end_reduce_scatter,
+    clear_reduce_scatter,  reduce_scatter_needs,     native_reduce_scatter};
 
 static int reduce_scatter(struct task *t, MPI_Comm comm, const struct espi_manner *how)
 {

@@ -236,8 +236,8 @@ static int end_scatter(struct espi_work *w)
 }
 
 static const struct espi_work_kind scatter_kind = {
-    sizeof(struct task), "iscatter",  "scatter-init", begin_scatter,
-    end_scatter,         clear_parts, parts_needs,    native_scatter};
+    sizeof(struct task), ESPI_CALL_SCATTER, "iscatter",  "scatter-init", begin_scatter,
+    end_scatter,         clear_parts,       parts_needs, native_scatter};
 
 /* ---- gather ---- */
 
@@ -285,8 +285,8 @@ static int end_gather(struct espi_work *w)
 }
 
 static const struct espi_work_kind gather_kind = {
-    sizeof(struct task), "igather",   "gather-init", begin_gather,
-    end_gather,          clear_parts, parts_needs,   native_gather};
+    sizeof(struct task), ESPI_CALL_GATHER, "igather",   "gather-init", begin_gather,
+    end_gather,          clear_parts,      parts_needs, native_gather};
 
 /* ---- both ---- */
 

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "channel/report.h"
 #include "exec/exec.h"
+#include "mpi/counts.h"
 #include "mpi/tuning.h"
 #include "runtime/choice.h"
 #include "runtime/knobs.h"
@@ -398,6 +399,7 @@ void espi_comm_backup_finish(struct espi_comm *all, MPI_Comm job);
 
 /* One call of a collective: whose it is, and what is noted of it. */
 struct espi_call {
+    enum espi_collective which;
     esp_op op;
     int root;
     MPI_Comm comm;

@@ -179,6 +179,7 @@ static double wall_s(void)
 
 void espi_trials_enter(struct espi_call *call)
 {
+    espi_count(call->which, ESPI_COUNTED_TRIALS, 1);
     call->clock.start_s = wall_s();
     call->clock.took_s = -espi_now_s();
 }

@@ -5,6 +5,7 @@ void espi_work_open(struct espi_work *w, esp_op op, int root, MPI_Comm comm,
 {
     struct espi_call *call = &w->call;
     espi_call_open(call, op, root, comm);
+    call->which = w->kind->which;
     if (how->kind == ESPI_BLOCKING)
         return;
     espi_prober_busy(-1); /* what is under way counts by its communicator */
@@ -26,9 +27,17 @@ static int run_now(struct espi_work *w)
     return code;
 }
 
+int espi_work_leave(struct espi_work *w, uint64_t bytes, const struct espi_manner *how)
+{
+    espi_count_call(w->kind->which, bytes, 0);
+    return w->kind->native(w, how);
+}
+
 int espi_work_do(struct espi_work *w, const struct espi_manner *how)
 {
     int ours = w->call.entry != NULL;
+    if (!ours || how->kind != ESPI_INIT) /* or its starts count */
+        espi_count_call(w->kind->which, w->call.bytes, ours);
     if (ours && how->kind == ESPI_LATER)
         return espi_later_start(w, how->request);
     if (ours && how->kind == ESPI_INIT)

@@ -67,7 +67,8 @@ struct espi_needs {
 };
 
 struct espi_work_kind {
-    size_t bytes;      /* of the collective's struct */
+    size_t bytes; /* of the collective's struct */
+    enum espi_collective which;
     const char *later; /* names of the non-blocking and the persistent call, as */
     const char *init;  /* statistics have them */
     /* Makes the data ready for the run, tells it how to reach them, and sets *data to
@@ -94,6 +95,9 @@ struct espi_work {
  * the program does something else. */
 void espi_work_open(struct espi_work *w, esp_op op, int root, MPI_Comm comm,
                     const struct espi_manner *how);
+
+/* Leaves a call of so many bytes to the library without a further look. The code. */
+int espi_work_leave(struct espi_work *w, uint64_t bytes, const struct espi_manner *how);
 
 /* Makes the call, which has been decided on, by its plan or by the library. The code. */
 int espi_work_do(struct espi_work *w, const struct espi_manner *how);
