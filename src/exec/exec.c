@@ -10,7 +10,8 @@
  * changes which messages the program has.
  *
  * Where a stream carries several slices at once (plans with steps) and they are not
- * together in memory, they are packed for sending and unpacked on arrival. */
+ * together in memory, or the message is not in memory as it travels, they are packed for
+ * sending and unpacked on arrival. */
 #include "exec/exec.h"
 
 #include <sched.h>

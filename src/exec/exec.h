@@ -39,13 +39,17 @@ struct espi_run_options {
     /* Reductions: combines bytes that arrived into those that are there. What comes from
      * several ranks is combined in the same order in every run. */
     void (*combine)(void *arg, void *into, const void *from, size_t bytes);
+    /* A message that is not in memory as it travels (NULL: it is): these copy some bytes
+     * of a part of it from where they are, and to there. Not where it is combined. */
+    void (*load)(void *arg, int part, uint64_t at, void *to, size_t bytes);
+    void (*keep)(void *arg, int part, uint64_t at, const void *from, size_t bytes);
     void *arg;
     size_t element_bytes; /* slices are of whole elements; 0: 1. Parts: as blocks */
     /* The parts of the message, in the order of the ranks that have one, where they do
      * not lie one behind the other or differ in size; NULL: they do not. */
     const struct espi_block *blocks;
     /* NULL: none. Only for programs in which every rank keeps all that it gets and
-     * nothing is combined. */
+     * nothing is combined, and messages that are in memory as they travel. */
     const struct espi_run_policy *policy;
 };
 

@@ -69,6 +69,8 @@ int espi_is_scattered(const struct espi_run *run, int stream)
 {
     const struct espi_program *prog = run->prog;
     size_t bytes;
+    if (run->options.load)
+        return 1;
     if (espi_stream_pieces(prog, stream) == 1)
         return 0;
     const char *at = espi_place_of(run, prog->pieces[prog->piece_start[stream]], &bytes);
@@ -103,15 +105,27 @@ size_t espi_room_for_message(const struct espi_run *run, int stream)
 
 void espi_slice_load(const struct espi_run *run, int64_t slice, char *to, size_t *bytes)
 {
-    const char *place = espi_place_of(run, slice, bytes);
-    memmove(to, place, *bytes);
+    uint64_t from;
+    int part = locate(run, slice, &from, bytes);
+    if (run->options.load) {
+        run->options.load(run->options.arg, part, from, to, *bytes);
+    } else {
+        const char *place = espi_place_of(run, slice, bytes);
+        memmove(to, place, *bytes);
+    }
 }
 
 void espi_slice_keep(const struct espi_run *run, int64_t slice, const char *from,
                      size_t *bytes)
 {
-    char *place = espi_place_of(run, slice, bytes);
-    memmove(place, from, *bytes);
+    uint64_t at;
+    int part = locate(run, slice, &at, bytes);
+    if (run->options.keep) {
+        run->options.keep(run->options.arg, part, at, from, *bytes);
+    } else {
+        char *place = espi_place_of(run, slice, bytes);
+        memmove(place, from, *bytes);
+    }
 }
 
 void espi_message_load(const struct espi_run *run, int stream, int64_t slice, char *to)

@@ -4,7 +4,8 @@
 
 #include "exec/exec.h"
 
-/* The bytes of a slice in the message; NULL where that is not in memory of ours. */
+/* The bytes of a slice in the message; NULL where that is not in memory of ours. It means
+ * nothing where the data are reached by functions (load, keep). */
 char *espi_place_of(const struct espi_run *run, int64_t slice, size_t *bytes);
 
 /* The first of the slices that a message of the stream is, and the bytes of all. */
