@@ -35,7 +35,7 @@ enum espi_control_type {
 };
 
 enum {
-    ESPI_COPY_VERSION = 4, /* code */
+    ESPI_COPY_VERSION = 5, /* code */
     /* limit: a message is no longer; manifests of some million files fit, and the tags of
      * as many blocks as there may be, with their length. */
     ESPI_CONTROL_MAX = (256 << 20) + 64,

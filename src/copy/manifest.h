@@ -7,6 +7,7 @@
 
 #include <espalier/status.h>
 
+#include "base/arena.h"
 #include "copy/wire.h"
 
 enum espi_entry_kind { /* code */
@@ -48,7 +49,7 @@ struct espi_manifest {
     struct espi_extent *extent; /* in the order of the stream */
     uint32_t n_extents;
     uint64_t data_bytes; /* of the stream */
-    char *texts;
+    struct espi_arena texts;
     size_t entry_room, extent_room;
 };
 
@@ -56,12 +57,27 @@ struct espi_manifest {
  * "..", and not longer than the kernel takes. */
 int espi_copy_path_is_sound(const char *path);
 
-/* Writes one entry, with its extents; what it says must be sound. */
-void espi_manifest_put(struct espi_wire_out *w, const struct espi_copy_entry *e,
+/* What the entry before said, which the next one need not say again. */
+struct espi_entry_before {
+    char path[ESPI_COPY_PATH_MAX];
+    int kind;
+    unsigned mode[8]; /* by kind */
+    int64_t mtime_s;
+    uint32_t mtime_ns;
+};
+
+struct espi_manifest_writer {
+    struct espi_wire_out list;
+    struct espi_entry_before before;
+};
+
+/* Writes one entry, with its extents; what it says must be sound. Entries come as on a
+ * walk: a folder before what is in it, and all in it in the order of their names. */
+void espi_manifest_put(struct espi_manifest_writer *w, const struct espi_copy_entry *e,
                        const struct espi_extent *extents);
 
-/* Reads a manifest that anybody may have made: paths are sound, no path comes twice,
- * parents come before what is in them and are folders, extents lie in their files, in
+/* Reads a manifest that anybody may have made: paths are sound and those of a walk, so
+ * that none comes twice and all parents are folders; extents lie in their files, in
  * order. */
 esp_status espi_manifest_read(struct espi_manifest *m, const void *data, size_t bytes,
                               struct esp_err *err);

@@ -65,7 +65,7 @@ static esp_status add_top(struct espi_copy_source *s, const char *path,
     char *given = espi_strdup(path);
     for (size_t n = given ? strlen(given) : 0; n > 1 && given[n - 1] == '/'; n--)
         given[n - 1] = '\0';
-    *top = (struct espi_source_top){-1, last_part(real), NULL, 0};
+    *top = (struct espi_source_top){path, -1, last_part(real), NULL, 0};
     top->name = given ? last_part(given) : NULL;
     espi_free(given);
     s->n_tops++;
@@ -84,6 +84,26 @@ static esp_status add_top(struct espi_copy_source *s, const char *path,
     return top->parent < 0 ? source_trouble("read", path, err) : ESP_OK;
 }
 
+static int compare_tops(const void *a, const void *b)
+{
+    const struct espi_source_top *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+/* What is named comes in the order of names, too; no name comes twice. */
+static esp_status sort_tops(struct espi_copy_source *s, struct esp_err *err)
+{
+    char quoted[160];
+    qsort(s->top, (size_t)s->n_tops, sizeof *s->top, compare_tops);
+    for (int i = 1; i < s->n_tops; i++)
+        if (strcmp(s->top[i - 1].name, s->top[i].name) == 0)
+            return espi_err(err, ESP_EUSAGE,
+                            "two of what is to be copied have the name %s: copy one at a "
+                            "time",
+                            espi_quote(quoted, sizeof quoted, s->top[i].name));
+    return ESP_OK;
+}
+
 static esp_status read_back(struct espi_copy_source *s, struct esp_err *err)
 {
     if (s->list.failed)
@@ -95,21 +115,24 @@ esp_status espi_source_scan(struct espi_copy_source *s, const char *const *paths
                             struct esp_err *err)
 {
     esp_status status = ESP_OK;
-    struct espi_scan scan = {.list = &s->list};
+    struct espi_manifest_writer writer = {0};
+    struct espi_scan scan = {.writer = &writer};
     s->top = espi_calloc((size_t)n, sizeof *s->top);
     if (!s->top)
         return espi_err_nomem(err);
-    for (int i = 0; !status && i < n; i++) {
+    for (int i = 0; !status && i < n; i++)
         status = add_top(s, paths[i], err);
-        if (status)
-            break;
+    if (!status)
+        status = sort_tops(s, err);
+    for (int i = 0; !status && i < n; i++) {
         s->top[i].first_entry = scan.n_entries;
-        scan.given = paths[i];
+        scan.given = s->top[i].given;
         scan.given_path = strlen(s->top[i].name);
         status =
             espi_scan_add(&scan, s->top[i].parent, s->top[i].real, s->top[i].name, err);
     }
     espi_scan_done(&scan);
+    s->list = writer.list;
     return status ? status : read_back(s, err);
 }
 
@@ -117,6 +140,7 @@ esp_status espi_source_stream(struct espi_copy_source *s, const char *name,
                               struct esp_err *err)
 {
     struct timespec now;
+    struct espi_manifest_writer writer = {0};
     if (!espi_copy_path_is_sound(name) || strchr(name, '/'))
         return espi_err(err, ESP_EUSAGE, "a stream needs the name of a file to become");
     clock_gettime(CLOCK_REALTIME, &now);
@@ -125,35 +149,52 @@ esp_status espi_source_stream(struct espi_copy_source *s, const char *name,
                                 .mtime_s = now.tv_sec,
                                 .mtime_ns = (uint32_t)now.tv_nsec,
                                 .path = name};
-    espi_manifest_put(&s->list, &e, NULL);
+    espi_manifest_put(&writer, &e, NULL);
+    s->list = writer.list;
     return read_back(s, err);
 }
 
 /* ---- reading ---- */
 
-static int open_source(const struct espi_copy_source *s, uint32_t entry)
+enum { REAL_PATH = 2 * ESPI_COPY_PATH_MAX }; /* derived: a name, and a path */
+
+/* Its path below a folder that is open; -1 and errno. */
+static int find_real(const struct espi_copy_source *s, uint32_t entry,
+                     char path[REAL_PATH])
 {
     int i = s->n_tops - 1;
     while (i > 0 && s->top[i].first_entry > entry)
         i--;
     const struct espi_source_top *top = &s->top[i];
     const char *rest = s->m.entry[entry].path + strlen(top->name);
-    char path[2 * ESPI_COPY_PATH_MAX];
-    if (strlen(top->real) + strlen(rest) >= sizeof path) {
+    if (strlen(top->real) + strlen(rest) >= REAL_PATH) {
         errno = ENAMETOOLONG;
         return -1;
     }
     strcpy(path, top->real);
     strcat(path, rest);
-    return espi_open_beneath(top->parent, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    return top->parent;
+}
+
+static int open_source(const struct espi_copy_source *s, uint32_t entry)
+{
+    char path[REAL_PATH];
+    int folder = find_real(s, entry, path);
+    return folder < 0
+               ? -1
+               : espi_open_beneath(folder, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+}
+
+static int is_same(const struct espi_copy_entry *e, const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && (uint64_t)st->st_size == e->size &&
+           st->st_mtim.tv_sec == e->mtime_s && st->st_mtim.tv_nsec == (long)e->mtime_ns;
 }
 
 static int is_unchanged(const struct espi_copy_entry *e, int fd)
 {
     struct stat st;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-           (uint64_t)st.st_size == e->size && st.st_mtim.tv_sec == e->mtime_s &&
-           st.st_mtim.tv_nsec == (long)e->mtime_ns;
+    return fstat(fd, &st) == 0 && is_same(e, &st);
 }
 
 /* What was read is looked at after it was read: then all of the file that was read before
@@ -232,20 +273,48 @@ esp_status espi_source_find(struct espi_copy_source *s, uint64_t at,
     return place->fd < 0 ? changed_or_unread(&s->m.entry[x->entry], err) : ESP_OK;
 }
 
+/* The folder of the files that were looked at last. */
+struct looked_folder {
+    int fd, top; /* -1: none; the open folder that its path is below */
+    char path[REAL_PATH];
+};
+
+static int stat_source(const struct espi_copy_source *s, uint32_t entry,
+                       struct looked_folder *in, struct stat *st)
+{
+    char path[REAL_PATH];
+    int top = find_real(s, entry, path);
+    if (top < 0)
+        return -1;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = (size_t)(name - path);
+    if (in->fd < 0 || in->top != top || strlen(in->path) != length ||
+        memcmp(in->path, path, length) != 0) {
+        if (in->fd >= 0)
+            close(in->fd);
+        in->fd = espi_open_parent(top, path, &name);
+        in->top = top;
+        memcpy(in->path, path, length);
+        in->path[length] = '\0';
+    }
+    return in->fd < 0 ? -1 : fstatat(in->fd, name, st, AT_SYMLINK_NOFOLLOW);
+}
+
 esp_status espi_source_check(const struct espi_copy_source *s, struct esp_err *err)
 {
-    for (uint32_t i = 0; i < s->m.n_entries; i++) {
+    struct looked_folder in = {.fd = -1};
+    esp_status status = ESP_OK;
+    for (uint32_t i = 0; !status && i < s->m.n_entries; i++) {
         const struct espi_copy_entry *e = &s->m.entry[i];
+        struct stat st;
         if (e->kind != ESPI_ENTRY_FILE)
             continue;
-        int fd = open_source(s, i);
-        int same = fd >= 0 && is_unchanged(e, fd);
-        if (fd >= 0)
-            close(fd);
-        if (!same) {
+        if (stat_source(s, i, &in, &st) || !is_same(e, &st)) {
             errno = ESTALE; /* also where there is none of that name any more */
-            return changed_or_unread(e, err);
+            status = changed_or_unread(e, err);
         }
     }
-    return ESP_OK;
+    if (in.fd >= 0)
+        close(in.fd);
+    return status;
 }

@@ -12,9 +12,10 @@
 enum { ESPI_SOURCE_OPEN = 16 }; /* limit: files that are open at a time */
 
 struct espi_source_top {
-    int parent; /* the folder it is in */
-    char *real; /* its name there */
-    char *name; /* its name in the copy */
+    const char *given; /* as it was named, for messages */
+    int parent;        /* the folder it is in */
+    char *real;        /* its name there */
+    char *name;        /* its name in the copy */
     uint32_t first_entry;
 };
 

@@ -151,7 +151,7 @@ static esp_status put_file(struct espi_scan *scan, int folder, const char *name,
         failed = put_extent(&list, &room, e, 0, e->size);
     }
     if (!failed)
-        espi_manifest_put(scan->list, e, list);
+        espi_manifest_put(scan->writer, e, list);
     espi_free(list);
     return failed ? espi_err_nomem(err) : ESP_OK;
 }
@@ -166,7 +166,7 @@ static esp_status put_symlink(struct espi_scan *scan, int folder, const char *na
     target[n] = '\0';
     e->kind = ESPI_ENTRY_SYMLINK;
     e->link = target;
-    espi_manifest_put(scan->list, e, NULL);
+    espi_manifest_put(scan->writer, e, NULL);
     e->link = NULL; /* the list has a copy */
     return ESP_OK;
 }
@@ -249,7 +249,7 @@ esp_status espi_scan_add(struct espi_scan *scan, int folder, const char *name,
         status = put_symlink(scan, folder, name, &e, err);
     } else if (S_ISDIR(st.st_mode)) {
         e.kind = ESPI_ENTRY_FOLDER;
-        espi_manifest_put(scan->list, &e, NULL);
+        espi_manifest_put(scan->writer, &e, NULL);
     } else {
         return espi_err(err, ESP_EINPUT, "%s is neither a file nor a folder nor a link",
                         show_path(scan, path, shown, sizeof shown));

@@ -16,7 +16,7 @@ struct espi_scan_inode {
 };
 
 struct espi_scan {
-    struct espi_wire_out *list;
+    struct espi_manifest_writer *writer;
     const char *given; /* what the user named, for messages: it has the path of now */
     size_t given_path; /* of which so many bytes stand for it; NULL, 0: nothing does */
     uint32_t n_entries;

@@ -153,56 +153,82 @@ static int open_slot(const struct espi_store *s)
     return oldest;
 }
 
-/* A file that has its mode already, or that an earlier copy left, is ours to write to. */
-static void unlock_file(const struct espi_store *s, const char *path)
+/* A file that has its mode already, or that an earlier copy left, is ours to read and to
+ * write to; it gets its mode at the end. */
+static void unlock_file(const struct espi_store *s, uint32_t entry)
 {
-    const char *name;
+    const char *name, *path = s->m->entry[entry].path;
     struct stat st;
     int parent = espi_open_parent(s->build, path, &name);
     if (parent < 0)
         return;
-    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-        fchmodat(parent, name, 0600, 0);
+    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+        fchmodat(parent, name, 0600, 0) == 0)
+        espi_set_drop(s->finished, entry);
     close(parent);
 }
 
-/* What is open already, or is opened now, and made when it is not there. */
-static int open_entry(struct espi_store *s, uint32_t entry, int makes)
+/* whole: all that the file holds is written at once, so that it can have its mode. */
+static int open_file(const struct espi_store *s, struct espi_store_file *file, int whole)
 {
+    const struct espi_copy_entry *e = &s->m->entry[file->entry];
+    int access = (file->writes ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK;
+    mode_t mode = whole && !(e->mode & s->umask) ? e->mode : 0600;
+    file->fd = -1;
+    if (file->writes)
+        file->fd = espi_open_beneath(s->build, e->path, access | O_CREAT | O_EXCL, mode);
+    file->has_mode = file->fd >= 0 && mode == e->mode;
+    if (file->fd < 0 && (!file->writes || errno == EEXIST))
+        file->fd = espi_open_beneath(s->build, e->path, access, 0);
+    if (file->fd < 0 && errno == EACCES) {
+        unlock_file(s, file->entry);
+        file->fd = espi_open_beneath(s->build, e->path, access, 0);
+    }
+    return file->fd < 0 ? -1 : 0;
+}
+
+/* What is open already, or is opened now, and made when it is to be written and is not
+ * there; NULL and errno. */
+static struct espi_store_file *open_entry(struct espi_store *s, uint32_t entry,
+                                          int writes, int whole)
+{
+    int slot = open_slot(s);
     s->operations++;
     for (int i = 0; i < ESPI_STORE_OPEN; i++)
         if (s->open[i].fd >= 0 && s->open[i].entry == entry) {
             s->open[i].used = s->operations;
-            return s->open[i].fd;
+            if (s->open[i].writes >= writes)
+                return &s->open[i];
+            slot = i;
         }
-    const char *path = s->m->entry[entry].path;
-    int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (makes ? O_CREAT : 0);
-    int fd = espi_open_beneath(s->build, path, flags, 0600);
-    if (fd < 0 && errno == EACCES) {
-        unlock_file(s, path);
-        fd = espi_open_beneath(s->build, path, flags, 0600);
-    }
-    if (fd < 0)
-        return -1;
-    int slot = open_slot(s);
+    struct espi_store_file file = {-1, entry, s->operations, writes, 0};
+    if (open_file(s, &file, whole))
+        return NULL;
     if (s->open[slot].fd >= 0)
         close(s->open[slot].fd);
-    s->open[slot] = (struct espi_store_file){fd, entry, s->operations};
-    return fd;
+    s->open[slot] = file;
+    return &s->open[slot];
+}
+
+static int has_size_and_mode(const struct espi_copy_entry *e, int fd, uint64_t size)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           ((uint64_t)st.st_size == size || ftruncate(fd, (off_t)size) == 0) &&
+           fchmod(fd, e->mode) == 0;
 }
 
 /* Its last step, once all that it holds is there. */
-static int dress_file(struct espi_store *s, uint32_t entry, int fd, uint64_t size)
+static int dress_file(struct espi_store *s, const struct espi_store_file *file,
+                      uint64_t size)
 {
-    const struct espi_copy_entry *e = &s->m->entry[entry];
+    const struct espi_copy_entry *e = &s->m->entry[file->entry];
     struct timespec times[2] = {{.tv_nsec = UTIME_NOW},
                                 {(time_t)e->mtime_s, (long)e->mtime_ns}};
-    struct stat st;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-        ((uint64_t)st.st_size != size && ftruncate(fd, (off_t)size)) ||
-        fchmod(fd, e->mode) || futimens(fd, times))
+    if ((!file->has_mode && !has_size_and_mode(e, file->fd, size)) ||
+        futimens(file->fd, times))
         return -1;
-    espi_set_add(s->finished, entry);
+    espi_set_add(s->finished, file->entry);
     return 0;
 }
 
@@ -217,13 +243,14 @@ static esp_status move_stream(struct espi_store *s, int keeps, uint64_t at, char
         const struct espi_copy_entry *e = &s->m->entry[x->entry];
         uint64_t skip = at - x->stream, left = x->bytes - skip;
         size_t now = left < bytes ? (size_t)left : bytes;
-        int fd = open_entry(s, x->entry, keeps);
-        if (fd < 0 || espi_move_at(fd, keeps, data, now, x->at + skip))
+        int whole = keeps && now == e->size;
+        const struct espi_store_file *file = open_entry(s, x->entry, keeps, whole);
+        if (!file || espi_move_at(file->fd, keeps, data, now, x->at + skip))
             return espi_store_trouble(what, e->path, err);
         if (keeps)
             espi_set_drop(s->finished, x->entry);
         /* of many small files none is opened again for this */
-        if (keeps && now == e->size && dress_file(s, x->entry, fd, e->size))
+        if (whole && dress_file(s, file, e->size))
             return espi_store_trouble(what, e->path, err);
         data += now;
         at += now;
@@ -247,8 +274,8 @@ esp_status espi_store_load(struct espi_store *s, uint64_t at, void *to, size_t b
 esp_status espi_store_stream(struct espi_store *s, int keeps, uint64_t at, void *data,
                              size_t bytes, struct esp_err *err)
 {
-    int fd = open_entry(s, 0, keeps);
-    if (fd < 0 || espi_move_at(fd, keeps, data, bytes, at))
+    const struct espi_store_file *file = open_entry(s, 0, keeps, 0);
+    if (!file || espi_move_at(file->fd, keeps, data, bytes, at))
         return espi_store_trouble(keeps ? "write" : "read", s->m->entry[0].path, err);
     return ESP_OK;
 }
@@ -263,21 +290,24 @@ esp_status espi_store_find(struct espi_store *s, int keeps, uint64_t at,
     *place = (struct espi_copy_place){-1, x->at + skip, x->bytes - skip};
     if (place->bytes < ESPI_COPY_BY_KERNEL_BYTES)
         return ESP_OK;
-    place->fd = open_entry(s, x->entry, keeps);
+    const struct espi_store_file *file = open_entry(s, x->entry, keeps, 0);
+    if (!file)
+        return espi_store_trouble(keeps ? "write" : "read", s->m->entry[x->entry].path,
+                                  err);
     if (keeps)
         espi_set_drop(s->finished, x->entry);
-    return place->fd < 0 ? espi_store_trouble(keeps ? "write" : "read",
-                                              s->m->entry[x->entry].path, err)
-                         : ESP_OK;
+    place->fd = file->fd;
+    return ESP_OK;
 }
 
 esp_status espi_store_find_stream(struct espi_store *s, int keeps, uint64_t at,
                                   struct espi_copy_place *place, struct esp_err *err)
 {
-    *place = (struct espi_copy_place){open_entry(s, 0, keeps), at, UINT64_MAX};
-    return place->fd < 0
-               ? espi_store_trouble(keeps ? "write" : "read", s->m->entry[0].path, err)
-               : ESP_OK;
+    const struct espi_store_file *file = open_entry(s, 0, keeps, 0);
+    if (!file)
+        return espi_store_trouble(keeps ? "write" : "read", s->m->entry[0].path, err);
+    *place = (struct espi_copy_place){file->fd, at, UINT64_MAX};
+    return ESP_OK;
 }
 
 /* ---- what is there already ---- */
@@ -315,6 +345,8 @@ esp_status espi_store_begin(struct espi_store *s, struct espi_manifest *m, int r
                             struct esp_err *err)
 {
     s->m = m;
+    s->umask = umask(0);
+    umask(s->umask);
     s->finished = espi_calloc(1, espi_set_bytes(m->n_entries) + 1);
     if (!s->finished)
         return espi_err_nomem(err);
@@ -369,9 +401,9 @@ static int finish_entry(struct espi_store *s, uint32_t i, uint64_t stream_bytes)
         return finish_link(s, e);
     if (e->kind == ESPI_ENTRY_FOLDER || (espi_set_has(s->finished, i) && !has_few(s)))
         return 0;
-    int fd = open_entry(s, i, 1);
+    const struct espi_store_file *file = open_entry(s, i, 1, e->size == 0);
     uint64_t size = e->kind == ESPI_ENTRY_STREAM ? stream_bytes : e->size;
-    return fd < 0 || dress_file(s, i, fd, size) || (has_few(s) && fsync(fd)) ? -1 : 0;
+    return !file || dress_file(s, file, size) || (has_few(s) && fsync(file->fd)) ? -1 : 0;
 }
 
 /* Folders get theirs last, those inside before those around them. */

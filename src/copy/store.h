@@ -7,6 +7,8 @@
 
 #include <espalier/status.h>
 
+#include <sys/types.h>
+
 #include "copy/manifest.h"
 #include "copy/slices.h"
 
@@ -17,6 +19,8 @@ struct espi_store_file {
     int fd;
     uint32_t entry;
     uint64_t used; /* when, in operations */
+    int writes;
+    int has_mode; /* it was made, with the mode that it is to have */
 };
 
 struct espi_store {
@@ -26,6 +30,7 @@ struct espi_store {
     unsigned char *finished; /* entries that have their mode and time */
     struct espi_store_file open[ESPI_STORE_OPEN];
     uint64_t operations;
+    mode_t umask;   /* of the process */
     int had_before; /* something of an earlier copy is there */
     double wait_s;  /* so long for another copy that ends */
 };

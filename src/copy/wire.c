@@ -44,6 +44,19 @@ void espi_put_64(struct espi_wire_out *w, uint64_t value)
     espi_put_32(w, (uint32_t)value);
 }
 
+void espi_put_number(struct espi_wire_out *w, uint64_t value)
+{
+    for (; value > 0x7f; value >>= 7)
+        espi_put_8(w, 0x80 | (value & 0x7f));
+    espi_put_8(w, (unsigned)value);
+}
+
+void espi_put_signed(struct espi_wire_out *w, int64_t value)
+{
+    uint64_t twice = (uint64_t)value << 1;
+    espi_put_number(w, value < 0 ? ~twice : twice);
+}
+
 void espi_put_block(struct espi_wire_out *w, const void *data, size_t bytes)
 {
     espi_put_32(w, (uint32_t)bytes);
@@ -85,6 +98,27 @@ uint64_t espi_take_64(struct espi_wire_in *r)
 {
     uint64_t high = espi_take_32(r);
     return high << 32 | espi_take_32(r);
+}
+
+uint64_t espi_take_number(struct espi_wire_in *r)
+{
+    uint64_t value = 0;
+    for (int shift = 0; !r->bad; shift += 7) {
+        uint64_t byte = espi_take_8(r), bits = byte & 0x7f;
+        if (shift > 63 || bits << shift >> shift != bits)
+            r->bad = 1;
+        else
+            value |= bits << shift;
+        if (byte < 0x80)
+            break;
+    }
+    return r->bad ? 0 : value;
+}
+
+int64_t espi_take_signed(struct espi_wire_in *r)
+{
+    uint64_t twice = espi_take_number(r);
+    return (int64_t)(twice & 1 ? ~(twice >> 1) : twice >> 1);
 }
 
 const unsigned char *espi_take_block(struct espi_wire_in *r, size_t *bytes)

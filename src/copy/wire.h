@@ -18,6 +18,9 @@ void espi_put_raw(struct espi_wire_out *w, const void *data, size_t bytes);
 void espi_put_8(struct espi_wire_out *w, unsigned value);
 void espi_put_32(struct espi_wire_out *w, uint32_t value);
 void espi_put_64(struct espi_wire_out *w, uint64_t value);
+/* Seven bits a byte, so that small ones are short; also of numbers about zero. */
+void espi_put_number(struct espi_wire_out *w, uint64_t value);
+void espi_put_signed(struct espi_wire_out *w, int64_t value);
 void espi_put_block(struct espi_wire_out *w, const void *data, size_t bytes);
 void espi_put_text(struct espi_wire_out *w, const char *text);
 
@@ -32,11 +35,13 @@ static inline struct espi_wire_in espi_wire_in(const void *data, size_t bytes)
     return (struct espi_wire_in){at, bytes ? at + bytes : at, 0};
 }
 
-/* NULL when there are not so many. */
+/* NULL when there are not so many bytes. */
 const unsigned char *espi_take_raw(struct espi_wire_in *r, size_t bytes);
 unsigned espi_take_8(struct espi_wire_in *r);
 uint32_t espi_take_32(struct espi_wire_in *r);
 uint64_t espi_take_64(struct espi_wire_in *r);
+uint64_t espi_take_number(struct espi_wire_in *r);
+int64_t espi_take_signed(struct espi_wire_in *r);
 const unsigned char *espi_take_block(struct espi_wire_in *r, size_t *bytes);
 /* A text without a '\0' in it, at most size - 1 bytes long; "" and bad when it is not. */
 void espi_take_text(struct espi_wire_in *r, char *out, size_t size);

@@ -103,12 +103,13 @@ static int end_agent(struct agent *a)
 /* The list of one empty file, "f". */
 static void order_open(struct agent *a)
 {
-    struct espi_wire_out list = {0}, w = {0};
+    struct espi_manifest_writer list = {0};
+    struct espi_wire_out w = {0};
     struct espi_copy_entry e = {.kind = ESPI_ENTRY_FILE, .mode = 0600, .path = "f"};
     espi_manifest_put(&list, &e, NULL);
-    espi_put_block(&w, list.at, list.used);
+    espi_put_block(&w, list.list.at, list.list.used);
     assert_int_equal(espi_control_send(&a->control, ESPI_TO_OPEN, &w), 0);
-    espi_wire_done(&list);
+    espi_wire_done(&list.list);
     espi_wire_done(&w);
 }
 

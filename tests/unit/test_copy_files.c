@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -27,13 +28,14 @@ static void hostile_names_are_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
-        struct espi_wire_out w = {0};
+        struct espi_manifest_writer w = {0};
         struct espi_manifest m = {0};
         struct espi_copy_entry e = {.kind = ESPI_ENTRY_FILE, .path = hostile[i]};
         espi_manifest_put(&w, &e, NULL);
         assert_false(espi_copy_path_is_sound(hostile[i]));
-        assert_int_not_equal(espi_manifest_read(&m, w.at, w.used, NULL), ESP_OK);
-        espi_wire_done(&w);
+        assert_int_not_equal(espi_manifest_read(&m, w.list.at, w.list.used, NULL),
+                             ESP_OK);
+        espi_wire_done(&w.list);
     }
     assert_true(espi_copy_path_is_sound("a"));
     assert_true(espi_copy_path_is_sound("..a/.b/c.."));
@@ -49,7 +51,7 @@ struct line {
 
 static esp_status read_lines(const struct line *line, int n, struct espi_manifest *m)
 {
-    struct espi_wire_out w = {0};
+    struct espi_manifest_writer w = {0};
     for (int i = 0; i < n; i++) {
         struct espi_extent x = {.at = line[i].at, .bytes = line[i].bytes};
         struct espi_copy_entry e = {.kind = line[i].kind,
@@ -61,8 +63,8 @@ static esp_status read_lines(const struct line *line, int n, struct espi_manifes
                                     .n_extents = line[i].bytes > 0};
         espi_manifest_put(&w, &e, &x);
     }
-    esp_status status = espi_manifest_read(m, w.at, w.used, NULL);
-    espi_wire_done(&w);
+    esp_status status = espi_manifest_read(m, w.list.at, w.list.used, NULL);
+    espi_wire_done(&w.list);
     return status;
 }
 
@@ -93,9 +95,59 @@ static void lists_that_lie_are_refused(void **state)
          {ESPI_ENTRY_HARDLINK, "g", 0, 0, 0, 0, 0}},
         {{ESPI_ENTRY_SYMLINK, "f", "", 0, 0, 0, 0},
          {ESPI_ENTRY_FILE, "g", 0, 0, 0, 0, 0}},
-        {{77, "f", 0, 0, 0, 0, 0}, {ESPI_ENTRY_FILE, "g", 0, 0, 0, 0, 0}}};
+        {{7, "f", 0, 0, 0, 0, 0}, {ESPI_ENTRY_FILE, "g", 0, 0, 0, 0, 0}}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_not_equal(read_lines(bad[i], 2, &m), ESP_OK);
+}
+
+/* Times before and after all that are near, names that begin alike, holes, modes: what is
+ * read is what was written, and of many files alike there is little to write. */
+static void lists_say_all(void **state)
+{
+    (void)state;
+    enum { FILES = 1000, A_FILE = 16 }; /* bytes */
+    struct espi_manifest_writer w = {0};
+    struct espi_manifest m = {0};
+    const int64_t times[] = {0, -1, INT64_MIN, INT64_MAX, 1700000000, 4000000000, -5};
+    const char *paths[] = {"a", "a/b", "a/b c", "a/bc", "aa", "ab", "b"};
+    struct espi_extent x[] = {{.at = 5, .bytes = 10}, {.at = 1ULL << 40, .bytes = 3}};
+    for (int i = 0; i < 7; i++) {
+        struct espi_copy_entry e = {.kind = i ? ESPI_ENTRY_FILE : ESPI_ENTRY_FOLDER,
+                                    .mode = i & 1 ? 0400 : 0777,
+                                    .mtime_s = times[i],
+                                    .mtime_ns = 999999999u * (i & 1),
+                                    .path = paths[i],
+                                    .size = i == 3 ? 1ULL << 41 : 0,
+                                    .n_extents = i == 3 ? 2 : 0};
+        espi_manifest_put(&w, &e, x);
+    }
+    assert_int_equal(espi_manifest_read(&m, w.list.at, w.list.used, NULL), ESP_OK);
+    assert_int_equal(m.n_entries, 7);
+    for (int i = 0; i < 7; i++) {
+        assert_string_equal(m.entry[i].path, paths[i]);
+        assert_int_equal(m.entry[i].mode, i & 1 ? 0400 : 0777);
+        assert_true(m.entry[i].mtime_s == times[i]);
+        assert_int_equal(m.entry[i].mtime_ns, 999999999u * (i & 1));
+    }
+    assert_int_equal(m.n_extents, 2);
+    assert_true(m.extent[1].at == x[1].at && m.extent[1].stream == 10);
+    espi_manifest_done(&m);
+    espi_wire_done(&w.list);
+    w = (struct espi_manifest_writer){0};
+    for (int i = 0; i < FILES; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "file%06d", i);
+        struct espi_copy_entry e = {.kind = ESPI_ENTRY_FILE,
+                                    .mode = 0644,
+                                    .mtime_s = 1700000000 + i / 100,
+                                    .mtime_ns = (uint32_t)i * 7654321 % 1000000000,
+                                    .path = path,
+                                    .size = 300,
+                                    .n_extents = 1};
+        espi_manifest_put(&w, &e, &(struct espi_extent){.bytes = 300});
+    }
+    assert_true(w.list.used < FILES * A_FILE);
+    espi_wire_done(&w.list);
 }
 
 /* ---- where things are put ---- */
@@ -153,6 +205,67 @@ static void no_link_leads_out(void **state)
     assert_int_equal(espi_store_open(&s, at.out, "/a/b", NULL), ESP_OK);
     espi_store_done(&s);
     espi_manifest_done(&m);
+    clear_place(&at);
+}
+
+/* As a user who may not read or write them afterwards. */
+static void copy_locked_files(const char *out)
+{
+    enum { FILES = 100, LAST = FILES / 2 };
+    struct espi_manifest_writer w = {0};
+    struct espi_manifest m = {0};
+    struct espi_store s;
+    char data[FILES * 2], path[160];
+    memset(data, 'x', sizeof data);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof path, "f%03d", i);
+        struct espi_copy_entry e = {.kind = ESPI_ENTRY_FILE,
+                                    .mode = i % 2 ? 0444 : 0200,
+                                    .mtime_s = i,
+                                    .path = path,
+                                    .size = 2,
+                                    .n_extents = 1};
+        espi_manifest_put(&w, &e, &(struct espi_extent){.bytes = 2});
+    }
+    assert_int_equal(espi_manifest_read(&m, w.list.at, w.list.used, NULL), ESP_OK);
+    espi_store_init(&s);
+    assert_int_equal(espi_store_open(&s, NULL, out, NULL), ESP_OK);
+    assert_int_equal(espi_store_begin(&s, &m, 0, NULL), ESP_OK);
+    assert_int_equal(espi_store_keep(&s, 0, data, sizeof data, NULL), ESP_OK);
+    assert_int_equal(espi_store_load(&s, 0, data, sizeof data, NULL), ESP_OK);
+    assert_int_equal(espi_store_keep(&s, 0, data, LAST, NULL), ESP_OK);
+    assert_int_equal(espi_store_finish(&s, 0, NULL), ESP_OK);
+    espi_store_done(&s);
+    for (int i = 0; i < FILES; i++) {
+        struct stat st;
+        snprintf(path, sizeof path, "%s/f%03d", out, i);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 07777, i % 2 ? 0444 : 0200);
+        assert_int_equal(st.st_mtim.tv_sec, i);
+        assert_int_equal(st.st_size, 2);
+    }
+    espi_manifest_done(&m);
+    espi_wire_done(&w.list);
+}
+
+static void locked_files_keep_their_modes(void **state)
+{
+    (void)state;
+    const uid_t nobody = 65534; /* published: of nobody, on most systems */
+    struct place at;
+    int how = 0;
+    make_place(&at);
+    assert_int_equal(chmod(at.dir, 0755), 0);
+    assert_int_equal(chmod(at.out, 0777), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && setuid(nobody))
+            _exit(1);
+        copy_locked_files(at.out);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
     clear_place(&at);
 }
 
@@ -281,6 +394,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_names_are_refused),
         cmocka_unit_test(lists_that_lie_are_refused),
+        cmocka_unit_test(lists_say_all),
+        cmocka_unit_test(locked_files_keep_their_modes),
         cmocka_unit_test(no_link_leads_out),
         cmocka_unit_test(pieces_become_files),
         cmocka_unit_test(sources_that_change_are_told_of),
