@@ -11,9 +11,9 @@ enum {
     TEXTS_MAX = 1 << 29,      /* limit: paths in memory, of which lists say the ends */
     /* code: an entry begins with its kind, and whether ... */
     KIND_BITS = 7,
-    MODE_BEFORE = 8, /* its mode is that of the last of its kind */
-    TIME_NEAR = 16,  /* its time is told from the last, in nanoseconds */
-    IN_ONE = 32,     /* it has no holes */
+    MODE_BEFORE = 8, /* code: its mode is that of the last of its kind */
+    TIME_NEAR = 16,  /* code: its time is told from the last, in nanoseconds */
+    IN_ONE = 32,     /* code: it has no holes */
 };
 
 int espi_copy_path_is_sound(const char *path)
