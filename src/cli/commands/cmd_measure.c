@@ -351,7 +351,7 @@ const struct command cli_command_measure = {
             CLI_OUTPUT_OPTION,
             {.name = "budget",
              .kind = CLI_TIME,
-             .fallback = "50s",
+             .fallback = "120s",
              .limited = true,
              .min = 1,
              .max = 86400,
