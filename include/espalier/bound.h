@@ -99,7 +99,9 @@ struct esp_bound {
 };
 
 /* The best throughput of any plan for what is asked for, in its slices (ESP_SLICE_AUTO:
- * of 63.5 KiB); algorithm, seed, budget and judge do not matter. options may be NULL. */
+ * of 63.5 KiB); algorithm, seed, budget and judge do not matter. Whom the request tells
+ * of progress hears here, too, how long it has taken, with a makespan of 0, and may ask
+ * for an end: then it is as if the time were over. options may be NULL. */
 ESP_API esp_status esp_bound_compute(const struct esp_platform *p,
                                      const struct esp_request *request,
                                      const struct esp_bound_options *options,

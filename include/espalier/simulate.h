@@ -113,6 +113,14 @@ struct esp_sim_options {
      * and redundant plans); may be NULL. */
     void (*on_transfer)(void *arg, const struct esp_sim_transfer *transfer);
     void *arg;
+    double budget_s; /* the time that simulating may take; 0: what it needs. What has not
+                        ended by then fails: ESP_EUNSUPPORTED, and a sentence that says
+                        how far it came */
+    /* Is told now and then, by the thread that simulates, how long that has taken and
+     * which moment of the simulation has come; not 0 asks for an end, as that of the
+     * budget. NULL: nobody is. */
+    int (*progress)(void *arg, double elapsed_s, double simulated_s);
+    void *progress_arg;
 };
 
 ESP_API void esp_sim_options_defaults_sized(struct esp_sim_options *options, size_t size);

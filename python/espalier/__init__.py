@@ -484,14 +484,17 @@ class Plan:
 
     def simulate(self, *, size: float = 0, slice: float = 0,
                  reality: Optional[Platform] = None, sharing: str = "model",
-                 faults: Sequence[str] = (), transfers: bool = False) -> Simulation:
+                 faults: Sequence[str] = (), transfers: bool = False,
+                 budget: float = 0) -> Simulation:
         """Plays the plan, on what the network really is if that is given. `sharing`:
         "exclusive", "fluid" or "model"; `faults`: as of `espalier simulate --fault`
-        ("link:a:b@10ms=0.5", "node:m1@1s"); `transfers`: keep all of them."""
+        ("link:a:b@10ms=0.5", "node:m1@1s"); `transfers`: keep all of them; `budget`:
+        the seconds that it may take (0: what it needs), or it fails."""
         options, seen = _c.SimOptions(), []
         names = self.platform.nodes
         _lib.esp_sim_options_defaults_sized(byref(options), sizeof(options))
         options.size_bytes, options.slice_bytes = size, slice
+        options.budget_s = budget
         options.sharing = _found({"exclusive": 0, "fluid": 1, "model": 2}, sharing, "sharing")
         real = reality or self.platform
         options.reality = reality._handle if reality else None

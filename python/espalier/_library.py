@@ -102,7 +102,8 @@ class SimOptions(Structure):
                 ("n_changes", c_int), ("stops", c_void_p), ("n_stops", c_int),
                 ("alpha_s", c_double), ("alpha", c_double), ("policy", c_int),
                 ("resume", c_int), ("patience", c_double), ("timeout", c_double),
-                ("no_repair", c_int), ("on_transfer", OnTransfer), ("arg", c_void_p)]
+                ("no_repair", c_int), ("on_transfer", OnTransfer), ("arg", c_void_p),
+                ("budget_s", c_double), ("progress", c_void_p), ("progress_arg", c_void_p)]
 
 
 class SimResource(Structure):

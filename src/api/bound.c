@@ -108,7 +108,7 @@ esp_status esp_bound_compute(const struct esp_platform *p,
         return st;
     struct esp_bound *bound = NULL;
     struct espi_watch watch;
-    espi_watch_begin(&watch, how.time_limit_s, NULL, NULL);
+    espi_watch_begin(&watch, how.time_limit_s, ours.progress, ours.progress_arg);
     if (how.makespan || how.what_if) /* which have the other half */
         how.time_limit_s /= 2;
     st = ours.op == ESP_OP_BCAST

@@ -143,6 +143,7 @@ struct cli_args {
     int n_given;
     const char **words; /* positional */
     int n_words;
+    double start_s; /* of the program, as espi_now_s() has it */
 };
 
 /* Parses argv[0..argc), the arguments after the command's name. CLI_OK, or a sentence on

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/events.h"
 #include "base/heap.h"
+#include "base/watch.h"
 #include "graph/fair_rates.h"
 
 /* Things that go over a connection: all of an eager message, the request to send with
@@ -432,6 +433,9 @@ static int stage_init(struct stage *g, struct espi_arena *arena)
     return 0;
 }
 
+/* derived: of so many moments, each of some microseconds, one looks at the clock. */
+enum { LOOK_EVERY = 1024 };
+
 esp_status espi_play_script(struct espi_play *play, struct espi_arena *arena,
                             struct esp_err *err)
 {
@@ -444,10 +448,13 @@ esp_status espi_play_script(struct espi_play *play, struct espi_arena *arena,
     if (stage_init(&g, arena))
         return espi_err_nomem(err);
     double until_s = play->until_s > 0 ? play->until_s : INFINITY, at_s = 0;
-    for (; isfinite(at_s) && at_s <= until_s && !g.out_of_memory && !has_seen_enough(&g);
+    int ended = 0;
+    for (; isfinite(at_s) && at_s <= until_s && !g.out_of_memory &&
+           !has_seen_enough(&g) && !ended;
          at_s = next_moment(&g)) {
         g.now_s = at_s;
         pass_moment(&g);
+        ended = play->events % LOOK_EVERY == 0 && espi_watch_is_over();
     }
     if (isfinite(at_s) && has_seen_enough(&g) && !g.out_of_memory)
         extrapolate(&g);
@@ -455,6 +462,10 @@ esp_status espi_play_script(struct espi_play *play, struct espi_arena *arena,
     espi_free(g.arrivals.item);
     if (g.out_of_memory)
         return espi_err_nomem(err);
+    if (ended)
+        return espi_err(err, ESP_EUNSUPPORTED,
+                        "the time was over before the simulation was: give it more "
+                        "(--budget)");
     for (int r = 0; r < g.s->n_ranks && !isfinite(at_s); r++)
         if (!isfinite(play->end_s[r]))
             return espi_err(err, ESP_EINPUT, "rank %d waits for ever", r);

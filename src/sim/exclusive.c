@@ -318,7 +318,8 @@ esp_status espi_run_exclusive(struct espi_sim *sim, struct esp_err *err)
     for (int r = 0; r < sim->prog->n_ranks; r++)
         if (g.status[r] == RUNNING)
             run_rank(&g, r);
-    while (g.events.size > 0 && !g.out_of_memory) {
+    int ended = 0;
+    while (g.events.size > 0 && !g.out_of_memory && !ended) {
         struct espi_event e = espi_events_pop(&g.events);
         g.now_s = e.at_s;
         sim->events += e.kind != LOOSENING;
@@ -328,7 +329,10 @@ esp_status espi_run_exclusive(struct espi_sim *sim, struct esp_err *err)
             loosen_order(&g);
         else
             wake_waiting(&g, e.id);
+        ended = espi_sim_must_end(sim, g.now_s);
     }
     espi_free(g.events.item);
-    return g.out_of_memory ? espi_err_nomem(err) : ESP_OK;
+    if (g.out_of_memory)
+        return espi_err_nomem(err);
+    return ended ? espi_sim_ended(sim, g.now_s, err) : ESP_OK;
 }

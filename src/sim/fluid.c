@@ -476,7 +476,8 @@ esp_status espi_run_fluid(struct espi_sim *sim, struct esp_err *err)
     struct engine g;
     if (engine_init(&g, sim))
         return espi_err_nomem(err);
-    for (double next_s = 0; isfinite(next_s) && !g.out_of_memory;) {
+    int ended = 0;
+    for (double next_s = 0; isfinite(next_s) && !g.out_of_memory && !ended;) {
         g.now_s = next_s;
         happen_all(&g);
         start_all(&g);
@@ -485,8 +486,11 @@ esp_status espi_run_fluid(struct espi_sim *sim, struct esp_err *err)
             sim->events++;
         }
         next_s = next_event_s(&g);
+        ended = espi_sim_must_end(sim, g.now_s);
     }
     espi_free(g.under_way.item);
     espi_free(g.landings);
-    return g.out_of_memory ? espi_err_nomem(err) : ESP_OK;
+    if (g.out_of_memory)
+        return espi_err_nomem(err);
+    return ended ? espi_sim_ended(sim, g.now_s, err) : ESP_OK;
 }

@@ -211,7 +211,7 @@ static int engine_init(struct engine *g, struct espi_sim *sim)
     return 0;
 }
 
-static int run_events(struct engine *g)
+static esp_status run_events(struct engine *g, struct esp_err *err)
 {
     for (int r = 0; r < g->prog->n_ranks; r++)
         set_alarm(g, r);
@@ -222,16 +222,18 @@ static int run_events(struct engine *g)
         if (next_send_s(g, rank) > at_s)
             read_message(g, rank, at_s);
         else if (send_message(g, rank, at_s))
-            return -1;
+            return espi_err_nomem(err);
         set_alarm(g, rank);
+        if (espi_sim_must_end(g->sim, at_s))
+            return espi_sim_ended(g->sim, at_s, err);
     }
-    return 0;
+    return ESP_OK;
 }
 
 esp_status espi_run_hnow(struct espi_sim *sim, struct esp_err *err)
 {
     struct engine g;
-    esp_status st = engine_init(&g, sim) || run_events(&g) ? espi_err_nomem(err) : ESP_OK;
+    esp_status st = engine_init(&g, sim) ? espi_err_nomem(err) : run_events(&g, err);
     espi_free(g.letters);
     return st;
 }

@@ -38,6 +38,7 @@ struct espi_sim {
     /* Each send when it starts, a sender's in the order in which it makes them; NULL. */
     void (*on_send)(void *arg, int stream, int64_t slice);
     void *on_send_arg;
+    unsigned looked; /* how often espi_sim_must_end() was asked */
 };
 
 esp_status espi_sim_init(struct espi_sim *sim, const struct espi_program *prog,
@@ -76,6 +77,12 @@ static inline void espi_sim_keep(struct espi_sim *sim, int stream, double at_s)
     if (sim->kept[rank] == sim->prog->expects[rank])
         sim->delivered_s[rank] = at_s;
 }
+
+/* Is the time over, or was the end asked for? At the moment now_s of the simulation; to
+ * be asked at each event, of which few look at the clock. */
+int espi_sim_must_end(struct espi_sim *sim, double now_s);
+/* The error of who was ended then. */
+esp_status espi_sim_ended(const struct espi_sim *sim, double now_s, struct esp_err *err);
 
 /* Runs it by the model of its reality and the sharing that its options name. */
 esp_status espi_sim_run(struct espi_sim *sim, struct esp_err *err);

@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/options.h"
+#include "base/units.h"
+#include "base/watch.h"
 #include "plan/ops.h"
 #include "schedule/arrange.h"
 #include "sim/sim.h"
@@ -154,6 +156,37 @@ void espi_sim_tell(const struct espi_sim *sim, int stream, int64_t slice, double
         sim->options->on_transfer(sim->options->arg, &transfer);
 }
 
+/* derived: of so many events, each of about a microsecond, one looks at the clock. */
+enum { LOOK_EVERY = 1024 };
+
+static int is_watched(const struct esp_sim_options *options)
+{
+    return options->budget_s > 0 || options->progress;
+}
+
+/* A judge of plans, whom nobody limits, ends when the search is over and has a plan. */
+int espi_sim_must_end(struct espi_sim *sim, double now_s)
+{
+    if (++sim->looked % LOOK_EVERY)
+        return 0;
+    if (!is_watched(sim->options))
+        return espi_watch_may_leave();
+    espi_watch_found(now_s);
+    return espi_watch_is_over();
+}
+
+esp_status espi_sim_ended(const struct espi_sim *sim, double now_s, struct esp_err *err)
+{
+    int n = sim->prog->n_ranks, done = 0;
+    char text[32];
+    for (int r = 0; r < n; r++)
+        done += isfinite(sim->delivered_s[r]);
+    return espi_err(err, ESP_EUNSUPPORTED,
+                    "the time was over before the simulation was: after its first %s, "
+                    "%d of %d hosts had everything; give it more (--budget)",
+                    espi_format_time(text, sizeof text, now_s), done, n);
+}
+
 esp_status espi_sim_run(struct espi_sim *sim, struct esp_err *err)
 {
     int fluid = sim->options->sharing == ESP_SHARING_FLUID ||
@@ -198,9 +231,33 @@ static esp_status take_options(struct esp_sim_options *ours,
     esp_sim_options_defaults(ours);
     if (!given)
         return ESP_OK;
-    return espi_options_take(ours, sizeof *ours, given,
-                             ESPI_SIZE_UP_TO(struct esp_sim_options, arg),
-                             "esp_sim_options", err);
+    esp_status st = espi_options_take(ours, sizeof *ours, given,
+                                      ESPI_SIZE_UP_TO(struct esp_sim_options, arg),
+                                      "esp_sim_options", err);
+    if (!st && !(ours->budget_s >= 0 && isfinite(ours->budget_s)))
+        return espi_err(err, ESP_EUSAGE, "a budget is a time, and not negative");
+    return st;
+}
+
+static esp_status simulate_checked(const struct esp_platform *p,
+                                   const struct esp_plan *plan,
+                                   const struct esp_sim_options *options,
+                                   report_fn report, struct esp_sim_result **out,
+                                   struct esp_err *err)
+{
+    struct esp_plan scheduled;
+    struct espi_arena arena;
+    esp_status st = espi_plan_scheduled(p, plan, options->size_bytes,
+                                        options->slice_bytes, &scheduled, err);
+    if (st)
+        return st;
+    espi_arena_init(&arena);
+    st = plan->redundant
+             ? espi_simulate_redundant(p, &scheduled, options, &arena, out, err)
+             : simulate_plain(p, &scheduled, options, &arena, report, out, err);
+    espi_arena_done(&arena);
+    espi_plan_scheduled_done(&scheduled, plan);
+    return st;
 }
 
 static esp_status simulate_and_report(const struct esp_platform *p,
@@ -210,21 +267,15 @@ static esp_status simulate_and_report(const struct esp_platform *p,
                                       struct esp_err *err)
 {
     struct esp_sim_options ours;
-    struct esp_plan scheduled;
-    struct espi_arena arena;
+    struct espi_watch watch;
     esp_status st = take_options(&ours, options, err);
     if (!st)
         st = esp_plan_check(plan, p, err);
-    if (!st)
-        st = espi_plan_scheduled(p, plan, ours.size_bytes, ours.slice_bytes, &scheduled,
-                                 err);
-    if (st)
-        return st;
-    espi_arena_init(&arena);
-    st = plan->redundant ? espi_simulate_redundant(p, &scheduled, &ours, &arena, out, err)
-                         : simulate_plain(p, &scheduled, &ours, &arena, report, out, err);
-    espi_arena_done(&arena);
-    espi_plan_scheduled_done(&scheduled, plan);
+    if (st || !is_watched(&ours))
+        return st ? st : simulate_checked(p, plan, &ours, report, out, err);
+    espi_watch_begin(&watch, ours.budget_s, ours.progress, ours.progress_arg);
+    st = simulate_checked(p, plan, &ours, report, out, err);
+    espi_watch_end(&watch);
     return st;
 }
 

@@ -409,6 +409,93 @@ static void traces_go_into_a_simulation(void **state)
     esp_platform_free(p);
 }
 
+struct moments {
+    int heard, end_after; /* -1: never */
+    double simulated_s;
+};
+
+static int hear_moment(void *moments, double elapsed_s, double simulated_s)
+{
+    struct moments *m = moments;
+    assert_true(elapsed_s >= 0 && simulated_s >= m->simulated_s);
+    m->simulated_s = simulated_s;
+    return ++m->heard > m->end_after && m->end_after >= 0;
+}
+
+/* In every model's simulator; a plan in some thousand slices makes it last. */
+static void simulations_can_be_ended(void **state)
+{
+    static const struct {
+        esp_model model;
+        esp_sharing sharing;
+    } ways[] = {{ESP_MODEL_ONE_PORT, ESP_SHARING_EXCLUSIVE},
+                {ESP_MODEL_ONE_PORT, ESP_SHARING_FLUID},
+                {ESP_MODEL_HNOW, ESP_SHARING_MODEL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct esp_platform *p = NULL, *sites = stranger_sites();
+        assert_int_equal(esp_platform_with_model(sites, ways[i].model, &p, NULL), ESP_OK);
+        struct esp_plan *plan = stranger_plan(p, ESP_OP_BCAST, "flat");
+        struct moments m = {.end_after = -1};
+        struct esp_sim_options o;
+        struct esp_sim_result *result = NULL;
+        struct esp_err err = {.text = ""};
+        esp_sim_options_defaults(&o);
+        assert_true(o.budget_s == 0 && !o.progress);
+        o.sharing = ways[i].sharing;
+        o.slice_bytes = plan->size_bytes / 2000;
+        o.progress = hear_moment;
+        o.progress_arg = &m;
+        assert_int_equal(esp_simulate(p, plan, &o, &result, NULL), ESP_OK);
+        double all_s = result->makespan_s;
+        esp_sim_result_free(result);
+        assert_true(m.heard > 1 && m.simulated_s <= all_s);
+        m = (struct moments){.end_after = 0};
+        result = NULL;
+        assert_int_equal(esp_simulate(p, plan, &o, &result, &err), ESP_EUNSUPPORTED);
+        assert_null(result);
+        assert_int_equal(m.heard, 1);
+        assert_non_null(strstr(err.text, "hosts had everything"));
+        o.progress = NULL;
+        o.budget_s = 1e-9;
+        assert_int_equal(esp_simulate(p, plan, &o, &result, NULL), ESP_EUNSUPPORTED);
+        o.budget_s = -1;
+        assert_int_equal(esp_simulate(p, plan, &o, &result, NULL), ESP_EUSAGE);
+        esp_plan_free(plan);
+        esp_platform_free(p);
+        esp_platform_free(sites);
+    }
+}
+
+/* Who hears of a request hears of its bound, too, and may end it: then there is what was
+ * found, or a sentence. */
+static void bounds_can_be_ended(void **state)
+{
+    (void)state;
+    struct esp_platform *p = stranger_sites();
+    for (int op = 0; op < ESP_OP_COUNT; op++) {
+        struct moments never = {.end_after = -1}, at_once = {.end_after = 0};
+        struct esp_request r;
+        struct esp_bound *all = NULL, *some = NULL;
+        struct esp_err err = {.text = ""};
+        esp_request_init(&r, 0);
+        r.op = op;
+        r.progress = hear_moment;
+        r.progress_arg = &never;
+        assert_int_equal(esp_bound_compute(p, &r, NULL, &all, NULL), ESP_OK);
+        r.progress_arg = &at_once;
+        if (esp_bound_compute(p, &r, NULL, &some, &err) == ESP_OK)
+            assert_true(some->throughput_Bps >= all->throughput_Bps * (1 - 1e-9));
+        else
+            assert_true(err.text[0] != '\0');
+        assert_true(at_once.heard == (never.heard > 0));
+        assert_true(never.heard > 0 || op != ESP_OP_BCAST);
+        esp_bound_free(all);
+        esp_bound_free(some);
+    }
+    esp_platform_free(p);
+}
+
 static void traces_of_wrong_arguments(void **state)
 {
     (void)state;
@@ -652,6 +739,8 @@ int main(void)
         cmocka_unit_test(bounds_of_all_operations),
         cmocka_unit_test(bounds_and_slices),
         cmocka_unit_test(traces_go_into_a_simulation),
+        cmocka_unit_test(simulations_can_be_ended),
+        cmocka_unit_test(bounds_can_be_ended),
         cmocka_unit_test(traces_of_wrong_arguments),
         cmocka_unit_test(samples_become_a_platform),
         cmocka_unit_test(samples_of_ones_own),

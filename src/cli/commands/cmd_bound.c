@@ -340,11 +340,12 @@ static int answer_bound(struct cli_question *q)
     esp_bound_method_parse(cli_text(args, "method"), &options.method);
     if (cli_has(args, "gap"))
         options.gap = cli_number(args, "gap");
-    options.time_limit_s = q->request.budget_s;
     options.what_if = cli_has(args, "what-if") ? WHAT_IFS : 0;
     options.makespan = cli_has(args, "size");
-    cli_budget_begin(&budget, q->request.budget_s, "solving");
+    cli_budget_begin(&budget, q->args, q->request.budget_s, "solving");
     cli_progress_start(0, "solving");
+    options.time_limit_s =
+        budget.total_s > 0 ? cli_budget_step_s(&budget, 1, INFINITY) : 0;
     esp_status status = esp_bound_compute(q->p, &q->request, &options, &bound, &err);
     cli_progress_end();
     cli_budget_end(&budget);

@@ -478,7 +478,7 @@ static int run_algorithms(struct contest *c)
 
     if (code != CLI_OK)
         return code;
-    cli_budget_begin(&c->budget, c->request.budget_s, "planning");
+    cli_budget_begin(&c->budget, c->args, c->request.budget_s, "planning");
     atomic_store(&c->jobs_left, c->n + 2);
     cli_parallel(c->n + 2, run_job, c, "planning");
     cli_budget_end(&c->budget);

@@ -198,9 +198,10 @@ static int make_plan(struct cli_question *q)
     if (!espi_algo_find(algo, strcspn(algo, ":")))
         return cli_no_such_algorithm(algo);
     /* planning gets most of the time, the two bounds what is left */
-    cli_budget_begin(&budget, q->request.budget_s, "planning");
+    cli_budget_begin(&budget, q->args, q->request.budget_s, "planning");
     cli_progress_start(0, "planning");
-    q->request.budget_s *= CLI_PLAN_PART;
+    if (q->request.budget_s > 0)
+        q->request.budget_s = cli_budget_step_s(&budget, CLI_PLAN_PART, INFINITY);
     esp_status status = esp_plan_make(q->p, &q->request, &plan, &err);
     if (status == ESP_OK && !(plan->bound_Bps > 0) && !cli_has(q->args, "no-bound"))
         plan->bound_Bps =

@@ -254,7 +254,7 @@ static int answer_show(struct cli_question *q)
                         "run tools/setup and build again, or ask for a picture "
                         "(-o FILE.svg)");
     espi_arena_init(&s.arena);
-    cli_budget_begin(&s.budget, q->request.budget_s, "planning and drawing");
+    cli_budget_begin(&s.budget, q->args, q->request.budget_s, "planning and drawing");
     int code = draw_file(&s, path);
     cli_budget_end(&s.budget);
     for (size_t i = 0; i < s.n_plans; i++)

@@ -9,6 +9,7 @@
 #include "base/input.h"
 #include "base/number.h"
 #include "base/units.h"
+#include "base/watch.h"
 #include "cli/options/native.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
@@ -69,6 +70,7 @@ static int schedule_message(struct cli_sim *r)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
     struct esp_schedule *schedule = NULL;
+    struct espi_watch watch;
     double size = r->options.size_bytes > 0 ? r->options.size_bytes : r->plan->size_bytes;
     double slice =
         r->options.slice_bytes > 0 ? r->options.slice_bytes : r->plan->slice_bytes;
@@ -77,8 +79,12 @@ static int schedule_message(struct cli_sim *r)
         (r->plan->schedule && size == r->plan->size_bytes &&
          slice == r->plan->slice_bytes))
         return CLI_OK;
+    espi_watch_begin(
+        &watch, r->budget.total_s > 0 ? cli_budget_step_s(&r->budget, 0.5, INFINITY) : 0,
+        NULL, NULL);
     esp_status status =
         espi_schedule_make(r->p, r->plan, size, slice, ESPI_EFFORT_FULL, &schedule, &err);
+    espi_watch_end(&watch);
     if (status != ESP_OK)
         return cli_fail(status, &err);
     espi_schedule_free(r->plan->schedule);
@@ -178,6 +184,27 @@ static long long expected_transfers(const struct cli_sim *r)
     return all < 1e18 ? (long long)all : 0;
 }
 
+/* The time of this run: its share of what is left. 0: as long as it takes. */
+static double run_time_s(struct cli_sim *r)
+{
+    int runs = r->runs_left > 1 ? r->runs_left : 1;
+
+    r->runs_left--;
+    return r->budget.total_s > 0 ? cli_budget_step_s(&r->budget, 1.0 / runs, INFINITY)
+                                 : 0;
+}
+
+static esp_status simulate_native(struct cli_sim *r, const struct espi_native_run *run,
+                                  struct esp_sim_result **out, struct esp_err *err)
+{
+    struct espi_watch watch;
+
+    espi_watch_begin(&watch, run_time_s(r), NULL, NULL);
+    esp_status status = espi_native_simulate(r->p, run, out, err);
+    espi_watch_end(&watch);
+    return status;
+}
+
 static esp_status
 simulate_plan(struct cli_sim *r,
               void (*on_transfer)(void *, const struct esp_sim_transfer *), void *arg,
@@ -190,10 +217,11 @@ simulate_plan(struct cli_sim *r,
         struct espi_native_run run = *r->native;
         run.on_transfer = on_transfer;
         run.arg = arg;
-        return espi_native_simulate(r->p, &run, out, err);
+        return simulate_native(r, &run, out, err);
     }
     options.on_transfer = on_transfer;
     options.arg = arg;
+    options.budget_s = run_time_s(r);
     esp_status status = esp_simulate(r->p, r->plan, &options, out, err);
     if (status == ESP_EINPUT && r->reality) {
         espi_input_where(where, sizeof where, cli_text(r->args, "reality"));
@@ -216,6 +244,8 @@ static int simulate_first(struct cli_sim *r)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
 
+    r->runs_left = 1 + (cli_text(r->args, "transfers") != NULL) +
+                   (cli_has(r->args, "gantt") && !cli_has(r->args, "json"));
     cli_progress_start(expected_transfers(r), "simulating");
     esp_status status = simulate_plan(r, count_transfer, r, &r->result, &err);
     cli_progress_end();
@@ -303,9 +333,9 @@ static void find_bound(struct cli_sim *r)
 
     if (!r->reality && !r->options.n_changes && !r->options.n_stops &&
         !r->plan->redundant)
-        r->bound_s = cli_makespan_bound_s(r->p, &request,
-                                          r->options.sharing == ESP_SHARING_EXCLUSIVE,
-                                          CLI_PLAN_BOUND_S);
+        r->bound_s = cli_makespan_bound_s(
+            r->p, &request, r->options.sharing == ESP_SHARING_EXCLUSIVE,
+            cli_budget_step_s(&r->budget, 1, CLI_PLAN_BOUND_S));
 }
 
 /* ---- the command ---- */
@@ -333,11 +363,15 @@ static int run_simulate(const struct cli_args *args)
         return cli_error(CLI_BAD_USAGE,
                          "PLAN or --native is missing (see 'espalier simulate --help')");
     espi_arena_init(&r.arena);
+    cli_budget_begin(&r.budget, args,
+                     cli_has(args, "budget") ? cli_number(args, "budget") : 0,
+                     "simulating");
     code = cli_has(args, "native") ? set_native_scene(&r, &native) : set_scene(&r);
     if (code == CLI_OK)
         code = simulate_first(&r);
     if (code == CLI_OK)
         code = answer_simulation(&r);
+    cli_budget_end(&r.budget);
     esp_sim_result_free(r.result);
     espi_trace_done(&r.trace);
     esp_plan_free(r.plan);
@@ -469,6 +503,10 @@ const struct command cli_command_simulate = {
              .help = "With --native: how many chains, or the radix of a k-nomial tree, "
                      "instead of the library's own."},
             CLI_EAGER_OPTION,
+            {.name = "budget",
+             .kind = CLI_TIME,
+             .help = "How long this may take in all; what has not ended by then fails, "
+                     "and says how far it came."},
             CLI_MODEL_OPTION,
             {0}},
     .examples =

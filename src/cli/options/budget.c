@@ -7,11 +7,12 @@
 #include "cli/printing/term.h"
 #include "cli/tuning.h"
 
-void cli_budget_begin(struct cli_budget *b, double total_s, const char *label)
+void cli_budget_begin(struct cli_budget *b, const struct cli_args *args, double total_s,
+                      const char *label)
 {
-    *b = (struct cli_budget){espi_now_s(), total_s};
+    *b = (struct cli_budget){args->start_s, total_s};
     if (total_s > 0)
-        cli_progress_start_timed(total_s, label);
+        cli_progress_start_timed(fmax(total_s - (espi_now_s() - b->start_s), 0), label);
 }
 
 void cli_budget_end(const struct cli_budget *b)

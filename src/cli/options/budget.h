@@ -5,12 +5,16 @@
 
 #include <stddef.h>
 
+#include "cli/command.h"
+
 struct cli_budget {
     double start_s, total_s; /* 0: as much as it takes */
 };
 
-/* Starts a progress bar, too: of the time where there is a limit. */
-void cli_budget_begin(struct cli_budget *b, double total_s, const char *label);
+/* The time counts from the start of the program: what was read so far is in it. Starts a
+ * progress bar, too: of the time where there is a limit. */
+void cli_budget_begin(struct cli_budget *b, const struct cli_args *args, double total_s,
+                      const char *label);
 void cli_budget_end(const struct cli_budget *b);
 
 /* How long a step may take that gets this part of what is left: no longer than most_s,

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -368,7 +369,7 @@ int cli_parse(const struct command *c, int argc, char **argv, struct cli_args *a
 
     for (int i = 0; i < argc; i++)
         letters += strlen(argv[i]) + 1; /* a word of flags may hold many */
-    *args = (struct cli_args){.command = c};
+    *args = (struct cli_args){.command = c, .start_s = espi_now_s()};
     args->given = ESPI_NEW(struct cli_given, letters + 1);
     args->words = ESPI_NEW(const char *, argc + 1);
     if (!args->given || !args->words)

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "cli/command.h"
+#include "cli/options/budget.h"
 #include "cost/cost.h"
 #include "native/simulate.h"
 #include "sim/trace.h"
@@ -17,12 +18,14 @@ struct cli_sim {
     const struct espi_native_run *native; /* of an MPI library instead of a plan; NULL */
     struct esp_trace trace;
     struct esp_sim_options options;
+    struct cli_budget budget;
     struct esp_sim_result *result;
     struct espi_arena arena;
     unsigned char *stops; /* node of p: does it stop? */
     long long seen;       /* transfers */
     double end_s;         /* of the last of them */
     double bound_s;       /* no plan ends sooner; 0: not known */
+    int runs_left;        /* it is simulated so many times: for who looks at transfers */
 };
 
 /* How the message is cut. */

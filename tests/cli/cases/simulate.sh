@@ -79,3 +79,7 @@ espalier simulate m.json two.json --fault node:p3@1ms --fault node:p5@2ms --faul
 espalier simulate m.json patient.json --reality other.json --json | sed -n '/"race"/,/}/p'
 
 espalier simulate m.json two.json --sharing fluid
+
+espalier simulate p.json plan.json --slice 1KB --budget 1us
+
+espalier simulate p.json --native openmpi:bcast:pipeline --size 1MB --slice 1KB --budget 1us
