@@ -331,7 +331,7 @@ static void drain_relay(void)
         take_letter();
     for (int i = 0; i < LETTERS; i++)
         if (relay.out[i].bytes)
-            PMPI_Wait(&relay.request[i], MPI_STATUS_IGNORE);
+            espi_mpi_wait(&relay.request[i]);
 }
 
 void espi_relay_end(void)

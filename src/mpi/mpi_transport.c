@@ -2,6 +2,7 @@
  * are tags. MPI keeps messages of one sender, receiver and tag in order, and a rank's
  * part of a call ends only when all its messages have, so that calls cannot be mixed up.
  */
+#include <sched.h>
 #include <string.h>
 
 #include "mpi/shim.h"
@@ -118,14 +119,39 @@ static int judge_statuses(struct espi_mpi_transport *wire, int n_done)
     return MPI_SUCCESS;
 }
 
+/* MPI libraries spin while they wait: MPICH always, Open MPI unless it knows that ranks
+ * are more than processors. Whoever a rank waits for then runs only when its time slice
+ * is over, so that each step of a plan takes milliseconds. So the processor is offered
+ * to others between two looks, which costs a fraction of a microsecond where nobody
+ * wants it. */
+static int look_or_wait(struct espi_mpi_transport *wire, int n, int block, int *done,
+                        int *n_done)
+{
+    for (;;) {
+        int code = PMPI_Testsome(n, wire->requests, n_done, done, wire->statuses);
+        if (code != MPI_SUCCESS || *n_done != 0 || !block)
+            return code;
+        sched_yield();
+    }
+}
+
+int espi_mpi_wait(MPI_Request *request)
+{
+    for (;;) {
+        int there = 0, code = PMPI_Test(request, &there, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || there)
+            return code;
+        sched_yield();
+    }
+}
+
 static int wire_wait_some(void *self, struct espi_request *requests, int n, int block,
                           int *done, int *n_done)
 {
     struct espi_mpi_transport *wire = self;
     for (int i = 0; i < n; i++)
         wire->requests[i] = unwrap(&requests[i]);
-    int code = block ? PMPI_Waitsome(n, wire->requests, n_done, done, wire->statuses)
-                     : PMPI_Testsome(n, wire->requests, n_done, done, wire->statuses);
+    int code = look_or_wait(wire, n, block, done, n_done);
     if (*n_done == MPI_UNDEFINED)
         *n_done = 0;
     if (code != MPI_SUCCESS) {

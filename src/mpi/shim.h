@@ -381,6 +381,9 @@ int espi_mpi_transport_reserve(struct espi_mpi_transport *wire, int n,
 /* Gives up what is under way. */
 void espi_mpi_transport_abandon(const struct espi_request *requests, int n);
 
+/* MPI_Wait that leaves the processor to others meanwhile. */
+int espi_mpi_wait(MPI_Request *request);
+
 /* ---- backup senders ---- */
 
 /* Are there any in this job? Every rank finds the same. */

@@ -253,7 +253,7 @@ static void settle_times(struct espi_entry *e)
     if (!t->under_way)
         return;
     double start_s = espi_now_s();
-    if (PMPI_Wait(&t->request, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    if (espi_mpi_wait(&t->request) != MPI_SUCCESS)
         espi_end_job(espi_entry_name(e), "cannot agree with others on a time");
     for (int i = 0; i < t->n_own; i++)
         tell_time(e, t->contender[i], t->is_new[i], &t->all[i]);
