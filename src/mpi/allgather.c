@@ -28,7 +28,7 @@ static MPI_Count count_of(const struct task *t, int rank)
 {
     if (!t->is_unequal)
         return t->count;
-    return t->parts.count ? t->parts.count[rank] : t->parts.large_count[rank];
+    return espi_part_count(&t->parts, rank);
 }
 
 /* Elements in front of a rank's part. */
@@ -36,7 +36,7 @@ static MPI_Count place_of(const struct task *t, int rank)
 {
     if (!t->is_unequal)
         return rank * t->count;
-    return t->parts.at ? t->parts.at[rank] : t->parts.large_at[rank];
+    return espi_part_place(&t->parts, rank);
 }
 
 static void *user_part(const struct task *t, int rank)
@@ -228,9 +228,11 @@ static int is_wrong(const struct task *t)
 }
 
 static const struct espi_work_kind allgather_kind = {
-    sizeof(struct task), ESPI_CALL_ALLGATHER, "iallgather",
-    "allgather-init",    begin_allgather,     end_allgather,
-    clear_allgather,     allgather_needs,     native_allgather};
+    sizeof(struct task), ESPI_CALL_ALLGATHER,
+    "iallgather",        "allgather-init",
+    begin_allgather,     end_allgather,
+    clear_allgather,     allgather_needs,
+    native_allgather,    NULL};
 
 static int allgather(struct task *t, MPI_Comm comm, const struct espi_manner *how)
 {

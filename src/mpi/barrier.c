@@ -41,7 +41,7 @@ static int native_barrier(const struct espi_work *w, const struct espi_manner *h
 
 static const struct espi_work_kind barrier_kind = {
     sizeof(struct task), ESPI_CALL_BARRIER, "ibarrier",    "barrier-init", begin_barrier,
-    end_barrier,         clear_barrier,     barrier_needs, native_barrier};
+    end_barrier,         clear_barrier,     barrier_needs, native_barrier, NULL};
 
 int espi_barrier(MPI_Comm comm, const struct espi_manner *how)
 {

@@ -152,7 +152,7 @@ void espi_bypass(const char *name, void *ours, void *native)
 
 /* ---- who is behind us ---- */
 
-enum { NAMES = 128 }; /* limit: more than there are PMPI_ names of ours */
+enum { NAMES = 256 }; /* limit: more than there are PMPI_ names of ours */
 
 static struct change found[NAMES];
 static int n_found;

@@ -292,12 +292,13 @@ int espi_call_close(struct espi_call *call, int ours, int code)
     if (call->timed)
         espi_trials_leave(call);
     espi_prober_busy(-1);
-    if (espi_job.settings.stats[0] && call->known)
+    if (espi_job.settings.stats[0] && call->known && !call->is_inner)
         espi_stats_note(call_name(call), call->size, call->bytes,
                         call->entry ? call->entry->choice.plan->algo : "native",
                         espi_now_s() - call->start_s, call->native_s);
-    espi_piggyback_outcome(call);
-    if (ours && code)
+    if (!call->is_inner)
+        espi_piggyback_outcome(call);
+    if (ours && code && !call->is_inner)
         PMPI_Comm_call_errhandler(call->comm, code);
     return code;
 }

@@ -10,7 +10,8 @@
 #define ESPI_EACH_COLLECTIVE(X)                                                          \
     X(BARRIER, "barrier") X(BCAST, "bcast") X(SCATTER, "scatter") X(GATHER, "gather")    \
     X(ALLGATHER, "allgather") X(ALLTOALL, "alltoall") X(REDUCE, "reduce")                \
-    X(ALLREDUCE, "allreduce") X(REDUCE_SCATTER, "reduce-scatter")
+    X(ALLREDUCE, "allreduce") X(REDUCE_SCATTER, "reduce-scatter")                        \
+    X(SCATTERV, "scatterv") X(GATHERV, "gatherv") X(ALLTOALLV, "alltoallv")
 /* clang-format on */
 
 enum espi_collective {

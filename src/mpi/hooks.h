@@ -75,6 +75,17 @@
 #define ALLGATHERV_LIST(count_t, at_t)                                                   \
     const void *from, count_t from_count, MPI_Datatype from_type, void *to,              \
         const count_t counts[], const at_t at[], MPI_Datatype to_type, MPI_Comm comm
+#define SCATTERV_LIST(count_t, at_t)                                                     \
+    const void *from, const count_t counts[], const at_t at[], MPI_Datatype from_type,   \
+        void *to, count_t to_count, MPI_Datatype to_type, int root, MPI_Comm comm
+#define GATHERV_LIST(count_t, at_t)                                                      \
+    const void *from, count_t from_count, MPI_Datatype from_type, void *to,              \
+        const count_t counts[], const at_t at[], MPI_Datatype to_type, int root,         \
+        MPI_Comm comm
+#define ALLTOALLV_LIST(count_t, at_t)                                                    \
+    const void *from, const count_t from_counts[], const at_t from_at[],                 \
+        MPI_Datatype from_type, void *to, const count_t counts[], const at_t at[],       \
+        MPI_Datatype to_type, MPI_Comm comm
 #define REDUCE_LIST(count_t)                                                             \
     const void *from, void *to, count_t count, MPI_Datatype type, MPI_Op op, int root,   \
         MPI_Comm comm
@@ -84,11 +95,15 @@
     const void *from, void *to, const count_t counts[], MPI_Datatype type, MPI_Op op,    \
         MPI_Comm comm
 
-#define BARRIER_ARGS        comm
-#define BCAST_ARGS          buffer, count, type, root, comm
-#define ROOTED_ARGS         from, from_count, from_type, to, to_count, to_type, root, comm
-#define ALLGATHER_ARGS      from, from_count, from_type, to, to_count, to_type, comm
-#define ALLGATHERV_ARGS     from, from_count, from_type, to, counts, at, to_type, comm
+#define BARRIER_ARGS    comm
+#define BCAST_ARGS      buffer, count, type, root, comm
+#define ROOTED_ARGS     from, from_count, from_type, to, to_count, to_type, root, comm
+#define ALLGATHER_ARGS  from, from_count, from_type, to, to_count, to_type, comm
+#define ALLGATHERV_ARGS from, from_count, from_type, to, counts, at, to_type, comm
+#define SCATTERV_ARGS   from, counts, at, from_type, to, to_count, to_type, root, comm
+#define GATHERV_ARGS    from, from_count, from_type, to, counts, at, to_type, root, comm
+#define ALLTOALLV_ARGS                                                                   \
+    from, from_counts, from_at, from_type, to, counts, at, to_type, comm
 #define REDUCE_ARGS         from, to, count, type, op, root, comm
 #define ALLREDUCE_ARGS      from, to, count, type, op, comm
 #define REDUCE_SCATTER_ARGS from, to, counts, type, op, comm
@@ -102,6 +117,18 @@
     espi_allgatherv(from, from_count, from_type, to,                                     \
                     &(struct espi_counts){.large_count = counts, .large_at = at},        \
                     to_type, comm, how)
+#define SOME(n, places) (&(struct espi_counts){.count = n, .at = places})
+#define LARGE(n, places)                                                                 \
+    (&(struct espi_counts){.large_count = n, .large_at = places, .is_large = 1})
+#define OUR_SCATTERV(parts, how)                                                         \
+    espi_scatterv(from, parts(counts, at), from_type, to, to_count, to_type, root, comm, \
+                  how)
+#define OUR_GATHERV(parts, how)                                                          \
+    espi_gatherv(from, from_count, from_type, to, parts(counts, at), to_type, root,      \
+                 comm, how)
+#define OUR_ALLTOALLV(parts, how)                                                        \
+    espi_alltoallv(from, parts(from_counts, from_at), from_type, to, parts(counts, at),  \
+                   to_type, comm, how)
 #define OUR_REDUCE_SCATTER(how)                                                          \
     espi_reduce_scatter(from, to, &(struct espi_counts){.count = counts}, type, op,      \
                         comm, how)

@@ -25,7 +25,13 @@
     X(Reduce_scatter, (REDUCE_SCATTER_LIST(int)), (REDUCE_SCATTER_ARGS),                 \
       OUR_REDUCE_SCATTER(ESPI_NOW))                                                      \
     X(Reduce_scatter_block, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                     \
-      espi_reduce_scatter_block(ALLREDUCE_ARGS, ESPI_NOW))
+      espi_reduce_scatter_block(ALLREDUCE_ARGS, ESPI_NOW))                               \
+    X(Scatterv, (SCATTERV_LIST(int, int)), (SCATTERV_ARGS),                              \
+      OUR_SCATTERV(SOME, ESPI_NOW))                                                      \
+    X(Gatherv, (GATHERV_LIST(int, int)), (GATHERV_ARGS),                                 \
+      OUR_GATHERV(SOME, ESPI_NOW))                                                       \
+    X(Alltoallv, (ALLTOALLV_LIST(int, int)), (ALLTOALLV_ARGS),                           \
+      OUR_ALLTOALLV(SOME, ESPI_NOW))
 #if MPI_VERSION >= 4
 #define ALL(X)                                                                           \
     PLAIN(X)                                                                             \
@@ -48,7 +54,13 @@
     X(Reduce_scatter_c, (REDUCE_SCATTER_LIST(MPI_Count)), (REDUCE_SCATTER_ARGS),         \
       OUR_REDUCE_SCATTER_C(ESPI_NOW))                                                    \
     X(Reduce_scatter_block_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),             \
-      espi_reduce_scatter_block(ALLREDUCE_ARGS, ESPI_NOW))
+      espi_reduce_scatter_block(ALLREDUCE_ARGS, ESPI_NOW))                               \
+    X(Scatterv_c, (SCATTERV_LIST(MPI_Count, MPI_Aint)), (SCATTERV_ARGS),                 \
+      OUR_SCATTERV(LARGE, ESPI_NOW))                                                     \
+    X(Gatherv_c, (GATHERV_LIST(MPI_Count, MPI_Aint)), (GATHERV_ARGS),                    \
+      OUR_GATHERV(LARGE, ESPI_NOW))                                                      \
+    X(Alltoallv_c, (ALLTOALLV_LIST(MPI_Count, MPI_Aint)), (ALLTOALLV_ARGS),              \
+      OUR_ALLTOALLV(LARGE, ESPI_NOW))
 #else
 #define ALL(X) PLAIN(X)
 #endif

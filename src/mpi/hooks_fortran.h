@@ -70,6 +70,15 @@ _Static_assert(_Generic((MPI_Fint)0, int : 1, default : 0), "counts need no conv
 #define ALLGATHERV_LIST                                                                  \
     void *from, MPI_Fint *from_count, MPI_Fint *from_type, void *to, MPI_Fint *counts,   \
         MPI_Fint *at, MPI_Fint *to_type, MPI_Fint *comm
+#define SCATTERV_LIST                                                                    \
+    void *from, MPI_Fint *counts, MPI_Fint *at, MPI_Fint *from_type, void *to,           \
+        MPI_Fint *to_count, MPI_Fint *to_type, MPI_Fint *root, MPI_Fint *comm
+#define GATHERV_LIST                                                                     \
+    void *from, MPI_Fint *from_count, MPI_Fint *from_type, void *to, MPI_Fint *counts,   \
+        MPI_Fint *at, MPI_Fint *to_type, MPI_Fint *root, MPI_Fint *comm
+#define ALLTOALLV_LIST                                                                   \
+    void *from, MPI_Fint *from_counts, MPI_Fint *from_at, MPI_Fint *from_type, void *to, \
+        MPI_Fint *counts, MPI_Fint *at, MPI_Fint *to_type, MPI_Fint *comm
 #define REDUCE_LIST                                                                      \
     void *from, void *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *root, \
         MPI_Fint *comm
@@ -90,6 +99,15 @@ _Static_assert(_Generic((MPI_Fint)0, int : 1, default : 0), "counts need no conv
 #define ALLGATHERV_ARGS                                                                  \
     c_address(from), *from_count, PMPI_Type_f2c(*from_type), c_address(to), counts, at,  \
         PMPI_Type_f2c(*to_type), C_COMM
+#define SCATTERV_ARGS                                                                    \
+    c_address(from), counts, at, PMPI_Type_f2c(*from_type), c_address(to), *to_count,    \
+        PMPI_Type_f2c(*to_type), *root, C_COMM
+#define GATHERV_ARGS                                                                     \
+    c_address(from), *from_count, PMPI_Type_f2c(*from_type), c_address(to), counts, at,  \
+        PMPI_Type_f2c(*to_type), *root, C_COMM
+#define ALLTOALLV_ARGS                                                                   \
+    c_address(from), from_counts, from_at, PMPI_Type_f2c(*from_type), c_address(to),     \
+        counts, at, PMPI_Type_f2c(*to_type), C_COMM
 #define REDUCE_ARGS                                                                      \
     c_address(from), c_address(to), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),      \
         *root, C_COMM

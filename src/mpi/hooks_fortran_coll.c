@@ -21,6 +21,9 @@ ALL(reduce_scatter, REDUCE_SCATTER, (REDUCE_SCATTER_LIST),
     MPI_Reduce_scatter(REDUCE_SCATTER_ARGS))
 ALL(reduce_scatter_block, REDUCE_SCATTER_BLOCK, (ALLREDUCE_LIST),
     MPI_Reduce_scatter_block(ALLREDUCE_ARGS))
+ALL(scatterv, SCATTERV, (SCATTERV_LIST), MPI_Scatterv(SCATTERV_ARGS))
+ALL(gatherv, GATHERV, (GATHERV_LIST), MPI_Gatherv(GATHERV_ARGS))
+ALL(alltoallv, ALLTOALLV, (ALLTOALLV_LIST), MPI_Alltoallv(ALLTOALLV_ARGS))
 /* clang-format on */
 
 #else

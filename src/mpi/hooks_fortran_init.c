@@ -64,6 +64,12 @@ INIT(reduce_scatter, REDUCE_SCATTER, (REDUCE_SCATTER_LIST),
      MPIX_Reduce_scatter_init(REDUCE_SCATTER_ARGS, REST))
 INIT(reduce_scatter_block, REDUCE_SCATTER_BLOCK, (ALLREDUCE_LIST),
      MPIX_Reduce_scatter_block_init(ALLREDUCE_ARGS, REST))
+INIT(scatterv, SCATTERV, (SCATTERV_LIST),
+     MPIX_Scatterv_init(SCATTERV_ARGS, REST))
+INIT(gatherv, GATHERV, (GATHERV_LIST),
+     MPIX_Gatherv_init(GATHERV_ARGS, REST))
+INIT(alltoallv, ALLTOALLV, (ALLTOALLV_LIST),
+     MPIX_Alltoallv_init(ALLTOALLV_ARGS, REST))
 #endif
 
 #else

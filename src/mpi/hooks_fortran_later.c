@@ -31,6 +31,9 @@ LATER(ireduce_scatter, IREDUCE_SCATTER, (REDUCE_SCATTER_LIST),
       MPI_Ireduce_scatter(REDUCE_SCATTER_ARGS, &made))
 LATER(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK, (ALLREDUCE_LIST),
       MPI_Ireduce_scatter_block(ALLREDUCE_ARGS, &made))
+LATER(iscatterv, ISCATTERV, (SCATTERV_LIST), MPI_Iscatterv(SCATTERV_ARGS, &made))
+LATER(igatherv, IGATHERV, (GATHERV_LIST), MPI_Igatherv(GATHERV_ARGS, &made))
+LATER(ialltoallv, IALLTOALLV, (ALLTOALLV_LIST), MPI_Ialltoallv(ALLTOALLV_ARGS, &made))
 ALL(op_free, OP_FREE, (MPI_Fint *op), free_op(op))
 
 #else

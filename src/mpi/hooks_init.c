@@ -61,7 +61,13 @@
     X(Reduce_scatter_init, (REDUCE_SCATTER_LIST(int)), (REDUCE_SCATTER_ARGS),                \
       OUR_REDUCE_SCATTER(INIT))                                                         \
     X(Reduce_scatter_block_init, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                    \
-      espi_reduce_scatter_block(ALLREDUCE_ARGS, INIT))
+      espi_reduce_scatter_block(ALLREDUCE_ARGS, INIT))                                   \
+    X(Scatterv_init, (SCATTERV_LIST(int, int)), (SCATTERV_ARGS),                         \
+      OUR_SCATTERV(SOME, INIT))                                                          \
+    X(Gatherv_init, (GATHERV_LIST(int, int)), (GATHERV_ARGS),                            \
+      OUR_GATHERV(SOME, INIT))                                                           \
+    X(Alltoallv_init, (ALLTOALLV_LIST(int, int)), (ALLTOALLV_ARGS),                      \
+      OUR_ALLTOALLV(SOME, INIT))
 #if MPI_VERSION >= 4
 #define ALL(X)                                                                           \
     PLAIN(X)                                                                             \
@@ -84,7 +90,13 @@
     X(Reduce_scatter_init_c, (REDUCE_SCATTER_LIST(MPI_Count)), (REDUCE_SCATTER_ARGS),        \
       OUR_REDUCE_SCATTER_C(INIT))                                                       \
     X(Reduce_scatter_block_init_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),            \
-      espi_reduce_scatter_block(ALLREDUCE_ARGS, INIT))
+      espi_reduce_scatter_block(ALLREDUCE_ARGS, INIT))                                   \
+    X(Scatterv_init_c, (SCATTERV_LIST(MPI_Count, MPI_Aint)), (SCATTERV_ARGS),            \
+      OUR_SCATTERV(LARGE, INIT))                                                         \
+    X(Gatherv_init_c, (GATHERV_LIST(MPI_Count, MPI_Aint)), (GATHERV_ARGS),               \
+      OUR_GATHERV(LARGE, INIT))                                                          \
+    X(Alltoallv_init_c, (ALLTOALLV_LIST(MPI_Count, MPI_Aint)), (ALLTOALLV_ARGS),         \
+      OUR_ALLTOALLV(LARGE, INIT))
 #else
 #define ALL(X) PLAIN(X)
 #endif

@@ -32,7 +32,13 @@
     X(Ireduce_scatter, (REDUCE_SCATTER_LIST(int)), (REDUCE_SCATTER_ARGS),                \
       OUR_REDUCE_SCATTER(LATER))                                                         \
     X(Ireduce_scatter_block, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                    \
-      espi_reduce_scatter_block(ALLREDUCE_ARGS, LATER))
+      espi_reduce_scatter_block(ALLREDUCE_ARGS, LATER))                                  \
+    X(Iscatterv, (SCATTERV_LIST(int, int)), (SCATTERV_ARGS),                             \
+      OUR_SCATTERV(SOME, LATER))                                                         \
+    X(Igatherv, (GATHERV_LIST(int, int)), (GATHERV_ARGS),                                \
+      OUR_GATHERV(SOME, LATER))                                                          \
+    X(Ialltoallv, (ALLTOALLV_LIST(int, int)), (ALLTOALLV_ARGS),                          \
+      OUR_ALLTOALLV(SOME, LATER))
 #if MPI_VERSION >= 4
 #define ALL(X)                                                                           \
     PLAIN(X)                                                                             \
@@ -55,7 +61,13 @@
     X(Ireduce_scatter_c, (REDUCE_SCATTER_LIST(MPI_Count)), (REDUCE_SCATTER_ARGS),        \
       OUR_REDUCE_SCATTER_C(LATER))                                                       \
     X(Ireduce_scatter_block_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),            \
-      espi_reduce_scatter_block(ALLREDUCE_ARGS, LATER))
+      espi_reduce_scatter_block(ALLREDUCE_ARGS, LATER))                                  \
+    X(Iscatterv_c, (SCATTERV_LIST(MPI_Count, MPI_Aint)), (SCATTERV_ARGS),                \
+      OUR_SCATTERV(LARGE, LATER))                                                        \
+    X(Igatherv_c, (GATHERV_LIST(MPI_Count, MPI_Aint)), (GATHERV_ARGS),                   \
+      OUR_GATHERV(LARGE, LATER))                                                         \
+    X(Ialltoallv_c, (ALLTOALLV_LIST(MPI_Count, MPI_Aint)), (ALLTOALLV_ARGS),             \
+      OUR_ALLTOALLV(LARGE, LATER))
 #else
 #define ALL(X) PLAIN(X)
 #endif

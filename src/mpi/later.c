@@ -37,6 +37,8 @@ void espi_later_free(struct espi_later *p)
     espi_drop(&p->kept);
     espi_arena_done(&p->arena);
     espi_arena_done(&p->entry.arena);
+    if (p->work)
+        espi_work_forget(p->work);
     espi_free(p->work);
     espi_free(p);
 }
@@ -245,18 +247,21 @@ static int take_program(struct espi_later *p)
     return bad ? -1 : 0;
 }
 
-struct espi_later *espi_later_make(const struct espi_work *w)
+struct espi_later *espi_later_make(struct espi_work *w)
 {
     struct espi_later *p = espi_calloc(1, sizeof *p);
-    if (!p)
+    struct espi_work *copy = p ? espi_malloc(w->kind->bytes) : NULL;
+    if (!copy) {
+        espi_free(p);
+        espi_work_forget(w);
         return NULL;
+    }
+    memcpy(copy, w, w->kind->bytes);
+    p->work = copy;
     p->c = w->call.c;
     espi_arena_init(&p->arena);
     espi_arena_init(&p->entry.arena);
-    p->work = espi_malloc(w->kind->bytes);
-    if (p->work)
-        memcpy(p->work, w, w->kind->bytes);
-    if (!p->work || take_program(p)) {
+    if (take_program(p)) {
         espi_later_free(p);
         return NULL;
     }
@@ -301,7 +306,7 @@ void espi_later_go(struct espi_later *p)
 }
 
 /* Others wait for this rank, whatever it lacks. */
-int espi_later_start(const struct espi_work *w, MPI_Request *request)
+int espi_later_start(struct espi_work *w, MPI_Request *request)
 {
     struct espi_later *p = espi_later_make(w);
     if (p) {

@@ -34,8 +34,9 @@ struct espi_later {
     int n_uses; /* by the user's request, and by starts that have not ended */
 };
 
-/* With a program of its own, which has no tags yet; NULL: out of memory. */
-struct espi_later *espi_later_make(const struct espi_work *w);
+/* With a program of its own, which has no tags yet; NULL: out of memory. Either way the
+ * call is forgotten, here or with what was made. */
+struct espi_later *espi_later_make(struct espi_work *w);
 /* NULL: nothing. */
 void espi_later_free(struct espi_later *p);
 void espi_later_tag(struct espi_later *p, int first);

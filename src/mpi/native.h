@@ -24,7 +24,8 @@
     X(bcast, Bcast) X(scatter, Scatter) X(gather, Gather) X(allgather, Allgather)        \
     X(allgatherv, Allgatherv) X(alltoall, Alltoall) X(reduce, Reduce)                    \
     X(allreduce, Allreduce) X(reduce_scatter, Reduce_scatter)                            \
-    X(reduce_scatter_block, Reduce_scatter_block)
+    X(reduce_scatter_block, Reduce_scatter_block) X(scatterv, Scatterv)                  \
+    X(gatherv, Gatherv) X(alltoallv, Alltoallv)
 #define ESPI_COLLECTIVES(X) X(barrier, Barrier) ESPI_SIZED(X)
 /* clang-format on */
 

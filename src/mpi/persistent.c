@@ -146,7 +146,7 @@ static int make_start_request(struct espi_later *p)
                           &p->request);
 }
 
-int espi_persistent_init(const struct espi_work *w, const struct espi_manner *how)
+int espi_persistent_init(struct espi_work *w, const struct espi_manner *how)
 {
     struct espi_later *p = espi_later_make(w);
     int ready = p && espi_keep(p->work, &p->kept) == MPI_SUCCESS;

@@ -185,11 +185,13 @@ static void reduce_needs(struct espi_work *w, struct espi_needs *needs)
 
 static const struct espi_work_kind reduce_kind = {
     sizeof(struct task), ESPI_CALL_REDUCE, "ireduce",    "reduce-init", begin_reduce,
-    end_reduce,          clear_reduce,     reduce_needs, native_reduce};
+    end_reduce,          clear_reduce,     reduce_needs, native_reduce, NULL};
 static const struct espi_work_kind allreduce_kind = {
-    sizeof(struct task), ESPI_CALL_ALLREDUCE, "iallreduce",
-    "allreduce-init",    begin_reduce,        end_reduce,
-    clear_reduce,        reduce_needs,        native_allreduce};
+    sizeof(struct task), ESPI_CALL_ALLREDUCE,
+    "iallreduce",        "allreduce-init",
+    begin_reduce,        end_reduce,
+    clear_reduce,        reduce_needs,
+    native_allreduce,    NULL};
 
 static int make_call(struct task *t, const struct espi_manner *how)
 {

@@ -31,7 +31,7 @@ static MPI_Count count_of(const struct task *t, int rank)
 {
     if (!t->is_unequal)
         return t->count;
-    return t->parts.count ? t->parts.count[rank] : t->parts.large_count[rank];
+    return espi_part_count(&t->parts, rank);
 }
 
 static int native_blocks(const struct task *t, const struct espi_manner *how)
@@ -232,9 +232,11 @@ static int is_wrong(const struct task *t)
 }
 
 static const struct espi_work_kind reduce_scatter_kind = {
-    sizeof(struct task),   ESPI_CALL_REDUCE_SCATTER, "ireduce-scatter",
-    "reduce-scatter-init", begin_reduce_scatter,     end_reduce_scatter,
-    clear_reduce_scatter,  reduce_scatter_needs,     native_reduce_scatter};
+    sizeof(struct task),   ESPI_CALL_REDUCE_SCATTER,
+    "ireduce-scatter",     "reduce-scatter-init",
+    begin_reduce_scatter,  end_reduce_scatter,
+    clear_reduce_scatter,  reduce_scatter_needs,
+    native_reduce_scatter, NULL};
 
 static int reduce_scatter(struct task *t, MPI_Comm comm, const struct espi_manner *how)
 {

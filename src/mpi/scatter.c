@@ -1,11 +1,12 @@
-/* MPI_Scatter, MPI_Gather and their non-blocking kin. Each rank but the root has a part
- * of the message; only the root has all of them. Which of the arguments mean something
- * depends on who asks: on the root those of the whole, elsewhere those of the part. All
- * parts have the same bytes, whatever counts and types the ranks describe them with. */
+/* MPI_Scatter, MPI_Scatterv, MPI_Gather, MPI_Gatherv and their non-blocking and
+ * persistent kin. Each rank but the root has a part of the message; only the root has all
+ * of them. Which of the arguments mean something depends on who asks: on the root those
+ * of the whole, elsewhere those of the part. Parts have the same bytes, whatever counts
+ * and types the ranks describe them with, or the root tells how many each has. */
 #include <limits.h>
 
 #include "base/alloc.h"
-#include "mpi/work.h"
+#include "mpi/sizes.h"
 
 struct side {
     void *at;
@@ -16,15 +17,50 @@ struct side {
 /* One call as this rank sees it. */
 struct task {
     struct espi_work work;
-    uint64_t part;             /* bytes */
+    uint64_t part;   /* bytes, of all alike */
+    uint64_t *sizes; /* or of each rank's, as the root has told; NULL: alike */
+    int is_unequal;  /* on the root they are of so many, in such places: */
+    struct espi_counts parts;
     struct side whole;         /* on the root */
     struct side own;           /* at MPI_IN_PLACE: the root's part stays where it is */
     char *packed;              /* ours: of the parts that are not plain in memory */
     struct espi_slicer slicer; /* or they are reached by this */
     int sliced;
-    MPI_Count step; /* from part to part in the user's memory */
+    MPI_Count extent; /* of an element of the whole */
     struct espi_block *blocks;
 };
+
+static int native_scatterv(const struct task *t, const struct espi_manner *how)
+{
+    const struct side *from = &t->whole, *to = &t->own;
+    const struct espi_counts *v = &t->parts;
+    int root = t->work.call.root;
+    MPI_Comm comm = t->work.call.comm;
+#if MPI_VERSION >= 4
+    if (v->is_large)
+        return ESPI_NATIVE(how, Scatterv_c, Iscatterv_c, Scatterv_init_c, from->at,
+                           v->large_count, v->large_at, from->type, to->at, to->count,
+                           to->type, root, comm);
+#endif
+    return ESPI_NATIVE(how, Scatterv, Iscatterv, Scatterv_init, from->at, v->count, v->at,
+                       from->type, to->at, (int)to->count, to->type, root, comm);
+}
+
+static int native_gatherv(const struct task *t, const struct espi_manner *how)
+{
+    const struct side *from = &t->own, *to = &t->whole;
+    const struct espi_counts *v = &t->parts;
+    int root = t->work.call.root;
+    MPI_Comm comm = t->work.call.comm;
+#if MPI_VERSION >= 4
+    if (v->is_large)
+        return ESPI_NATIVE(how, Gatherv_c, Igatherv_c, Gatherv_init_c, from->at,
+                           from->count, from->type, to->at, v->large_count, v->large_at,
+                           to->type, root, comm);
+#endif
+    return ESPI_NATIVE(how, Gatherv, Igatherv, Gatherv_init, from->at, (int)from->count,
+                       from->type, to->at, v->count, v->at, to->type, root, comm);
+}
 
 static int native_scatter(const struct espi_work *w, const struct espi_manner *how)
 {
@@ -32,6 +68,8 @@ static int native_scatter(const struct espi_work *w, const struct espi_manner *h
     const struct side *from = &t->whole, *to = &t->own;
     int root = w->call.root;
     MPI_Comm comm = w->call.comm;
+    if (t->is_unequal)
+        return native_scatterv(t, how);
 #if MPI_VERSION >= 4
     if (from->count > INT_MAX || to->count > INT_MAX)
         return ESPI_NATIVE(how, Scatter_c, Iscatter_c, Scatter_init_c, from->at,
@@ -48,6 +86,8 @@ static int native_gather(const struct espi_work *w, const struct espi_manner *ho
     const struct side *from = &t->own, *to = &t->whole;
     int root = w->call.root;
     MPI_Comm comm = w->call.comm;
+    if (t->is_unequal)
+        return native_gatherv(t, how);
 #if MPI_VERSION >= 4
     if (from->count > INT_MAX || to->count > INT_MAX)
         return ESPI_NATIVE(how, Gather_c, Igather_c, Gather_init_c, from->at, from->count,
@@ -57,10 +97,22 @@ static int native_gather(const struct espi_work *w, const struct espi_manner *ho
                        from->type, to->at, (int)to->count, to->type, root, comm);
 }
 
-/* The user's memory of a rank's part, on the root. */
+static uint64_t bytes_of(const struct task *t, int rank)
+{
+    return t->sizes ? t->sizes[rank] : t->part;
+}
+
+/* On the root: elements of a rank's part, and where it is in the user's memory. */
+static MPI_Count count_of(const struct task *t, int rank)
+{
+    return t->is_unequal ? espi_part_count(&t->parts, rank) : t->whole.count;
+}
+
 static void *user_part(const struct task *t, int rank)
 {
-    return (char *)t->whole.at + rank * t->step;
+    MPI_Count at =
+        t->is_unequal ? espi_part_place(&t->parts, rank) : rank * t->whole.count;
+    return (char *)t->whole.at + at * t->extent;
 }
 
 static int is_plain(const struct side *side)
@@ -86,40 +138,54 @@ static int reach_parts(struct task *t, const struct side *side, size_t bytes)
 /* On the root: parts where they lie, or in memory of ours. */
 static int lay_whole(struct task *t)
 {
-    MPI_Count lb, extent;
+    MPI_Count lb;
     int n = t->work.call.size, root = t->work.call.root, plain = is_plain(&t->whole);
-    size_t part = (size_t)t->part;
-    int code = PMPI_Type_get_extent_x(t->whole.type, &lb, &extent);
+    int code = PMPI_Type_get_extent_x(t->whole.type, &lb, &t->extent);
     if (!code && !plain)
-        code = reach_parts(t, &t->whole, (size_t)n * part);
+        code = reach_parts(t, &t->whole, (size_t)t->work.call.bytes);
     if (code)
         return code;
-    t->step = t->whole.count * extent;
-    for (int r = 0; r < n; r++)
-        if (r != root)
-            t->blocks[r - (r > root)].at = plain       ? user_part(t, r)
-                                           : t->packed ? t->packed + (size_t)r * part
-                                                       : NULL;
+    char *next = t->packed;
+    for (int r = 0; r < n; r++) {
+        struct espi_block *b = &t->blocks[r - (r > root)];
+        if (r == root || b->bytes == 0)
+            continue;
+        b->at = plain ? user_part(t, r) : next;
+        next += t->packed ? b->bytes : 0;
+    }
     return MPI_SUCCESS;
 }
 
-/* Elsewhere: the own part. */
+/* Elsewhere: the own part. There may be room for more to come; what is sent is as much as
+ * the root waits for. */
 static int lay_own(struct task *t)
 {
-    int rank = t->work.call.rank, plain = is_plain(&t->own);
-    int code = plain ? MPI_SUCCESS : reach_parts(t, &t->own, (size_t)t->part);
-    t->blocks[rank - (rank > t->work.call.root)].at = plain ? t->own.at : t->packed;
+    int rank = t->work.call.rank;
+    struct espi_block *b = &t->blocks[rank - (rank > t->work.call.root)];
+    MPI_Count count = espi_count_told(t->own.count, t->own.type, b->bytes);
+    if (count < 0 || (count < t->own.count && t->work.call.op == ESP_OP_GATHER))
+        return MPI_ERR_TRUNCATE;
+    t->own.count = count;
+    if (b->bytes == 0)
+        return MPI_SUCCESS;
+    int plain = is_plain(&t->own);
+    int code = plain ? MPI_SUCCESS : reach_parts(t, &t->own, (size_t)b->bytes);
+    b->at = plain ? t->own.at : t->packed;
     return code;
 }
 
+/* Parts of nothing are somewhere, too. */
 static int lay_blocks(struct task *t)
 {
+    static char nothing;
     int parts = t->work.call.size - 1;
     t->blocks = espi_calloc((size_t)parts, sizeof *t->blocks);
     if (!t->blocks)
-        espi_end_job(esp_op_name(t->work.call.op), "is out of memory");
-    for (int k = 0; k < parts; k++)
-        t->blocks[k].bytes = t->part;
+        espi_end_job(espi_collective_name(t->work.call.which), "is out of memory");
+    for (int k = 0; k < parts; k++) {
+        uint64_t bytes = bytes_of(t, k + (k >= t->work.call.root));
+        t->blocks[k] = (struct espi_block){bytes ? NULL : &nothing, bytes};
+    }
     return t->work.call.rank == t->work.call.root ? lay_whole(t) : lay_own(t);
 }
 
@@ -177,31 +243,52 @@ static void parts_needs(struct espi_work *w, struct espi_needs *needs)
         needs->types[needs->n_types++] = &t->own.type;
 }
 
+static int is_whole_nowhere(const struct task *t)
+{
+    MPI_Count count =
+        t->is_unequal ? espi_largest_count(&t->parts, t->work.call.size) : t->whole.count;
+    return espi_is_nowhere(t->whole.at, count, t->whole.type);
+}
+
 /* Would the library refuse it? Where it looks for the root's part, gaps do not count. */
 static int is_wrong(const struct task *t)
 {
     const struct side *own = &t->own, *whole = &t->whole;
     int root = t->work.call.root;
+    MPI_Count size, place;
     if (t->work.call.rank != root)
         return espi_is_nowhere(own->at, own->count, own->type);
-    if (espi_is_nowhere(whole->at, whole->count, whole->type))
+    if (is_whole_nowhere(t))
         return 1;
     if (own->at == MPI_IN_PLACE)
         return 0;
-    return espi_is_nowhere(own->at, own->count, own->type) ||
-           (own->type == whole->type && own->count == whole->count &&
-            espi_is_alias(&t->work.call, own->at,
-                          (char *)whole->at + (uint64_t)root * t->part, own->count));
+    if (espi_is_nowhere(own->at, own->count, own->type))
+        return 1;
+    if (own->type != whole->type || own->type == MPI_DATATYPE_NULL ||
+        (t->is_unequal && !espi_largest_count(&t->parts, t->work.call.size)) ||
+        own->count != count_of(t, root) || PMPI_Type_size_x(own->type, &size))
+        return 0;
+    place = t->is_unequal ? espi_part_place(&t->parts, root) : root * whole->count;
+    return espi_is_alias(&t->work.call, own->at, (char *)whole->at + place * size,
+                         own->count);
+}
+
+static void forget_sizes(struct espi_work *w)
+{
+    espi_free(((struct task *)w)->sizes);
 }
 
 /* ---- scatter ---- */
 
+/* Between the user's memory and ours, where there is some, all parts but the root's. */
 static int pack_whole(const struct task *t)
 {
-    if (!t->packed)
-        return MPI_SUCCESS;
-    return espi_pack(t->whole.at, t->whole.count * t->work.call.size, t->whole.type,
-                     t->packed, t->work.call.c->twin);
+    int code = MPI_SUCCESS, root = t->work.call.root;
+    for (int r = 0; t->packed && r < t->work.call.size && !code; r++)
+        if (r != root)
+            code = espi_pack(user_part(t, r), count_of(t, r), t->whole.type,
+                             t->blocks[r - (r > root)].at, t->work.call.c->twin);
+    return code;
 }
 
 /* The root's own part moves within the rank. */
@@ -209,8 +296,9 @@ static int scatter_own(const struct task *t)
 {
     if (t->own.at == MPI_IN_PLACE)
         return MPI_SUCCESS;
-    return espi_copy(user_part(t, t->work.call.root), t->whole.count, t->whole.type,
-                     t->own.at, t->own.count, t->own.type, t->work.call.c->twin);
+    int root = t->work.call.root;
+    return espi_copy(user_part(t, root), count_of(t, root), t->whole.type, t->own.at,
+                     t->own.count, t->own.type, t->work.call.c->twin);
 }
 
 static int begin_scatter(struct espi_work *w, struct espi_run_options *options,
@@ -237,17 +325,20 @@ static int end_scatter(struct espi_work *w)
 
 static const struct espi_work_kind scatter_kind = {
     sizeof(struct task), ESPI_CALL_SCATTER, "iscatter",  "scatter-init", begin_scatter,
-    end_scatter,         clear_parts,       parts_needs, native_scatter};
+    end_scatter,         clear_parts,       parts_needs, native_scatter, forget_sizes};
+static const struct espi_work_kind scatterv_kind = {
+    sizeof(struct task), ESPI_CALL_SCATTERV, "iscatterv", "scatterv-init", begin_scatter,
+    end_scatter,         clear_parts,        parts_needs, native_scatter,  forget_sizes};
 
 /* ---- gather ---- */
 
 static int unpack_whole(const struct task *t)
 {
-    int code = MPI_SUCCESS;
+    int code = MPI_SUCCESS, root = t->work.call.root;
     for (int r = 0; t->packed && r < t->work.call.size && !code; r++)
-        if (r != t->work.call.root)
-            code = espi_unpack(t->packed + (size_t)r * (size_t)t->part, user_part(t, r),
-                               t->whole.count, t->whole.type, t->work.call.c->twin);
+        if (r != root)
+            code = espi_unpack(t->blocks[r - (r > root)].at, user_part(t, r),
+                               count_of(t, r), t->whole.type, t->work.call.c->twin);
     return code;
 }
 
@@ -255,9 +346,9 @@ static int gather_own(const struct task *t)
 {
     if (t->own.at == MPI_IN_PLACE)
         return MPI_SUCCESS;
-    return espi_copy(t->own.at, t->own.count, t->own.type,
-                     user_part(t, t->work.call.root), t->whole.count, t->whole.type,
-                     t->work.call.c->twin);
+    int root = t->work.call.root;
+    return espi_copy(t->own.at, t->own.count, t->own.type, user_part(t, root),
+                     count_of(t, root), t->whole.type, t->work.call.c->twin);
 }
 
 static int begin_gather(struct espi_work *w, struct espi_run_options *options,
@@ -286,7 +377,10 @@ static int end_gather(struct espi_work *w)
 
 static const struct espi_work_kind gather_kind = {
     sizeof(struct task), ESPI_CALL_GATHER, "igather",   "gather-init", begin_gather,
-    end_gather,          clear_parts,      parts_needs, native_gather};
+    end_gather,          clear_parts,      parts_needs, native_gather, forget_sizes};
+static const struct espi_work_kind gatherv_kind = {
+    sizeof(struct task), ESPI_CALL_GATHERV, "igatherv",  "gatherv-init", begin_gather,
+    end_gather,          clear_parts,       parts_needs, native_gather,  forget_sizes};
 
 /* ---- both ---- */
 
@@ -308,6 +402,53 @@ static int move_parts(const struct espi_work_kind *kind, const struct side *whol
     return espi_work_do(&t.work, how);
 }
 
+/* The root's part of what all are told: its sizes. Are they usable? */
+static int fill_sizes(struct task *t)
+{
+    if (t->whole.type == MPI_DATATYPE_NULL ||
+        !espi_counts_are_usable(&t->parts, t->work.call.size))
+        return 0;
+    for (int r = 0; r < t->work.call.size; r++)
+        t->sizes[r] = espi_bytes(count_of(t, r), t->whole.type);
+    return 1;
+}
+
+/* The bytes of all parts but the root's, and of the largest of them; 0: nothing to do, or
+ * the library's. */
+static uint64_t hear_sizes(struct task *t, uint64_t *largest)
+{
+    struct espi_call *call = &t->work.call;
+    if (!espi_sizes_are_told(call))
+        return 0;
+    t->sizes = espi_sizes_room(call, (size_t)call->size);
+    int usable = !is_on_root(t) || fill_sizes(t);
+    if (!espi_sizes_of_root(call, t->sizes, usable))
+        return 0;
+    size_t n = (size_t)call->size;
+    return espi_sizes_sum(t->sizes, n, (size_t)call->root, n, largest);
+}
+
+static int move_unequal(const struct espi_work_kind *kind, const struct side *whole,
+                        const struct espi_counts *parts, const struct side *own, int root,
+                        MPI_Comm comm, const struct espi_manner *how)
+{
+    struct task t = {.work = {.kind = kind},
+                     .is_unequal = 1,
+                     .parts = *parts,
+                     .whole = *whole,
+                     .own = *own};
+    struct espi_call *call = &t.work.call;
+    uint64_t largest = 0;
+    espi_work_open(&t.work, kind == &scatterv_kind ? ESP_OP_SCATTER : ESP_OP_GATHER, root,
+                   comm, how);
+    if (call->c && is_wrong(&t))
+        call->c = NULL;
+    uint64_t all = hear_sizes(&t, &largest);
+    espi_call_decide(call, all, largest);
+    espi_sizes_noted(call);
+    return espi_work_do(&t.work, how);
+}
+
 int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
                  MPI_Count to_count, MPI_Datatype to_type, int root, MPI_Comm comm,
                  const struct espi_manner *how)
@@ -324,4 +465,23 @@ int espi_gather(const void *from, MPI_Count from_count, MPI_Datatype from_type, 
     struct side own = {(void *)from, from_count, from_type};
     struct side whole = {to, to_count, to_type};
     return move_parts(&gather_kind, &whole, &own, root, comm, how);
+}
+
+int espi_scatterv(const void *from, const struct espi_counts *parts,
+                  MPI_Datatype from_type, void *to, MPI_Count to_count,
+                  MPI_Datatype to_type, int root, MPI_Comm comm,
+                  const struct espi_manner *how)
+{
+    struct side whole = {(void *)from, 0, from_type};
+    struct side own = {to, to_count, to_type};
+    return move_unequal(&scatterv_kind, &whole, parts, &own, root, comm, how);
+}
+
+int espi_gatherv(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+                 const struct espi_counts *parts, MPI_Datatype to_type, int root,
+                 MPI_Comm comm, const struct espi_manner *how)
+{
+    struct side own = {(void *)from, from_count, from_type};
+    struct side whole = {to, 0, to_type};
+    return move_unequal(&gatherv_kind, &whole, parts, &own, root, comm, how);
 }

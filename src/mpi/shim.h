@@ -162,6 +162,12 @@ enum espi_whose {
     ESPI_NATIVE,
 };
 
+/* Of calls before which ranks tell each other sizes of parts (sizes.h). */
+struct espi_sizes_told {
+    unsigned in_vain; /* calls in a row that the library made all the same */
+    unsigned left;    /* calls since, before which nobody told */
+};
+
 struct espi_comm {
     enum espi_whose whose;
     int by_group; /* made by MPI_Comm_create_group */
@@ -178,9 +184,10 @@ struct espi_comm {
     double longest_way_s; /* over a link between its ranks; 0: not known yet */
     double agree_s; /* predicted: what it takes that the ranks agree; 0: not known yet */
     unsigned
-        tried[2];     /* natively, by plans: operations of which a call was timed, bits */
-    int next_tag;     /* of non-blocking calls, from the first of theirs */
-    uint64_t n_ended; /* such calls */
+        tried[2]; /* natively, by plans: operations of which a call was timed, bits */
+    struct espi_sizes_told told[ESPI_CALL_KINDS];
+    int next_tag;                    /* of non-blocking calls, from the first of theirs */
+    uint64_t n_ended;                /* such calls */
     int next_init_tag, n_init;       /* of persistent calls; how many there are here */
     uint64_t n_agreed;               /* entries */
     int n_held;                      /* non-blocking calls and entries under way */
@@ -415,6 +422,7 @@ struct espi_call {
     int later;                /* it must not wait for others */
     int is_init;              /* it is made to be started again and again: no trials */
     int is_fixed;             /* the same way each time: no trials */
+    int is_inner;             /* part of a call of the program's, which alone is noted */
     double ours_s, native_s;  /* predicted; 0: not */
     double start_s;
     struct espi_entry *timed; /* for its trials, or NULL */
@@ -586,7 +594,29 @@ struct espi_counts {
     const int *count, *at;
     const MPI_Count *large_count;
     const MPI_Aint *large_at;
+    int is_large; /* also where the arrays mean nothing on this rank */
 };
+
+static inline MPI_Count espi_part_count(const struct espi_counts *parts, int rank)
+{
+    return parts->count ? parts->count[rank] : parts->large_count[rank];
+}
+
+static inline MPI_Count espi_part_place(const struct espi_counts *parts, int rank)
+{
+    return parts->at ? parts->at[rank] : parts->large_at[rank];
+}
+
+int espi_scatterv(const void *from, const struct espi_counts *parts,
+                  MPI_Datatype from_type, void *to, MPI_Count to_count,
+                  MPI_Datatype to_type, int root, MPI_Comm comm,
+                  const struct espi_manner *how);
+int espi_gatherv(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+                 const struct espi_counts *parts, MPI_Datatype to_type, int root,
+                 MPI_Comm comm, const struct espi_manner *how);
+int espi_alltoallv(const void *from, const struct espi_counts *sent,
+                   MPI_Datatype from_type, void *to, const struct espi_counts *got,
+                   MPI_Datatype to_type, MPI_Comm comm, const struct espi_manner *how);
 
 int espi_allgatherv(const void *from, MPI_Count from_count, MPI_Datatype from_type,
                     void *to, const struct espi_counts *parts, MPI_Datatype to_type,

@@ -6,6 +6,7 @@ void espi_work_open(struct espi_work *w, esp_op op, int root, MPI_Comm comm,
     struct espi_call *call = &w->call;
     espi_call_open(call, op, root, comm);
     call->which = w->kind->which;
+    call->is_inner = how->is_inner;
     if (how->kind == ESPI_BLOCKING)
         return;
     espi_prober_busy(-1); /* what is under way counts by its communicator */
@@ -29,21 +30,34 @@ static int run_now(struct espi_work *w)
 
 int espi_work_leave(struct espi_work *w, uint64_t bytes, const struct espi_manner *how)
 {
-    espi_count_call(w->kind->which, bytes, 0);
+    if (!how->is_inner)
+        espi_count_call(w->kind->which, bytes, 0);
     return w->kind->native(w, how);
+}
+
+void espi_work_forget(struct espi_work *w)
+{
+    if (w->kind->forget)
+        w->kind->forget(w);
+}
+
+static int do_now(struct espi_work *w, const struct espi_manner *how)
+{
+    int ours = w->call.entry != NULL;
+    int code = ours ? run_now(w) : w->kind->native(w, how);
+    return how->kind == ESPI_BLOCKING ? espi_call_close(&w->call, ours, code) : code;
 }
 
 int espi_work_do(struct espi_work *w, const struct espi_manner *how)
 {
     int ours = w->call.entry != NULL;
-    if (!ours || how->kind != ESPI_INIT) /* or its starts count */
+    if (!how->is_inner && (!ours || how->kind != ESPI_INIT)) /* or its starts count */
         espi_count_call(w->kind->which, w->call.bytes, ours);
     if (ours && how->kind == ESPI_LATER)
         return espi_later_start(w, how->request);
     if (ours && how->kind == ESPI_INIT)
         return espi_persistent_init(w, how);
-    if (how->kind != ESPI_BLOCKING)
-        return w->kind->native(w, how);
-    int code = ours ? run_now(w) : w->kind->native(w, how);
-    return espi_call_close(&w->call, ours, code);
+    int code = do_now(w, how);
+    espi_work_forget(w);
+    return code;
 }

@@ -32,13 +32,14 @@ struct espi_manner {
     enum espi_manner_kind kind;
     MPI_Request *request;
     MPI_Info info; /* of persistent calls */
+    int is_inner;  /* a blocking one that is part of a call of the program's */
 };
 
 #define ESPI_NOW (&(const struct espi_manner){.kind = ESPI_BLOCKING})
 #define ESPI_BY_REQUEST(request)                                                         \
-    (&(const struct espi_manner){ESPI_LATER, request, MPI_INFO_NULL})
+    (&(const struct espi_manner){ESPI_LATER, request, MPI_INFO_NULL, 0})
 #define ESPI_BY_START(info, request)                                                     \
-    (&(const struct espi_manner){ESPI_INIT, request, info})
+    (&(const struct espi_manner){ESPI_INIT, request, info, 0})
 
 /* The library's own call, made in that manner. Not all have persistent ones. */
 #if ESPI_HAS_INIT
@@ -83,6 +84,9 @@ struct espi_work_kind {
     void (*needs)(struct espi_work *w, struct espi_needs *needs);
     /* The library's own call, with the user's arguments. */
     int (*native)(const struct espi_work *w, const struct espi_manner *how);
+    /* Frees what was found out before the call was decided on, which a persistent call
+     * keeps till its end; NULL: there is none. */
+    void (*forget)(struct espi_work *w);
 };
 
 struct espi_work {
@@ -99,7 +103,10 @@ void espi_work_open(struct espi_work *w, esp_op op, int root, MPI_Comm comm,
 /* Leaves a call of so many bytes to the library without a further look. The code. */
 int espi_work_leave(struct espi_work *w, uint64_t bytes, const struct espi_manner *how);
 
-/* Makes the call, which has been decided on, by its plan or by the library. The code. */
+void espi_work_forget(struct espi_work *w);
+
+/* Makes the call, which has been decided on, by its plan or by the library, and forgets
+ * it. The code. */
 int espi_work_do(struct espi_work *w, const struct espi_manner *how);
 
 /* What is kept of it, though the user frees it (needs.c). */
@@ -113,9 +120,10 @@ struct espi_kept {
 int espi_keep(struct espi_work *w, struct espi_kept *kept);
 void espi_drop(struct espi_kept *kept);
 
-/* Starts one by its plan, which must not wait (later.c). */
-int espi_later_start(const struct espi_work *w, MPI_Request *request);
+/* Starts one by its plan, which must not wait (later.c). This and the next one forget the
+ * call, or keep what is to be forgotten until it ends. */
+int espi_later_start(struct espi_work *w, MPI_Request *request);
 /* Makes one ready that can be started again and again (persistent.c). */
-int espi_persistent_init(const struct espi_work *w, const struct espi_manner *how);
+int espi_persistent_init(struct espi_work *w, const struct espi_manner *how);
 
 #endif

@@ -1,50 +1,7 @@
 /* MPI_Alltoall: parts of many sizes, plain and with gaps, by different types on both
  * sides and on different ranks, in place, among all ranks and among some in another
  * order. Every byte is checked, also those that must not be touched. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "check.h"
-
-/* A part as the rank describes it: bytes, or blocks of four bytes with gaps. */
-struct shape {
-    MPI_Datatype type;
-    int count;     /* of a part */
-    size_t stride; /* from one block of four bytes to the next */
-};
-
-static struct shape make_shape(int how, int bytes)
-{
-    struct shape s = {MPI_BYTE, bytes, 4};
-    MPI_Datatype block;
-    if (how % 3 == 0)
-        return s;
-    s.stride = how % 3 == 1 ? 4 : 8;
-    s.count = bytes / 4;
-    MPI_Type_contiguous(4, MPI_BYTE, &block);
-    MPI_Type_create_resized(block, 0, (MPI_Aint)s.stride, &s.type);
-    MPI_Type_commit(&s.type);
-    MPI_Type_free(&block);
-    return s;
-}
-
-static void free_shape(struct shape *s)
-{
-    if (s->type != MPI_BYTE)
-        MPI_Type_free(&s->type);
-}
-
-static size_t place(const struct shape *s, size_t i)
-{
-    return i / 4 * s->stride + i % 4;
-}
-
-/* Byte i of what `from` has for `to`. */
-static unsigned char byte_of(int from, int to, size_t i)
-{
-    size_t x = i * 2654435761u + (size_t)from * 40503u + (size_t)to * 9176u;
-    return (unsigned char)(x ^ x >> 8 ^ x >> 16);
-}
+#include "blocks.h"
 
 static void fill(unsigned char *at, const struct shape *s, int rank, int size, int bytes,
                  size_t room)

@@ -153,6 +153,7 @@ static void wrong_places(MPI_Comm comm)
     SAME(Allgather, a + N * rank, N, MPI_INT, a, N, MPI_INT, comm);
     SAME(Allgatherv, a + N * rank, N, MPI_INT, a, counts, at, MPI_INT, comm);
     SAME(Alltoall, a, N, MPI_INT, a, N, MPI_INT, comm);
+    SAME(Alltoallv, a, counts, at, MPI_INT, a, counts, at, MPI_INT, comm);
     if (rank == 0) /* the others would wait for it */
         SAME(Reduce, a, a, N, MPI_INT, MPI_SUM, 0, comm);
 #ifdef MPICH_VERSION /* Open MPI does not look */
@@ -160,10 +161,34 @@ static void wrong_places(MPI_Comm comm)
     if (rank == 0) {
         SAME(Gather, a, N, MPI_INT, a, N, MPI_INT, 0, comm);
         SAME(Scatter, a, N, MPI_INT, a, N, MPI_INT, 0, comm);
+        SAME(Gatherv, a, N, MPI_INT, a, counts, at, MPI_INT, 0, comm);
+        SAME(Scatterv, a, counts, at, MPI_INT, a, N, MPI_INT, 0, comm);
     }
 #endif
     CHECK(MPI_Allreduce(a, b, N, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+    CHECK(MPI_Scatterv(a, counts, at, MPI_INT, b, N, MPI_INT, 0, comm) == MPI_SUCCESS);
     CHECK(called == 0);
+}
+
+/* Ranks that send other than the root waits for are told. */
+static void wrong_parts(MPI_Comm comm)
+{
+    enum { N = 100, MOST = 16 };
+    int all[N * MOST] = {0}, own[N * MOST] = {0}, counts[MOST], at[MOST], rank;
+    MPI_Comm_rank(comm, &rank);
+    for (int r = 0; r < MOST; r++) {
+        counts[r] = N;
+        at[r] = N * r;
+    }
+    int code = MPI_Scatterv(all, counts, at, MPI_INT, own, rank == 1 ? N / 2 : N, MPI_INT,
+                            0, comm);
+    CHECK(rank == 1 ? code != MPI_SUCCESS && called > 0 : code == MPI_SUCCESS);
+    CHECK(own[rank == 1 ? N / 2 : N] == 0);
+    called = 0;
+    code = MPI_Gatherv(own, rank == 1 ? N / 2 : N, MPI_INT, all, counts, at, MPI_INT, 0,
+                       comm);
+    CHECK(rank == 1 || rank == 0 ? code != MPI_SUCCESS && called > 0 : 1);
+    called = 0;
 }
 
 static int is_forced(void)
@@ -199,6 +224,8 @@ int main(int argc, char **argv)
         wrong_length_init(comm, 1, 10);
         right(comm);
         wrong_length_init(comm, 10, 1);
+        right(comm);
+        wrong_parts(comm);
         right(comm);
     }
     MPI_Comm_free(&comm);

@@ -115,6 +115,15 @@ contains
         if (whole(m * r + i) /= m * me + i + 7 * r) bad = bad + 1
       end do
     end do
+    ! parts of sizes that not all ranks know, and back where they were
+    call MPI_Alltoallv(MPI_IN_PLACE, counts, at, MPI_INTEGER, whole, counts, at, MPI_INTEGER, comm)
+    if (any(whole /= [(i + 7 * me, i = 1, m * ranks)])) bad = bad + 1
+    call MPI_Scatterv(whole, counts, at, MPI_INTEGER, own, m, MPI_INTEGER, from, comm)
+    if (any(own /= [(m * me + i + 7 * from, i = 1, m)])) bad = bad + 1
+    own = [(i + 1000 * me, i = 1, m)]
+    call MPI_Gatherv(own, m, MPI_INTEGER, whole, counts, at, MPI_INTEGER, from, comm, code)
+    if (code /= MPI_SUCCESS) bad = bad + 1
+    if (me == from) call look(whole, m, ranks)
   end subroutine
   ! All kinds under way at once.
   subroutine later(m, from, comm)

@@ -157,6 +157,21 @@ C     All have the parts of all, and get the sum of their own.
      &           bad = bad + 1
          end do
       end do
+C     Parts of sizes that not all ranks know, and back where they were.
+      call MPI_ALLTOALLV(MPI_IN_PLACE, counts, at, MPI_DATATYPE_NULL,
+     &     data, counts, at, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+      do i = 1, m * nranks
+         if (data(i) .ne. i + 7 * rank) bad = bad + 1
+      end do
+      call MPI_SCATTERV(data, counts, at, MPI_INTEGER, own, m,
+     &     MPI_INTEGER, root, MPI_COMM_WORLD, ierr)
+      do i = 1, m
+         if (own(i) .ne. m * rank + i + 7 * root) bad = bad + 1
+         own(i) = i + 1000 * rank
+      end do
+      call MPI_GATHERV(own, m, MPI_INTEGER, data, counts, at,
+     &     MPI_INTEGER, root, MPI_COMM_WORLD, ierr)
+      if (rank .eq. root) call look(data, m, nranks, bad)
       end
 
 C     All kinds under way at once.

@@ -153,6 +153,52 @@ static void alltoall(int in_place, int manner)
                        in_place ? -7 : -9));
 }
 
+/* Parts of unequal sizes, laid one behind the other. */
+static int part_of(int r)
+{
+    return COUNT / check_size / (1 + r % 2);
+}
+
+static void vectors(int root, int manner)
+{
+    int count[16], at[16], all = 0, own = part_of(check_rank);
+    for (int r = 0; r < check_size; r++) {
+        count[r] = part_of(r);
+        at[r] = all;
+        fill(in + (long)all * STEP, count[r], 40 + r);
+        all += count[r];
+    }
+    clear(COUNT);
+    int code = MAKE(manner, Scatterv, Iscatterv, in, count, at, gappy, out, own, gappy,
+                    root, MPI_COMM_WORLD);
+    CHECK(code || is_right(out, own, 40 + check_rank, -9));
+    clear(COUNT);
+    fill(in, own, 40 + check_rank);
+    code = MAKE(IS_MPICH && manner == AGAIN ? NOW : manner, Gatherv, Igatherv, in, own,
+                gappy, out, count, at, gappy, root, MPI_COMM_WORLD);
+    for (int r = 0; r < check_size && !code && check_rank == root; r++)
+        CHECK(is_right(out + (long)at[r] * STEP, count[r], 40 + r, -9));
+}
+
+static void alltoallv(int manner)
+{
+    int sent[16], got[16], from[16], to[16], all_sent = 0, all_got = 0;
+    clear(COUNT);
+    for (int r = 0; r < check_size; r++) {
+        sent[r] = part_of(r);
+        got[r] = part_of(check_rank);
+        from[r] = all_sent;
+        to[r] = all_got;
+        fill(in + (long)all_sent * STEP, sent[r], 50 + check_rank + 5 * r);
+        all_sent += sent[r];
+        all_got += got[r];
+    }
+    int code = MAKE(manner, Alltoallv, Ialltoallv, in, sent, from, gappy, out, got, to,
+                    gappy, MPI_COMM_WORLD);
+    for (int r = 0; r < check_size && !code; r++)
+        CHECK(is_right(out + (long)to[r] * STEP, got[r], 50 + r + 5 * check_rank, -9));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype pair;
@@ -174,6 +220,8 @@ int main(int argc, char **argv)
         reduce(root, 1, manner);
         reduce_scatter(root, manner);
         alltoall(root, manner);
+        vectors(root, manner);
+        alltoallv(manner);
     }
     MPI_Type_free(&pair);
     MPI_Type_free(&gappy);

@@ -279,6 +279,8 @@ static long allgatherv(struct soaker *s, const struct call *c)
     return bad;
 }
 
+#include "soak_vectors.h"
+
 /* ---- reductions ---- */
 
 /* Element i of a rank, small enough for sums of doubles to be exact. */
@@ -430,8 +432,8 @@ static long barrier(struct soaker *s, const struct call *c)
 static long one_call(struct soaker *s, MPI_Comm comm, int depth)
 {
     static long (*const ways[])(struct soaker *, const struct call *) = {
-        broadcast, broadcast, scatter,        gather,   allgather, allgatherv,
-        reduce,    reduce,    reduce_scatter, alltoall, barrier};
+        broadcast, broadcast,      scatter,  gather,  allgather, allgatherv, reduce,
+        reduce,    reduce_scatter, alltoall, barrier, scatterv,  gatherv,    alltoallv};
     struct call c = {.comm = comm, .n = draw_size(&s->lots) >> depth, .depth = depth};
     c.seed = (unsigned)draw(&s->lots);
     MPI_Comm_rank(comm, &c.rank);
