@@ -185,10 +185,15 @@ static int list_cut(const struct espi_bound_task *t, const double *price,
 /* "limited by the receive port of n17", or by several with their parts. */
 static int describe_limit(const struct esp_bound *bound, char *out, size_t size)
 {
-    enum { NAMED = 3 }; /* looks: resources in one line */
+    enum { NAMED = 3, ALONE_PERCENT = 1 }; /* looks: resources in one line */
     int n = bound->n_bottlenecks, named = n < NAMED ? n : NAMED, at = 0;
     if (n == 0)
         return snprintf(out, size, "there is nobody to send to");
+    if (100 * bound->bottlenecks[0]->price < ALONE_PERCENT)
+        return snprintf(out, size,
+                        "limited by %d ports and links together, none of which limits it "
+                        "by itself",
+                        n);
     at += snprintf(out, size, "limited by ");
     for (int i = 0; i < named && at < (int)size; i++) {
         const struct esp_bottleneck *b = bound->bottlenecks[i];

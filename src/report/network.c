@@ -191,9 +191,9 @@ static void write_site_names(const struct espi_network *net, FILE *out)
         if (label->anchor == ESPI_LABEL_LEFT_OUT)
             continue;
         fprintf(out,
-                "<text class=\"site-name\" x=\"%d\" y=\"%d\" "
+                "<text class=\"site-name\" data-s=\"%d\" x=\"%d\" y=\"%d\" "
                 "style=\"font-size:%dpx\">",
-                at(k->centre.x) + label->x, at(k->centre.y) + label->y,
+                k->site, at(k->centre.x) + label->x, at(k->centre.y) + label->y,
                 net->labels.site_px);
         espi_markup_text(out, espi_names_text(&net->p->sites, k->site));
         fputs("</text>", out);
@@ -458,7 +458,7 @@ static void write_node(const struct espi_network *net, int v, FILE *out)
     fputs("<title>", out);
     espi_markup_text(out, espi_node_name(p, v));
     fputs(is_root    ? " (root)</title>"
-          : is_relay ? " (no target)</title>"
+          : is_relay ? " (not a target)</title>"
                      : "</title>",
           out);
     write_name(net, v, out);

@@ -353,7 +353,7 @@ static void test_roles_are_told_apart(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = picture_of(p, cases[i].plan);
-        assert_int_equal(count(text, "(no target)"), cases[i].relays);
+        assert_int_equal(count(text, "(not a target)"), cases[i].relays);
         assert_int_equal(count(text, "(root)"), cases[i].roots);
         free(text);
     }

@@ -21,6 +21,9 @@ function makePages() {
   run("show", path("tiers.json"), "-a", "mtp", "-a", "grow", "--compare", few, "-o", path("tiers.html"));
   run("generate", "sites", "--preset", "teragrid", "-o", path("grid.json"));
   run("show", path("grid.json"), "-a", "refine", "--compare", "none", "-o", path("grid.html"));
+  run("show", path("grid.json"), "-a", "mtp", "--compare", "none", "-o", path("dense.html"));
+  run("show", path("tiers.json"), "--op", "multicast", "--targets", "40%", "-a", "mcph", "-o", path("multicast.html"));
+  run("show", path("tiers.json"), "--op", "allgather", "-a", "ring", "-o", path("allgather.html"));
   run("generate", "random", "--nodes", "1000", "--density", "0.003", "-o", path("large.json"));
   run("show", path("large.json"), "-a", "grow", "--compare", "none", "-o", path("large.html"));
   run("reproduce", "--quick", "table3", "alltoall-fig4", "-o", path("report"));
@@ -50,7 +53,7 @@ const shown = (page, selector) =>
 
 async function usesControls(browser) {
   const { page, close } = await open(browser, "tiers.html");
-  assert.equal(await page.locator(".node").count(), 30);
+  assert.equal(await page.locator(".node[data-n]").count(), 30);
   assert.match(await page.locator("#summary").textContent(), /30 hosts.*mtp/);
   assert.equal(await page.locator(".plan:visible").count(), 1);
 
@@ -66,7 +69,7 @@ async function usesControls(browser) {
   await page.locator("#show-cut").uncheck();
   assert.equal(await shown(page, ".cut line"), 0);
   await page.locator("#show-load").check();
-  assert.match(await page.locator(".node circle").first().getAttribute("style"), /color-mix/);
+  assert.match(await page.locator(".node[data-n] circle").first().getAttribute("style"), /color-mix/);
 
   await page.locator("#plan").selectOption("1");
   assert.match(await page.locator("#summary").textContent(), /grow/);
@@ -131,9 +134,59 @@ async function fitsNarrow(browser) {
   }
 }
 
+// A dense plan begins with its sites as one each, and cables between them.
+async function closesSites(browser) {
+  for (const [width, colorScheme] of [[1400, "light"], [420, "dark"]]) {
+    const { page, close } = await open(browser, "dense.html", {
+      viewport: { width, height: 900 }, colorScheme });
+    assert.ok(!/=/.test(await page.locator("#title").textContent()), "no list of numbers in the title");
+    assert.ok(await page.locator("#by-site").isChecked());
+    assert.equal(await page.locator(".closed").count(), 4);
+    assert.equal(await page.locator(".closed.root").count(), 1);
+    assert.equal(await shown(page, ".node[data-n] circle"), 0);
+    assert.equal(await shown(page, ".links line"), 0);
+    assert.ok((await page.locator("#trees label").count()) <= 9, "many trees have one switch");
+    const boxes = (of) => page.locator(of).evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON()));
+    const discs = await boxes(".closed circle"), texts = await boxes(".closed text");
+    assert.equal(texts.length, 8);
+    texts.forEach((t, i) => assert.ok(t.width < discs[i >> 1].width, "names are within their circles"));
+    discs.forEach((a, i) => discs.slice(i + 1).forEach((b) =>
+      assert.ok(Math.hypot(a.x - b.x, a.y - b.y) > a.width, "circles stand apart")));
+    const cables = await page.locator(".cable").count();
+    assert.ok(cables > 3 && cables <= 12, `${cables} cables between 4 sites`);
+    const widths = await page.locator(".cable").evaluateAll((all) => all.map((e) => Number(e.getAttribute("stroke-width"))));
+    assert.ok(Math.max(...widths) > 1.5 * Math.min(...widths), "a cable is as wide as its load");
+    await page.locator("#time").fill("300");
+    assert.ok((await page.locator("#moving circle:not([r='0'])").count()) > 0, "slices travel along cables");
+    if (width > 1000) {
+      await page.locator(".closed").first().click();
+      assert.equal(await shown(page, ".node[data-n] circle"), 16);
+      assert.equal(await page.locator(".closed").count(), 3);
+    }
+    await page.locator("#by-site").uncheck();
+    assert.equal(await shown(page, ".node[data-n] circle"), 64);
+    assert.equal(await page.locator(".cable").count(), 0);
+    await page.locator("#by-site").check();
+    await close(`dense-${width}`);
+  }
+}
+
+// What is drawn is explained, and nothing else: relays of a multicast, no root of an allgather.
+async function explains(browser) {
+  const multicast = await open(browser, "multicast.html");
+  assert.ok(await multicast.page.locator("#legend-relay").isVisible());
+  assert.ok((await multicast.page.locator(".node[data-n].relay").count()) > 0);
+  await multicast.close("multicast");
+  const allgather = await open(browser, "allgather.html");
+  assert.equal(await allgather.page.locator("#legend-root").isVisible(), false);
+  assert.equal(await allgather.page.locator(".node[data-n].root").count(), 0);
+  assert.equal(await allgather.page.locator("#legend-relay").isVisible(), false);
+  await allgather.close("allgather");
+}
+
 async function showsManyHosts(browser) {
   const { page, close } = await open(browser, "large.html");
-  assert.equal(await page.locator(".node").count(), 1000);
+  assert.equal(await page.locator(".node[data-n]").count(), 1000);
   assert.equal(await page.locator(".plan path.edge").count(), 999);
   await close("large");
 }
@@ -349,7 +402,7 @@ async function accounts(browser) {
   }
 }
 
-const tests = [usesControls, plays, compares, findsHosts, fitsNarrow, showsManyHosts, livesOn,
+const tests = [usesControls, plays, compares, findsHosts, fitsNarrow, closesSites, explains, showsManyHosts, livesOn,
   livesWithManyHosts, showsCopies, keepsOthersOut, accounts].filter((t) => !only.length || only.includes(t.name));
 const needPages = tests.some((t) => ![livesOn, livesWithManyHosts, showsCopies, keepsOthersOut].includes(t));
 if (needPages) makePages();

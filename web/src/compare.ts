@@ -29,9 +29,9 @@ function drawChart(data: Data) {
       width: Math.max(280, box.clientWidth),
       height: 320,
       legend: { live: false },
-      scales: { x: { distr: 3, time: false }, y: { distr: 3 } },
+      scales: { x: { distr: 3, time: false }, y: { distr: 3, range: (_, least, most) => uPlot.rangeLog(least / 2, most, 10, true) } },
       axes: [
-        { ...axis, values: (_, all) => all.map((v) => (v === null ? "" : bytes(v))) },
+        { ...axis, label: "message size", labelSize: 22, values: (_, all) => all.map((v) => (v === null ? "" : bytes(v))) },
         { ...axis, size: 76, values: (_, all) => all.map((v) => (v === null ? "" : decade(v))) },
       ],
       series: [

@@ -8,12 +8,13 @@ import { Sites } from "./sites";
 import { bar, cell, fill } from "./table";
 import { TimelineView } from "./timeline";
 
+const MANY_LINKS = 1000;
 const data: Data = readData();
 let links: Links = { from: new Map(), to: new Map() };
 let current = 0;
 
 const network = new Network(data.platform, (node) => showNode(node));
-const sites = new Sites(network.svg, data.platform);
+const sites = new Sites(network, data.platform, data.root);
 const timeline = new TimelineView(data, network);
 
 function summary(plan: Plan | undefined): string {
@@ -23,16 +24,15 @@ function summary(plan: Plan | undefined): string {
   if (switches) parts.push(`${switches} switches`);
   if (sites.length) parts.push(`${sites.length} sites`);
   parts.push(`${n} links`, `${model} model`);
-  const first = `${parts.join(", ")}.`;
+  const name = data.platform.name.includes("=") ? ` (${data.platform.name})` : "";
+  const first = `${parts.join(", ")}${name}.`;
   if (!plan) return first;
   const from = data.platform.nodes[plan.root]?.[0] ?? "";
   const most = data.bound?.throughput_Bps ?? plan.bound_Bps;
-  const bound = most > 0 ? ` No plan can do more than ${rate(most)}` : "";
-  const ratio = most > 0 && plan.throughput_Bps > 0
-    ? `; this one reaches ${percent(plan.throughput_Bps / most)} of it.` : bound ? "." : "";
-  const makespan = plan.makespan_s > 0 ? `, makespan ${seconds(plan.makespan_s)}` : "";
+  const bound = most > 0 && plan.throughput_Bps > 0 ? ` That is ${percent(plan.throughput_Bps / most)} of the upper bound, ${rate(most)}.` : "";
+  const makespan = plan.makespan_s > 0 ? `, completion time ${seconds(plan.makespan_s)}` : "";
   const to = data.root >= 0 ? ` from ${from}` : "";
-  return `${first} ${plan.op}${to} by ${plan.algo}: ${rate(plan.throughput_Bps)}${makespan}.${bound}${ratio}`;
+  return `${first} ${plan.op}${to} by ${plan.algo}: ${rate(plan.throughput_Bps)}${makespan}.${bound}`;
 }
 
 function showNode(node: number) {
@@ -59,6 +59,15 @@ function showPlan(index: number) {
   listNodes(plan);
 }
 
+// What is not in the picture is not in its legend.
+function showLegend() {
+  const find = (what: string) => network.svg.querySelector(what);
+  element("legend-root").hidden = data.root < 0;
+  element("legend-relay").hidden = !find(".node.relay");
+  element("legend-switch").hidden = !find(".node.switch");
+  element("legend-cut").hidden = !find(".cut");
+}
+
 function start() {
   const choice = element<HTMLSelectElement>("plan");
   element("title").textContent = data.title;
@@ -69,8 +78,12 @@ function start() {
   element("bound").hidden = !data.bound && !data.plans.length;
   const limits = data.bound?.text ?? "";
   element("bound-text").textContent = limits && `${limits[0].toUpperCase()}${limits.slice(1)}.`;
-  element("bottlenecks").hidden = !data.bound;
-  fill("bottlenecks", (data.bound?.bottlenecks ?? []).map(([text, price]) => [cell(text), cell(percent(price), true)]));
+  element("bound-text").hidden = element("bottlenecks").hidden = !data.bound;
+  if (!data.bound) element("bound-title").textContent = "Load";
+  showLegend();
+  // So many cover the plan.
+  if (data.plans.length && data.platform.links > MANY_LINKS) element("show-links").click();
+  fill("bottlenecks", (data.bound?.bottlenecks ?? []).map(([text, price]) => [cell(text), cell(price < 0.0005 ? "< 0.1%" : percent(price), true)]));
   element("find").addEventListener("input", () => listNodes(data.plans[current]));
   showComparison(data);
   showPlan(0);

@@ -17,6 +17,12 @@ export interface Shown {
   load: number[]; // by node, thousandths
 }
 
+const LISTED = 8; // trees that are switched by themselves, where there are more than twice as many
+const DOT = 120; // of the height of the picture
+
+// The way of a transfer in the picture: its own edge, another one, or none to be seen.
+export type Way = (from: number, to: number) => SVGPathElement | null | undefined;
+
 const box = (id: string) => document.getElementById(id) as HTMLInputElement | null;
 
 export class Network {
@@ -24,6 +30,8 @@ export class Network {
   private plan = 0;
   private load: number[] = [];
   private paths = new Map<string, SVGPathElement>();
+  way: Way = () => undefined;
+  onTrees = () => {};
 
   constructor(private platform: Platform, onNode: (node: number) => void) {
     this.makeZoom();
@@ -90,18 +98,28 @@ export class Network {
     const list = document.getElementById("trees");
     list?.querySelectorAll("label").forEach((l) => l.remove());
     if (!list) return;
-    plan.trees.forEach((weight, t) => {
-      const label = document.createElement("label");
-      const input = document.createElement("input");
-      const swatch = document.createElement("span");
-      input.type = "checkbox";
-      input.checked = true;
-      input.addEventListener("change", () => this.showTree(t, input.checked));
-      swatch.className = "swatch";
-      swatch.style.background = colour(t);
-      label.append(input, swatch, ` ${t + 1}: ${percent(weight)}`);
-      list.append(label);
+    const n = plan.trees.length, alone = n > 2 * LISTED ? LISTED : n;
+    for (let t = 0; t < alone; t++) list.append(this.treeLabel(plan, t, t + 1));
+    if (alone < n) list.append(this.treeLabel(plan, alone, n));
+  }
+
+  // What shows and hides the trees from the one to before the other.
+  private treeLabel(plan: Shown, from: number, to: number): HTMLElement {
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    const swatch = document.createElement("span");
+    const weight = plan.trees.slice(from, to).reduce((sum, w) => sum + w, 0);
+    input.type = "checkbox";
+    input.checked = true;
+    input.addEventListener("change", () => {
+      for (let t = from; t < to; t++) this.showTree(t, input.checked);
+      this.onTrees();
     });
+    swatch.className = "swatch";
+    swatch.style.background = colour(from);
+    const name = to === from + 1 ? `${to}` : `${from + 1} to ${to}`;
+    label.append(input, swatch, ` ${name}: ${percent(weight)}`);
+    return label;
   }
 
   private showTree(tree: number, shown: boolean) {
@@ -138,11 +156,13 @@ export class Network {
     while (group.childNodes.length > dots.length) group.lastChild?.remove();
     while (group.childNodes.length < dots.length)
       group.append(document.createElementNS("http://www.w3.org/2000/svg", "circle"));
+    const radius = Math.max(6, this.svg.viewBox.baseVal.height / DOT);
     dots.forEach((dot, i) => {
       const circle = group.childNodes[i] as SVGCircleElement;
-      const path = this.paths.get(`${dot.tree}/${dot.from}/${dot.to}`);
+      const other = this.way(dot.from, dot.to);
+      const path = other === undefined ? this.paths.get(`${dot.tree}/${dot.from}/${dot.to}`) : other;
       const at = path?.getPointAtLength(dot.part * path.getTotalLength());
-      circle.setAttribute("r", path ? "6" : "0");
+      circle.setAttribute("r", path ? String(radius) : "0");
       circle.setAttribute("cx", String(at?.x ?? 0));
       circle.setAttribute("cy", String(at?.y ?? 0));
       circle.style.fill = colour(dot.tree);

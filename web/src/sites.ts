@@ -1,34 +1,75 @@
-// Large networks: each site is one circle with the number of its hosts, and what goes from
-// site to site one cable, as wide as the part of the message that it carries. A click on a
-// site opens it, and another closes it.
+// Large networks and dense plans: each site is one circle with the number of its hosts, and
+// what goes from site to site one cable, as wide as the part of the message that it carries.
+// A click on a site opens it, and another closes it.
 import { percent, type Platform } from "./data";
-import type { Shown } from "./network";
+import type { Network, Shown } from "./network";
 
 const SVG = "http://www.w3.org/2000/svg";
-const HOSTS = 150; // from so many on, sites begin closed
-const WIDEST = 26, THINNEST = 2;
+const HOSTS = 150, EDGES = 300; // from so many on, of a network or a plan, sites begin closed
+const CLOSED = 0.62; // the circle of a closed site, as part of the open one
+const WIDE = 2.6; // a name within the circle: so many radii over its letters
+const NODE = 14; // from a node's middle to where a cable ends
+const WIDEST = 0.35, THINNEST = 0.06; // cables, as parts of a closed site's circle
 
 interface Point {
   x: number;
   y: number;
 }
 
+interface End extends Point {
+  key: string;
+  r: number;
+}
+
+interface Cable {
+  a: End;
+  b: End;
+  load: number;
+  transfers: number;
+}
+
 export class Sites {
   private open = new Set<number>();
   private places: Point[] = [];
-  private readonly on: boolean;
+  private discs: (Point & { r: number })[] = [];
+  private ways = new Map<string, SVGPathElement>();
+  private box = document.getElementById("by-site") as HTMLInputElement;
+  private svg: SVGSVGElement;
+  private index = 0;
+  private plan: Shown | undefined;
 
-  constructor(private svg: SVGSVGElement, private platform: Platform) {
-    this.on = platform.hosts >= HOSTS && platform.sites.length > 1;
-    if (!this.on) return;
-    svg.classList.add("by-site");
-    svg.querySelectorAll<SVGGElement>(".node").forEach((node) => {
+  constructor(network: Network, private platform: Platform, private root: number) {
+    this.svg = network.svg;
+    const label = this.box.closest("label") as HTMLElement;
+    label.hidden = platform.sites.length < 2;
+    if (label.hidden) return;
+    this.learn();
+    const edges = this.svg.querySelectorAll('.plan[data-plan="0"] path.edge').length;
+    this.box.checked = platform.hosts >= HOSTS || edges >= EDGES;
+    this.box.addEventListener("change", () => {
+      this.open.clear();
+      this.draw();
+    });
+    this.svg.addEventListener("click", (event) => {
+      const site = (event.target as Element).closest<SVGElement>("[data-s]")?.dataset.s;
+      if (site !== undefined && this.box.checked) this.toggle(Number(site));
+    });
+    network.onTrees = () => this.draw();
+    network.way = (from, to) => {
+      if (!this.isClosed(from) && !this.isClosed(to)) return undefined;
+      return this.ways.get(`${this.end(from).key}/${this.end(to).key}`) ?? null;
+    };
+  }
+
+  // Where nodes and sites are in the drawing.
+  private learn() {
+    const number = (e: Element, name: string) => Number(e.getAttribute(name));
+    this.svg.querySelectorAll<SVGGElement>(".node").forEach((node) => {
       const at = /translate\((-?\d+) (-?\d+)\)/.exec(node.getAttribute("transform") ?? "");
       this.places[Number(node.dataset.n)] = { x: Number(at?.[1] ?? 0), y: Number(at?.[2] ?? 0) };
     });
-    svg.addEventListener("click", (event) => {
-      const site = (event.target as Element).closest<SVGElement>("[data-s]")?.dataset.s;
-      if (site !== undefined) this.toggle(Number(site));
+    this.svg.querySelectorAll<SVGElement>("circle.site").forEach((c) => {
+      this.discs[Number(c.dataset.s)] = { x: number(c, "cx"), y: number(c, "cy"), r: number(c, "r") };
     });
   }
 
@@ -36,8 +77,12 @@ export class Sites {
     return this.platform.nodes[node][1];
   }
 
+  private closed(site: number): boolean {
+    return this.box.checked && site >= 0 && !this.open.has(site);
+  }
+
   private isClosed(node: number): boolean {
-    return this.siteOf(node) >= 0 && !this.open.has(this.siteOf(node));
+    return this.closed(this.siteOf(node));
   }
 
   private toggle(site: number) {
@@ -45,29 +90,22 @@ export class Sites {
     this.draw();
   }
 
-  private index = 0;
-  private plan: Shown | undefined;
-
   show(index: number, plan: Shown) {
     this.index = index;
     this.plan = plan;
-    if (this.on) this.draw();
+    if (this.discs.length) this.draw();
   }
 
-  private centre(site: number): Point {
-    const circle = this.svg.querySelector(`circle.site[data-s="${site}"]`);
-    return { x: Number(circle?.getAttribute("cx")), y: Number(circle?.getAttribute("cy")) };
+  private end(node: number): End {
+    if (!this.isClosed(node)) return { key: `n${node}`, ...this.places[node], r: NODE };
+    const disc = this.discs[this.siteOf(node)];
+    return { key: `s${this.siteOf(node)}`, ...disc, r: CLOSED * disc.r };
   }
 
-  private end(node: number): [key: string, at: Point] {
-    return this.isClosed(node)
-      ? [`s${this.siteOf(node)}`, this.centre(this.siteOf(node))]
-      : [`n${node}`, this.places[node]];
-  }
-
-  // What goes from end to end, in messages: the weights of the transfers of all trees.
-  private cables() {
-    const found = new Map<string, { a: Point; b: Point; load: number; transfers: number }>();
+  // What goes from end to end, in messages: the weights of the transfers of all trees that
+  // are shown. Edges of which an end is closed are hidden.
+  private cables(): Cable[] {
+    const found = new Map<string, Cable>();
     const plan = this.svg.querySelector(`.plan[data-plan="${this.index}"]`);
     plan?.querySelectorAll<SVGGElement>(".tree").forEach((tree) => {
       const weight = this.plan?.trees[Number(tree.dataset.tree)] ?? 0;
@@ -75,15 +113,15 @@ export class Sites {
         const from = Number(path.dataset.f), to = Number(path.dataset.t);
         const hidden = this.isClosed(from) || this.isClosed(to);
         path.style.display = hidden ? "none" : "";
-        const [a, start] = this.end(from), [b, end] = this.end(to);
-        if (!hidden || a === b) return;
-        const one = found.get(`${a}/${b}`) ?? { a: start, b: end, load: 0, transfers: 0 };
+        const a = this.end(from), b = this.end(to);
+        if (!hidden || a.key === b.key || tree.style.display === "none") return;
+        const one = found.get(`${a.key}/${b.key}`) ?? { a, b, load: 0, transfers: 0 };
         one.load += weight;
         one.transfers += 1;
-        found.set(`${a}/${b}`, one);
+        found.set(`${a.key}/${b.key}`, one);
       });
     });
-    return [...found.values()];
+    return [...found.values()].sort((x, y) => y.load - x.load);
   }
 
   private layer(): Element {
@@ -95,43 +133,77 @@ export class Sites {
     return group;
   }
 
-  private make(tag: string, set: Record<string, string | number>, text = ""): Element {
+  private make(tag: string, set: Record<string, string | number>, text = ""): SVGElement {
     const made = document.createElementNS(SVG, tag);
     Object.entries(set).forEach(([name, value]) => made.setAttribute(name, String(value)));
     made.textContent = text;
     return made;
   }
 
+  // From rim to rim, to the right of the straight way, so that both directions can be seen.
+  private drawCable({ a, b, load, transfers }: Cable, most: number, unit: number): Element {
+    const wide = unit * (THINNEST + (WIDEST - THINNEST) * (load / most));
+    const head = Math.max(2 * wide, 0.25 * unit);
+    const long = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+    const u = { x: (b.x - a.x) / long, y: (b.y - a.y) / long };
+    const at = (e: Point, along: number, aside: number): Point =>
+      ({ x: e.x + u.x * along - u.y * aside, y: e.y + u.y * along + u.x * aside });
+    // Side by side within the circles, where these are circles.
+    const aside = Math.min(0.7 * Math.min(a.r, b.r), 0.6 * head);
+    const rim = (e: End) => Math.sqrt(Math.max(0, e.r * e.r - aside * aside));
+    const text = (p: Point) => `${p.x.toFixed(1)} ${p.y.toFixed(1)}`;
+    const start = at(a, rim(a), aside), tip = at(b, -rim(b), aside), neck = at(b, -rim(b) - head, aside);
+    const bow = at({ x: (start.x + neck.x) / 2, y: (start.y + neck.y) / 2 }, 0, 0.08 * long);
+    const group = this.make("g", { class: "cable-of" });
+    const line = this.make("path", { class: "cable", "stroke-width": wide.toFixed(1),
+      d: `M${text(start)}Q${text(bow)} ${text(neck)}` }) as SVGPathElement;
+    const left = at(neck, 0, -head / 2), right = at(neck, 0, head / 2);
+    group.append(line, this.make("path", { class: "cable-head", d: `M${text(left)}L${text(right)}L${text(tip)}Z` }),
+      this.make("title", {}, `${percent(load)} of the message, in ${transfers} transfers`));
+    this.ways.set(`${a.key}/${b.key}`, line);
+    return group;
+  }
+
+  // A closed site: its name and how many hosts it has, within a circle that covers what
+  // leads past behind it.
+  private drawSite(name: string, site: number): Element[] {
+    const disc = this.discs[site];
+    if (!disc || !this.closed(site)) return [];
+    const inside = this.platform.nodes.filter((n) => n[1] === site && !n[2]).length;
+    const has = this.root >= 0 && this.siteOf(this.root) === site;
+    const r = CLOSED * disc.r, size = r * Math.min(0.5, WIDE / Math.max(1, name.length));
+    const group = this.make("g", { class: has ? "closed root" : "closed", "data-s": site });
+    const text = (y: number, px: number, what: string) =>
+      this.make("text", { x: disc.x, y: (disc.y + y).toFixed(1), style: `font-size:${px.toFixed(1)}px` }, what);
+    group.append(this.make("circle", { cx: disc.x, cy: disc.y, r }),
+      text(-0.1 * r, size, name), text(0.4 * r, Math.min(size, 0.3 * r), inside === 1 ? "1 host" : `${inside} hosts`),
+      this.make("title", {}, `${name}: ${inside} hosts${has ? ", the root among them" : ""}; a click opens it`));
+    return [group];
+  }
+
+  private fit() {
+    const hide = (e: SVGElement, hidden: boolean) => (e.style.display = hidden ? "none" : "");
+    this.svg.querySelectorAll<SVGElement>("circle.site, .site-name").forEach((e) =>
+      hide(e, this.closed(Number(e.dataset.s))));
+    this.svg.querySelectorAll<SVGElement>(".node").forEach((e) =>
+      hide(e, this.isClosed(Number(e.dataset.n))));
+  }
+
   private draw() {
+    this.svg.classList.toggle("by-site", this.box.checked);
+    this.ways.clear();
+    this.fit();
     const cables = this.cables();
     const most = Math.max(1e-9, ...cables.map((c) => c.load));
-    const drawn = cables.sort((x, y) => y.load - x.load).map(({ a, b, load, transfers }) => {
-      const wide = THINNEST + (WIDEST - THINNEST) * (load / most);
-      // To the right of the way, so that both directions can be seen.
-      const long = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-      const x = (a.x + b.x) / 2 - ((b.y - a.y) / long) * wide * 1.2;
-      const y = (a.y + b.y) / 2 + ((b.x - a.x) / long) * wide * 1.2;
-      const line = this.make("path", { class: "cable", "stroke-width": wide.toFixed(1),
-        d: `M${a.x} ${a.y}Q${Math.round(x)} ${Math.round(y)} ${b.x} ${b.y}` });
-      line.append(this.make("title", {}, `${percent(load)} of the message, in ${transfers} transfers`));
-      return line;
-    });
-    // As large as the names of the sites, which are larger in large pictures.
-    const size = this.svg.querySelector<SVGTextElement>(".site-name")?.style.fontSize ?? "";
-    const counts = this.platform.sites.flatMap((name, site) => {
-      if (this.open.has(site)) return [];
-      const inside = this.platform.nodes.filter((n) => n[1] === site && !n[2]).length;
-      const { x, y } = this.centre(site);
-      const text = this.make("text", { class: "site-count", "data-s": site, x, y: y + 5, style: `font-size:${size}` }, String(inside));
-      text.append(this.make("title", {}, `${name}: ${inside} hosts; a click opens it`));
-      return [text];
-    });
-    this.layer().replaceChildren(...drawn, ...counts);
-    this.svg.querySelectorAll<SVGGElement>(".node").forEach((node) => {
-      const n = Number(node.dataset.n);
-      node.style.display = this.isClosed(n) && !node.classList.contains("root") ? "none" : "";
-    });
-    this.svg.querySelectorAll<SVGElement>("circle.site").forEach((circle) =>
-      circle.classList.toggle("open", this.open.has(Number(circle.dataset.s))));
+    const unit = CLOSED * Math.min(...this.discs.filter(Boolean).map((d) => d.r));
+    this.layer().replaceChildren(...cables.map((c) => this.drawCable(c, most, unit)),
+      ...this.platform.sites.flatMap((name, site) => this.drawSite(name, site)));
+    this.legend();
+  }
+
+  private legend() {
+    const on = this.box.checked;
+    document.getElementById("by-site-text")!.hidden = !on;
+    document.getElementById("legend-cut")!.hidden = on || !this.svg.querySelector(".cut");
   }
 }

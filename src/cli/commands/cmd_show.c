@@ -1,4 +1,5 @@
 /* espalier show: pictures and pages of a network and of plans for it. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,6 +168,7 @@ static int find_bound(struct cli_show *s)
 static const char *title_of(struct cli_show *s)
 {
     const char *name = esp_platform_name(s->q->p);
+    const char *what = s->n_plans ? esp_op_name(s->plans[0]->op) : "";
     char size[32], ends[160];
     char *title = ESPI_ARENA_NEW(&s->arena, char, 512);
 
@@ -175,9 +177,13 @@ static const char *title_of(struct cli_show *s)
     const struct esp_plan *plan = s->plans[0];
     cli_ends_text(ends, sizeof ends, s->q->p, plan->op, plan->root,
                   plan->targets ? plan->n_targets : 0);
-    snprintf(title, 512, "%s of %s %s on %s", esp_op_name(plan->op),
+    if (plan->op == ESP_OP_BCAST)
+        what = "broadcast";
+    /* Generated networks are named after all their numbers. */
+    bool named = name && *name && !strchr(name, '=');
+    snprintf(title, 512, "%c%s of %s %s%s%s", toupper((unsigned char)*what), what + 1,
              espi_format_bytes(size, sizeof size, plan->size_bytes), ends,
-             name && *name ? name : "a network");
+             named ? " on " : "", named ? name : "");
     return title;
 }
 
