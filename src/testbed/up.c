@@ -171,6 +171,20 @@ static void run_delay_line(const struct espi_testbed *testbed, const char *progr
     _exit(1);
 }
 
+/* What it said, for its log goes with the testbed that is not made. */
+static esp_status tell_delay_line(const struct espi_testbed *testbed, struct esp_err *err)
+{
+    char path[160], said[200] = "it said nothing";
+    FILE *log = fopen(espi_folder_path(testbed, "delay.log", path), "re");
+
+    if (log) {
+        if (fgets(said, sizeof said, log))
+            said[strcspn(said, "\n")] = '\0';
+        fclose(log);
+    }
+    return espi_err(err, ESP_EIO, "the delay line does not start: %s", said);
+}
+
 static esp_status start_delay_line(const struct espi_testbed *testbed,
                                    const char *program, struct esp_err *err)
 {
@@ -199,8 +213,7 @@ static esp_status start_delay_line(const struct espi_testbed *testbed,
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
     }
-    return espi_err(err, ESP_EIO, "the delay line does not start: see %s/delay.log",
-                    testbed->dir);
+    return tell_delay_line(testbed, err);
 }
 
 /* ---- boxes ---- */
