@@ -16,6 +16,7 @@
  * start them in any order, so that none may wait for another: each has tags of its own,
  * and they do not count among those before a non-blocking call. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,6 +177,8 @@ int espi_progress(void)
         next = p->next; /* afterwards the user may have freed it */
         p->ended(p, p->code_of_run);
     }
+    if (finished == 0)
+        sched_yield(); /* the library spins: see mpi_transport.c */
     return finished;
 }
 
