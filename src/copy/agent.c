@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "copy/control.h"
+#include "copy/flows.h"
+#include "copy/pings.h"
 #include "copy/runner.h"
 #include "copy/store.h"
 #include "copy/tree.h"
@@ -86,7 +88,16 @@ static void show_life(struct agent *a)
     say(a, ESPI_FROM_ALIVE, NULL);
 }
 
-/* How far it is, and which streams going out do not move. */
+static void put_flows(struct agent *a, struct espi_wire_out *w)
+{
+    uint64_t at_us;
+    int n;
+    struct espi_flow_count *of = espi_flows_count(a->runner.tcp, &n, &at_us);
+    espi_flows_put(w, of, n, at_us);
+    espi_free(of);
+}
+
+/* How far it is, which streams going out do not move, and what they got so far. */
 static void report(struct agent *a)
 {
     uint32_t stuck[STUCK_MAX];
@@ -103,6 +114,7 @@ static void report(struct agent *a)
     espi_put_32(&w, (uint32_t)n);
     for (int i = 0; i < n; i++)
         espi_put_32(&w, stuck[i]);
+    put_flows(a, &w);
     say(a, ESPI_FROM_PROGRESS, &w);
 }
 
@@ -348,6 +360,26 @@ static void on_open(struct agent *a, struct espi_wire_in *r)
     say(a, ESPI_FROM_OPENED, &w);
 }
 
+static void on_ping(struct agent *a, struct espi_wire_in *r)
+{
+    struct espi_ping ping[ESPI_PINGS_MAX];
+    struct espi_wire_out w = {0};
+    uint32_t n = espi_take_count(r, 8);
+    for (uint32_t i = 0; i < n && n <= ESPI_PINGS_MAX; i++) {
+        espi_take_text(r, ping[i].address, sizeof ping[i].address);
+        ping[i].port = espi_take_32(r);
+    }
+    if (n > ESPI_PINGS_MAX || !espi_wire_is_whole(r)) {
+        refuse_order(a, "others to ask that cannot be");
+        return;
+    }
+    espi_pings(ping, (int)n);
+    espi_put_32(&w, n);
+    for (uint32_t i = 0; i < n; i++)
+        espi_put_32(&w, ping[i].round_trip_us);
+    say(a, ESPI_FROM_PINGED, &w);
+}
+
 static void on_finish(struct agent *a, struct espi_wire_in *r)
 {
     struct esp_err err;
@@ -386,6 +418,9 @@ static void obey_order(struct agent *a, int type, struct espi_wire_in *r)
         break;
     case ESPI_TO_FINISH:
         on_finish(a, r);
+        break;
+    case ESPI_TO_PING:
+        on_ping(a, r);
         break;
     case ESPI_TO_ALIVE:
         break;

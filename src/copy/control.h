@@ -19,10 +19,13 @@ enum espi_control_type {
     ESPI_TO_FINISH, /* 64 size of a stream */
     ESPI_TO_QUIT,   /* - */
     ESPI_TO_ALIVE,  /* -: the job goes on */
+    ESPI_TO_PING,   /* 32 n, then n times text address, 32 port */
     /* from an agent */
     ESPI_FROM_HELLO = 64, /* 32 version, port */
     ESPI_FROM_READY,      /* 32 run */
-    ESPI_FROM_PROGRESS,   /* 32 run, blocks; 32 n, then n times 32 stuck stream */
+    ESPI_FROM_PROGRESS,   /* 32 run, blocks; 32 n, then n times 32 stuck stream;
+                             64 us of its clock, 32 n, then n times 32 stream, 64 bytes,
+                             64 us busy, 64 us choked */
     ESPI_FROM_DONE,       /* 32 run; 8 whole; 32 broken stream; text why; block set: its
                              slices */
     ESPI_FROM_STOPPED,    /* 32 run */
@@ -32,10 +35,11 @@ enum espi_control_type {
     ESPI_FROM_FINISHED,   /* - */
     ESPI_FROM_FAILED,     /* text */
     ESPI_FROM_ALIVE,      /* -: it is at it */
+    ESPI_FROM_PINGED,     /* 32 n, then n times 32 round trip in us */
 };
 
 enum {
-    ESPI_COPY_VERSION = 5, /* code */
+    ESPI_COPY_VERSION = 6, /* code */
     /* limit: a message is no longer; manifests of some million files fit, and the tags of
      * as many blocks as there may be, with their length. */
     ESPI_CONTROL_MAX = (256 << 20) + 64,

@@ -54,7 +54,8 @@ static uint32_t choose_block(const struct espi_copy_job *job, uint64_t size)
     double streams = job->plan ? 2.0 * job->plan->n_trees : 2.0;
     double most = fmin(ESPI_COPY_BLOCK_BYTES, ESPI_COPY_ROOM_BYTES / (4 * streams));
     double least = ceil((double)size / ESPI_COPY_BLOCKS_MAX);
-    bytes = fmax(fmin(fmin(ceil(bytes), most), (double)size), fmax(least, 1));
+    bytes = fmax(ceil(bytes), ESPI_COPY_WORK_BYTES); /* less fills no buffer */
+    bytes = fmax(fmin(fmin(bytes, most), (double)size), fmax(least, 1));
     return (uint32_t)bytes;
 }
 
@@ -73,6 +74,7 @@ static esp_status begin_message(struct espi_copy_job *job, int kind, uint64_t ba
                                 uint64_t size, struct esp_err *err)
 {
     forget_message(job);
+    job->learning.changes = 0;
     esp_status status = espi_copy_plan(job, (double)size, err);
     if (status)
         return status;
@@ -281,6 +283,8 @@ static esp_status run_steps(struct espi_copy_job *job, struct esp_err *err)
     if (!status) /* far hosts need a while to answer a launcher */
         status =
             espi_copy_await(job, ESPI_COPY_LAUNCH_TIMES * job->options.patience_s, err);
+    if (!status && espi_copy_alive(job) > 0)
+        status = espi_copy_learn_sites(job, err);
     job->phase = "hosts make ready";
     if (!status && espi_copy_alive(job) > 0)
         status = send_list(job, err);
@@ -303,7 +307,10 @@ esp_status espi_copy_run(struct espi_copy_job *job, struct esp_err *err)
         job->host[i].control = (struct espi_control){.in = -1, .out = -1};
     if (espi_secure_random(job->key, sizeof job->key))
         return espi_err(err, ESP_EIO, "the system has no random numbers");
-    esp_status status = run_steps(job, err);
+    esp_status status = espi_copy_learn_names(job, err);
+    if (!status)
+        status = run_steps(job, err);
+    espi_copy_learn_done(job);
     espi_runner_done(&job->runner);
     espi_copy_end_agents(job);
     esp_plan_free(job->plan);

@@ -7,10 +7,13 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <espalier/algo.h>
 #include <espalier/plan.h>
 
 #include "copy/control.h"
+#include "copy/learn.h"
 #include "copy/network.h"
+#include "copy/pings.h"
 #include "copy/runner.h"
 #include "copy/source.h"
 
@@ -32,6 +35,8 @@ struct espi_copy_host {
     double has_bytes; /* with what of a message has come and is not proven yet */
     int had_before;
     /* for the job alone */
+    int known; /* among the hosts that are known */
+    uint32_t round_trip_us[ESPI_PINGS_MAX];
     pid_t pid;
     struct espi_control control;
     uint32_t port;
@@ -65,6 +70,8 @@ struct espi_copy_options {
     int encrypted, resume;
     double patience_s;
     const struct esp_platform *p; /* with a node for each host, and the root */
+    /* Instead: what is known of a network that nobody has described. More is then. */
+    struct espi_known *known;
     const char *root;
     const struct esp_plan *plan; /* for p; NULL: one is made */
     uint64_t seed;
@@ -84,7 +91,7 @@ struct espi_copy_job {
     uint64_t data_bytes; /* of one copy */
     double planned_s;    /* makespan of the first plan */
     double planned_bytes, slice_bytes;
-    int runs;
+    int runs, changes; /* changes: of plans, for what was learned */
     /* for the job alone */
     unsigned char key[ESPI_SECRET_BYTES];
     struct espi_copy_message message;
@@ -95,6 +102,7 @@ struct espi_copy_job {
     struct espi_arena arena; /* of the plan and program of now */
     struct esp_platform *network;
     struct esp_plan *plan; /* on it; NULL: to be made anew */
+    struct espi_copy_learning learning;
     struct espi_program prog;
     uint32_t *block; /* slice -> block */
     int *host_of_rank;
@@ -157,6 +165,16 @@ void espi_copy_drop_plan(struct espi_copy_job *job);
 /* A plan for the message to all hosts that are left, or that of before; none where nobody
  * is left to whom a way leads. */
 esp_status espi_copy_plan(struct espi_copy_job *job, double bytes, struct esp_err *err);
+/* The network of those who are left, over links that are trusted. */
+esp_status espi_copy_make_network(const struct espi_copy_job *job,
+                                  struct esp_platform **out, struct esp_err *err);
+/* A plan whose slices are worth sending. */
+esp_status espi_copy_ask(const struct esp_platform *network, struct esp_request *request,
+                         struct esp_plan **out, struct esp_err *err);
+/* A plan on it for a message of that size. */
+esp_status espi_copy_make_plan(const struct espi_copy_job *job,
+                               const struct esp_platform *network, double bytes,
+                               struct esp_plan **out, struct esp_err *err);
 /* Sends blocks of the message as the set says, once; what landed is in fresh. */
 esp_status espi_copy_send_blocks(struct espi_copy_job *job, const unsigned char *set,
                                  struct esp_err *err);

@@ -1,13 +1,14 @@
 /* The plan of a run: for those hosts that are left, over the links that are trusted. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <espalier/algo.h>
-
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "copy/job.h"
+#include "copy/tuning.h"
 
 struct espi_copy_host *espi_copy_find(const struct espi_copy_job *job, const char *name)
 {
@@ -28,9 +29,9 @@ static int takes_part(const struct espi_copy_host *h)
     return espi_copy_is_alive(h) && !h->is_aside;
 }
 
-static esp_status make_network(struct espi_copy_job *job, struct esp_err *err)
+static esp_status leave_out(const struct espi_copy_job *job, const struct esp_platform *p,
+                            struct esp_platform **out, struct esp_err *err)
 {
-    const struct esp_platform *p = job->options.p;
     unsigned char *keeps = espi_calloc(1, (size_t)esp_platform_node_count(p) + 1);
     if (!keeps)
         return espi_err_nomem(err);
@@ -40,12 +41,29 @@ static esp_status make_network(struct espi_copy_job *job, struct esp_err *err)
         keeps[v] = h ? takes_part(h)
                      : strcmp(esp_platform_node_name(p, v), job->options.root) == 0;
     }
-    esp_platform_free(job->network);
-    job->network = NULL;
-    esp_status status =
-        espi_copy_network(p, keeps, job->ban, job->n_bans, &job->network, err);
+    esp_status status = espi_copy_network(p, keeps, job->ban, job->n_bans, out, err);
     espi_free(keeps);
     return status;
+}
+
+esp_status espi_copy_make_network(const struct espi_copy_job *job,
+                                  struct esp_platform **out, struct esp_err *err)
+{
+    struct esp_platform *believed = NULL;
+    if (!job->options.known)
+        return leave_out(job, job->options.p, out, err);
+    esp_status status = espi_known_platform(job->options.known, &believed, err);
+    if (!status)
+        status = leave_out(job, believed, out, err);
+    esp_platform_free(believed);
+    return status;
+}
+
+static esp_status make_network(struct espi_copy_job *job, struct esp_err *err)
+{
+    esp_platform_free(job->network);
+    job->network = NULL;
+    return espi_copy_make_network(job, &job->network, err);
 }
 
 static int count_targets(const struct espi_copy_job *job)
@@ -90,8 +108,38 @@ static esp_status drop_unreachable(struct espi_copy_job *job, int *lost,
     return ESP_OK;
 }
 
-static esp_status ask_for_plan(struct espi_copy_job *job, double bytes,
-                               struct esp_err *err)
+static esp_status ask_again(const struct esp_platform *network,
+                            const struct esp_request *request, struct esp_plan **plan,
+                            struct esp_err *err)
+{
+    esp_plan_free(*plan);
+    *plan = NULL;
+    return esp_plan_make(network, request, plan, err);
+}
+
+/* Slices that are shorter than buffers, and connections, cost time that no plan knows of.
+ */
+esp_status espi_copy_ask(const struct esp_platform *network, struct esp_request *request,
+                         struct esp_plan **out, struct esp_err *err)
+{
+    struct esp_plan *plan = NULL;
+    esp_status status = esp_plan_make(network, request, &plan, err);
+    if (!status && plan->slice_bytes > 0 && plan->slice_bytes < ESPI_COPY_WORK_BYTES) {
+        request->slice_bytes = fmin(ESPI_COPY_WORK_BYTES, request->size_bytes);
+        status = ask_again(network, request, &plan, err);
+    }
+    if (!status && plan->n_trees > ESPI_COPY_TREES_MOST && request->op == ESP_OP_BCAST) {
+        request->algo = "refine"; /* one tree */
+        status = ask_again(network, request, &plan, err);
+    }
+    if (!status)
+        *out = plan;
+    return status;
+}
+
+esp_status espi_copy_make_plan(const struct espi_copy_job *job,
+                               const struct esp_platform *network, double bytes,
+                               struct esp_plan **out, struct esp_err *err)
 {
     struct esp_request request;
     int *targets = ESPI_NEW(int, job->n_hosts + 1), n = 0;
@@ -99,10 +147,10 @@ static esp_status ask_for_plan(struct espi_copy_job *job, double bytes,
         return espi_err_nomem(err);
     for (int i = 0; i < job->n_hosts; i++)
         if (takes_part(&job->host[i]) && !job->host[i].is_relay)
-            targets[n++] = esp_platform_find_node(job->network, job->host[i].name);
-    esp_request_init(&request, esp_platform_find_node(job->network, job->options.root));
+            targets[n++] = esp_platform_find_node(network, job->host[i].name);
+    esp_request_init(&request, esp_platform_find_node(network, job->options.root));
     request.op =
-        n + 1 < esp_platform_host_count(job->network) ? ESP_OP_MULTICAST : ESP_OP_BCAST;
+        n + 1 < esp_platform_host_count(network) ? ESP_OP_MULTICAST : ESP_OP_BCAST;
     if (request.op == ESP_OP_MULTICAST) {
         request.targets = targets;
         request.n_targets = n;
@@ -111,9 +159,36 @@ static esp_status ask_for_plan(struct espi_copy_job *job, double bytes,
     request.size_bytes = bytes;
     request.slice_bytes = ESP_SLICE_AUTO;
     request.seed = job->options.seed;
-    esp_status status = esp_plan_make(job->network, &request, &job->plan, err);
+    esp_status status = espi_copy_ask(network, &request, out, err);
     espi_free(targets);
     return status;
+}
+
+static esp_status ask_for_plan(struct espi_copy_job *job, double bytes,
+                               struct esp_err *err)
+{
+    double begin_s = espi_now_s();
+    esp_status status = espi_copy_make_plan(job, job->network, bytes, &job->plan, err);
+    if (status || !job->options.known)
+        return status;
+    job->learning.planning_s = espi_now_s() - begin_s;
+    job->learning.load_s = espi_copy_learned_load_s(job, job->network, job->plan);
+    return ESP_OK;
+}
+
+/* What was found better while the one before ran. */
+static void take_next_plan(struct espi_copy_job *job)
+{
+    struct espi_copy_learning *l = &job->learning;
+    if (!l->next_plan)
+        return;
+    espi_copy_drop_plan(job);
+    esp_platform_free(job->network);
+    job->plan = l->next_plan;
+    job->network = l->next_network;
+    l->load_s = espi_copy_learned_load_s(job, job->network, job->plan);
+    l->next_plan = NULL;
+    l->next_network = NULL;
 }
 
 /* A plan that was given holds as long as all are there. */
@@ -169,7 +244,8 @@ esp_status espi_copy_plan(struct espi_copy_job *job, double bytes, struct esp_er
 {
     int lost = 1;
     esp_status status = ESP_OK;
-    if (job->plan && plan_is_current(job) &&
+    take_next_plan(job);
+    if (job->plan && plan_is_current(job) && !espi_copy_is_outdated(job) &&
         (job->options.plan || is_of_that_size(job->plan, bytes)))
         return ESP_OK;
     espi_copy_drop_plan(job);

@@ -209,6 +209,8 @@ static esp_status run_program(struct espi_copy_job *job, struct esp_err *err)
     while (!is_run_over(job) && !find_trouble(job)) {
         if (espi_copy_look(job))
             return espi_err(err, ESP_EIO, "interrupted");
+        if (espi_copy_learn(job))
+            break;
     }
     const char *why = "";
     uint32_t broken = root_broke(job, &why);
@@ -234,6 +236,8 @@ esp_status espi_copy_send_blocks(struct espi_copy_job *job, const unsigned char 
     espi_arena_done(&job->arena);
     job->runs++;
     status = compile_run(job, set, err);
+    if (!status)
+        status = espi_copy_learn_begin(job, err);
     if (!status)
         status = give_parts(job, err);
     if (!status)

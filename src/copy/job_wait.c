@@ -29,7 +29,7 @@ static void on_hello(struct espi_copy_job *job, struct espi_copy_host *h,
 }
 
 /* Only of the run of now. */
-static void on_progress(const struct espi_copy_job *job, struct espi_copy_host *h,
+static void on_progress(struct espi_copy_job *job, struct espi_copy_host *h,
                         struct espi_wire_in *r)
 {
     uint32_t run = espi_take_32(r), landed = espi_take_32(r);
@@ -42,6 +42,9 @@ static void on_progress(const struct espi_copy_job *job, struct espi_copy_host *
     h->n_stuck = h->stuck ? (int)n : 0;
     for (int i = 0; i < h->n_stuck; i++)
         h->stuck[i] = espi_take_32(r);
+    for (uint32_t i = (uint32_t)h->n_stuck; i < n; i++)
+        espi_take_32(r);
+    espi_copy_learn_told(job, h, r);
 }
 
 static void on_done(const struct espi_copy_job *job, struct espi_copy_host *h,
@@ -122,6 +125,8 @@ static void hear(struct espi_copy_job *job, struct espi_copy_host *h, int type,
         on_tag_list(h, r);
     else if (type == ESPI_FROM_OPENED)
         h->had_before = (int)espi_take_8(r);
+    else if (type == ESPI_FROM_PINGED)
+        espi_copy_learn_pinged(h, r);
     if (r->bad)
         espi_copy_lose(job, h, "its agent said something that cannot be");
 }

@@ -142,6 +142,78 @@ enum { ESPI_COPY_CONNECT_TIMES = 2 };
  * chosen on: not measured; one switch */
 #define ESPI_COPY_UNIFORM_LATENCY_S 1e-4
 
+/* Of a broadcast along more trees than so many, of which each takes a connection to each
+ * host, there is one along a single tree instead.
+ * unit: trees
+ * trades: larger, short messages wait for connections; smaller, long ones for ports that
+ * a tree does not fill
+ * shown by: espalier cp --plan-only
+ * chosen on: not measured; messages of 256 MB are sent along 1 to 16 trees */
+enum { ESPI_COPY_TREES_MOST = 32 };
+
+/* An answer to the first packet of a connection is awaited for so long.
+ * unit: s
+ * trades: larger, a copy to hosts that do not answer begins later; smaller, latencies of
+ * far hosts are not known
+ * shown by: tests/copy/learns
+ * chosen on: not measured; farther than twice round the world by fibre */
+#define ESPI_COPY_PING_S 0.5
+
+/* What transfers got is looked at over such a while.
+ * unit: s
+ * trades: larger, a better plan comes later; smaller, bursts are taken for rates
+ * shown by: tests/copy/learns
+ * chosen on: not measured; some reports of each host, many round trips */
+#define ESPI_COPY_LOOK_S 1.0
+
+/* A transfer is held up by the network when something was under way for so much of the
+ * time.
+ * unit: 1
+ * trades: larger, cables that are full are not told; smaller, hosts that have little to
+ * send are taken for full cables
+ * shown by: tests/copy/learns
+ * chosen on: not measured */
+#define ESPI_COPY_BUSY_SHARE 0.8
+
+/* It is held up by its receiver when that took no more for so much of the time.
+ * unit: 1
+ * trades: larger, hosts that are busy are taken for full cables; smaller, full cables for
+ * busy hosts
+ * shown by: tests/copy/learns
+ * chosen on: not measured */
+#define ESPI_COPY_CHOKED_SHARE 0.5
+
+/* A rate that is so many times another is not the same; and a plan is made anew when the
+ * one of now takes so many times as long as it was thought to.
+ * unit: times
+ * trades: larger, what has changed is noticed later; smaller, chance is taken for it
+ * shown by: tests/copy/learns
+ * chosen on: not measured; rates of one cable differ by some tenths from second to second
+ */
+#define ESPI_COPY_SURPRISE 1.25
+
+/* A mean goes over so many looks.
+ * unit: looks
+ * trades: larger, what has changed is learned later; smaller, chance counts more
+ * shown by: tests/copy/learns
+ * chosen on: not measured */
+enum { ESPI_COPY_MEMORY = 16 };
+
+/* To stop, to prove what has come and to begin with another plan costs so much beside the
+ * planning: what it gains must be more.
+ * unit: s
+ * trades: larger, a bad plan is kept; smaller, copies are stopped for little
+ * shown by: tests/copy/learns
+ * chosen on: not measured; a look, a proof of some 100 MB, new connections */
+#define ESPI_COPY_CHANGE_S 2.0
+
+/* So often a message is planned anew for what was learned.
+ * unit: times
+ * trades: larger, copies may be stopped again and again; smaller, one plan too few
+ * shown by: tests/copy/learns
+ * chosen on: not measured */
+enum { ESPI_COPY_CHANGES = 4 };
+
 /* How often agents are told that the job goes on.
  * unit: times the patience
  * trades: larger, fewer signs of life until they give the job up; smaller, more messages

@@ -15,15 +15,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Bed:
     """A folder with a list of hosts, all of them this machine."""
 
-    def __init__(self, build, n):
+    def __init__(self, build, n, names=None):
         build = os.path.abspath(build)
         self.espalier = os.path.join(build, "espalier")
         self.bad = os.path.join(build, "tests", "copy_bad_agent")
         self.dir = tempfile.mkdtemp(prefix="espalier-copy-")
-        self.hosts = [f"h{i}" for i in range(n)]
+        self.hosts = list(names) if names else [f"h{i}" for i in range(n)]
         self.pids = os.path.join(self.dir, "pids")
         os.mkdir(self.pids)
         self.address = {h: "127.0.0.1" for h in self.hosts}
+        os.environ["XDG_STATE_HOME"] = self.path("state")  # where copies keep what they learn
 
     def done(self):
         shutil.rmtree(self.dir, ignore_errors=True)
@@ -125,8 +126,8 @@ class NetBed(Bed):
     between them a bridge to which each has a cable of the same rate. All of it is gone
     with the process, which is to be run by own_world()."""
 
-    def __init__(self, build, n, rate="40mbit"):
-        super().__init__(build, n)
+    def __init__(self, build, n, rate="40mbit", names=None):
+        super().__init__(build, n, names)
         os.environ["COPY_SPACES"] = "1"
         self.address = {h: f"10.77.0.{i + 1}" for i, h in enumerate(self.hosts)}
         self.address["here"] = "10.77.0.250"

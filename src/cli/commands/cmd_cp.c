@@ -141,19 +141,29 @@ static int find_own_name(struct cli_copy *c)
                       : cli_error(CLI_BAD_USAGE, "this host has no name; say --root");
 }
 
-static int make_uniform(struct cli_copy *c)
+/* What is believed of hosts of which no platform was given; the names of all are known.
+ */
+static int make_believed(struct cli_copy *c)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    const char **names = espi_calloc((size_t)c->hosts.n + 1, sizeof *names);
+    int host;
+    esp_status status = espi_known_add(&c->known, c->root, &host, &err);
 
-    if (!names)
-        return cli_error(CLI_FAILED, "out of memory");
-    names[0] = c->root;
-    for (int i = 0; i < c->hosts.n; i++)
-        names[i + 1] = c->hosts.host[i].name;
-    esp_status status = espi_copy_uniform(names, c->hosts.n + 1, &c->p, &err);
-    espi_free(names);
+    for (int i = 0; !status && i < c->hosts.n; i++)
+        status = espi_known_add(&c->known, c->hosts.host[i].name, &host, &err);
+    c->n_learned = cli_copy_count_learned(c);
+    if (!status)
+        status = espi_known_settle(&c->known, NULL, &err);
+    if (!status)
+        status = espi_known_platform(&c->known, &c->p, &err);
     return cli_fail(status, &err);
+}
+
+static int guess_network(struct cli_copy *c)
+{
+    int code = cli_copy_recall(c);
+
+    return code == CLI_OK ? make_believed(c) : code;
 }
 
 static int check_names(const struct cli_copy *c, const struct esp_platform *p)
@@ -270,7 +280,7 @@ static int show_plan(struct cli_copy *c)
         return code;
     request.size_bytes = bytes > 0 ? bytes : 1;
     if (!c->plan) {
-        esp_status status = esp_plan_make(c->p, &request, &c->plan, &err);
+        esp_status status = espi_copy_ask(c->p, &request, &c->plan, &err);
         if (status)
             return cli_fail(status, &err);
     }
@@ -317,20 +327,21 @@ static int copy_files(struct cli_copy *c)
 
     if (code != CLI_OK)
         return code;
-    c->job.options =
-        (struct espi_copy_options){.rsh = c->rsh,
-                                   .agent = cli_text(c->args, "agent"),
-                                   .below = cli_text(c->args, "below"),
-                                   .encrypted = !cli_has(c->args, "no-encrypt"),
-                                   .resume = cli_has(c->args, "resume"),
-                                   .patience_s = cli_number(c->args, "patience"),
-                                   .p = c->p,
-                                   .root = c->root,
-                                   .plan = c->plan,
-                                   .seed = cli_seed(c->args, "seed"),
-                                   .progress = show_progress,
-                                   .progress_arg = c,
-                                   .interrupted = &interrupted};
+    c->job.options = (struct espi_copy_options){
+        .rsh = c->rsh,
+        .agent = cli_text(c->args, "agent"),
+        .below = cli_text(c->args, "below"),
+        .encrypted = !cli_has(c->args, "no-encrypt"),
+        .resume = cli_has(c->args, "resume"),
+        .patience_s = cli_number(c->args, "patience"),
+        .p = c->p,
+        .known = cli_text(c->args, "platform") ? NULL : &c->known,
+        .root = c->root,
+        .plan = c->plan,
+        .seed = cli_seed(c->args, "seed"),
+        .progress = show_progress,
+        .progress_arg = c,
+        .interrupted = &interrupted};
     c->job.source = &c->source;
     c->job.stream = c->is_stream ? STDIN_FILENO : -1;
     code = cli_copy_page_open(c);
@@ -340,6 +351,7 @@ static int copy_files(struct cli_copy *c)
     esp_status status = espi_copy_run(&c->job, &err);
     cli_copy_end_progress();
     cli_copy_page_close(c);
+    cli_copy_keep_learned(c);
     if (status)
         return cli_fail(status, &err) == CLI_OK ? CLI_OK : CLI_FAILED;
     code = find_bound(c, (double)c->job.data_bytes);
@@ -366,6 +378,8 @@ static void forget(struct cli_copy *c)
     espi_source_done(&c->source);
     esp_plan_free(c->plan);
     esp_platform_free(c->p);
+    espi_known_done(&c->known);
+    espi_free(c->learned_path);
     espi_free(c->list);
     espi_free(c->rsh_text);
     espi_free(c->targets);
@@ -382,7 +396,7 @@ static int run_cp(const struct cli_args *args)
     for (size_t i = 0; code == CLI_OK && i < sizeof steps / sizeof *steps; i++)
         code = steps[i](&c);
     if (code == CLI_OK)
-        code = cli_text(args, "platform") ? read_network(&c) : make_uniform(&c);
+        code = cli_text(args, "platform") ? read_network(&c) : guess_network(&c);
     if (code == CLI_OK)
         code = read_given_plan(&c);
     if (code == CLI_OK)
@@ -404,6 +418,11 @@ const struct command cli_command_cp = {
             "launcher; data go from host to host as a broadcast planned for the network "
             "would, in slices, so that no cable carries the same bytes twice where that "
             "can be avoided. No MPI is needed.",
+            "Where no platform is given, the network is learned on the way: a copy "
+            "begins "
+            "with a plan by the names of hosts, by how far they are from one another and "
+            "by what earlier copies have learned, plans anew where rates show that "
+            "another plan is much faster, and keeps what it has learned.",
             "Connections are encrypted and authenticated with keys made for this copy, "
             "which travel over the launcher's channel. Every host proves what it has; "
             "what is wrong or missing is sent again by others. What is copied appears in "
@@ -435,9 +454,19 @@ const struct command cli_command_cp = {
             {.name = "platform",
              .letter = 'p',
              .kind = CLI_FILE,
-             .help = "The network, with a host of each name. Without it all hosts are "
-                     "taken to be alike."},
+             .help =
+                 "The network, with a host of each name. Without it, what earlier copies "
+                 "learned, and what names and latencies say."},
             CLI_MODEL_OPTION,
+            {.name = "learned",
+             .kind = CLI_FILE,
+             .help =
+                 "Where no platform is given: the file from which what earlier copies "
+                 "learned of the network is taken, if it is there, and in which it is "
+                 "kept. Without it, espalier/network.json in the folder "
+                 "$XDG_STATE_HOME, or ~/.local/state."},
+            {.name = "no-learned",
+             .help = "Take nothing from what earlier copies learned, and keep nothing."},
             {.name = "root",
              .kind = CLI_STRING,
              .value = "NODE",

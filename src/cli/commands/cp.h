@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/options/copy_hosts.h"
 #include "copy/job.h"
+#include "copy/known.h"
 #include "live/board.h"
 #include "live/server.h"
 
@@ -25,7 +26,10 @@ struct cli_copy {
     const char *rsh[CLI_RSH_WORDS + 1];
     char root[256];
     struct cli_copy_hosts hosts;
-    struct esp_platform *p;
+    struct esp_platform *p; /* given, or believed at the beginning */
+    struct espi_known known;
+    char *learned_path; /* NULL: nothing is kept */
+    int n_learned;      /* hosts of which something was learned before */
     struct esp_plan *plan;
     int *targets;
     struct espi_copy_source source;
@@ -39,6 +43,12 @@ struct cli_copy {
 int cli_copy_page_open(struct cli_copy *c);
 void cli_copy_page_show(struct cli_copy *c, const struct espi_copy_progress *now);
 void cli_copy_page_close(struct cli_copy *c);
+
+/* What earlier copies learned of the network, and from now on this one; a file that is
+ * named must be good, another that is not is told of and left alone. */
+int cli_copy_recall(struct cli_copy *c);
+int cli_copy_count_learned(const struct cli_copy *c);
+void cli_copy_keep_learned(const struct cli_copy *c);
 
 int cli_copy_print_plan(const struct cli_copy *c);
 /* A table of the hosts, or JSON; CLI_FAILED when some do not have it. */

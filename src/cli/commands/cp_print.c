@@ -11,6 +11,20 @@
 
 /* ---- a plan ---- */
 
+/* By what it is planned, where no platform was given. */
+static void print_guess(const struct cli_copy *c)
+{
+    int n = c->hosts.n + 1;
+
+    if (c->n_learned == 0)
+        printf("nothing is known of the network: these times are of hosts that are all "
+               "alike, with wires of 1 Gbit/s\n");
+    else
+        printf("by what earlier copies learned of %d of %d hosts; what is not known is "
+               "taken for wires of 1 Gbit/s\n",
+               c->n_learned, n);
+}
+
 int cli_copy_print_plan(const struct cli_copy *c)
 {
     char time[32], bound[32], size[32], slice[32];
@@ -43,8 +57,7 @@ int cli_copy_print_plan(const struct cli_copy *c)
     else
         printf("planned %s\n", time);
     if (!cli_text(c->args, "platform"))
-        printf("nothing is known of the network: these times are of hosts that are all "
-               "alike, with wires of 1 Gbit/s\n");
+        print_guess(c);
     return cli_flush_stdout();
 }
 
@@ -101,6 +114,8 @@ static int print_json(const struct cli_copy *c)
     cli_json_real(json, "bound_s", c->bound_s > 0 ? c->bound_s : NAN);
     cli_json_real(json, "slice_bytes", c->job.slice_bytes);
     json_object_set_new(json, "runs", json_integer(c->job.runs));
+    json_object_set_new(json, "changes", json_integer(c->job.changes));
+    json_object_set_new(json, "learned_hosts", json_integer(c->n_learned));
     for (int i = 0; i < c->job.n_hosts; i++) {
         const struct espi_copy_host *h = &c->job.host[i];
         json_t *host = json_object();

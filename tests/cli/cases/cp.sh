@@ -69,3 +69,32 @@ espalier cp file --to a,b:/tmp --rsh false
 espalier cp file --to a:/tmp --http 0.0.0.0:8080
 
 espalier cp file --to a:/tmp --http-open
+
+cat > mine.json <<'END'
+{ "format": "espalier-platform/1", "model": "capacity",
+  "nodes": [ {"name": "a"}, {"name": "b"}, {"name": "(site 0)", "kind": "switch"} ],
+  "links": [ {"from": "a", "to": "(site 0)", "bandwidth_Bps": 2e6, "latency_s": 0,
+              "low_Bps": 2e6, "high_Bps": 2e6, "confidence": 0.9, "duplex": true},
+             {"from": "b", "to": "(site 0)", "bandwidth_Bps": 1e6, "latency_s": 0,
+              "low_Bps": 1e6, "high_Bps": 1e6, "confidence": 0.9, "duplex": true} ] }
+END
+
+espalier cp file --to b:/tmp --root a --learned mine.json --plan-only
+
+espalier cp file --to b,c:/tmp --root a --learned mine.json --plan-only
+
+espalier cp file --to b:/tmp --root a --no-learned --plan-only
+
+espalier cp file --to b:/tmp --root a --learned mine.json --no-learned --plan-only
+
+espalier cp file --to b:/tmp --root a --learned file --plan-only
+
+espalier cp file --to b:/tmp --root a --learned missing.json --plan-only
+
+mkdir -p "$XDG_STATE_HOME/espalier" && cp mine.json "$XDG_STATE_HOME/espalier/network.json"
+
+espalier cp file --to b:/tmp --root a --plan-only
+
+echo '{' > "$XDG_STATE_HOME/espalier/network.json"
+
+(espalier cp file --to b:/tmp --root a --plan-only 2>&1 | sed "s|$XDG_STATE_HOME|STATE|")
