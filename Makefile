@@ -10,7 +10,13 @@ build: ## build the library, the program and the tests (the default)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
 
-demo: build ## build, then run the main job end to end
+# What is installed, without tests and benchmarks: half of it all.
+programs:
+	@tools/setup build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target src/all testbed/all
+
+demo: programs ## build, then run the main job end to end
 	@tools/demo $(BUILD)/espalier
 
 check: ## install what is missing, build, and run every test and check
@@ -45,10 +51,13 @@ format: ## put all C files into the project's layout
 	@tools/setup check
 	@tools/check-format --fix
 
+walk: ## follow README.md on a bare Debian 12, as root: every command, every figure
+	@tools/walk
+
 deb: ## build the Debian packages into build/deb, and hold them to lintian
 	@tools/deb
 
-install: build ## install under PREFIX (/usr/local)
+install: programs ## install under PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean: ## remove all that was built
@@ -57,4 +66,4 @@ clean: ## remove all that was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: build demo check fuzz bench soak faults seeds plans coverage format deb install clean help
+.PHONY: build programs demo check fuzz bench soak faults seeds plans coverage format walk deb install clean help
