@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "copy/job.h"
+#include "copy/once.h"
 #include "copy/tuning.h"
 
 struct espi_copy_host *espi_copy_find(const struct espi_copy_job *job, const char *name)
@@ -133,6 +134,10 @@ esp_status espi_copy_ask(const struct esp_platform *network, struct esp_request 
         status = ask_again(network, request, &plan, err);
     }
     if (!status)
+        status = espi_copy_once(network, &plan, err);
+    if (status)
+        esp_plan_free(plan);
+    else
         *out = plan;
     return status;
 }
@@ -210,6 +215,8 @@ static esp_status read_given(struct espi_copy_job *job, double bytes, struct esp
         status = job->plan->schedule ? ESP_OK
                                      : esp_plan_schedule(job->plan, job->network, err);
     }
+    if (!status)
+        status = espi_copy_once(job->network, &job->plan, err);
     return status;
 }
 
