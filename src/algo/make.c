@@ -8,6 +8,7 @@
 #include "plan/tuning.h"
 #include "plan/turn.h"
 #include "schedule/arrange.h"
+#include "solve/solve_budget.h"
 
 double espi_request_slice_bytes(const struct esp_request *request)
 {
@@ -64,6 +65,8 @@ esp_status espi_algo_run(const struct espi_algo *algo, const struct espi_task *b
     if (view->g.n == 1) /* nobody to send to */
         return espi_plan_add_arcs(plan, view, 1, NULL, 0, task.arena, err);
     st = algo->run(&task, plan, err);
+    if (espi_solve_budget_was_late(st) && !(algo->flags & ESPI_ALGO_CHOOSES))
+        espi_err_prefix(err, st, algo->name);
     if (!st && espi_plan_has_steps(plan)) /* its messages are as long as they are */
         plan->slice_bytes = plan->size_bytes;
     return st;
@@ -163,11 +166,11 @@ static esp_status make_turned(const struct making *m, const struct esp_platform 
     struct esp_request inner = *request;
     struct espi_task without_limit = *m->with;
     const struct making turned = {m->algo, &without_limit};
-    struct esp_platform *reversed = NULL;
+    const struct esp_platform *reversed = NULL;
     struct esp_plan *plan = NULL;
     inner.op = there;
     without_limit.limit_s = 0;
-    esp_status st = esp_platform_reversed(p, &reversed, err);
+    esp_status st = espi_platform_turned(p, &reversed, err);
     if (!st)
         st = make_direct(&turned, reversed, &inner, &plan, err);
     if (!st && plan->redundant)
@@ -177,7 +180,6 @@ static esp_status make_turned(const struct making *m, const struct esp_platform 
     if (!st)
         st = espi_plan_turn(plan, request->op, p, out, err);
     esp_plan_free(plan);
-    esp_platform_free(reversed);
     return st;
 }
 

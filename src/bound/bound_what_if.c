@@ -166,6 +166,7 @@ static esp_status try_out(const struct espi_bound_task *task, struct candidate *
                                      .time_limit_s = task->options->time_limit_s};
     esp_status st = ESP_OK;
     espi_arena_init(&arena);
+    q.turned = NULL;
     q.bandwidth_Bps = ESPI_ARENA_NEW(&arena, double, q.n_links);
     q.shared_Bps = ESPI_ARENA_NEW(&arena, double, (size_t)q.n_shared + 1);
     if (!q.bandwidth_Bps || !q.shared_Bps)

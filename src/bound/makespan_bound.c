@@ -467,9 +467,10 @@ esp_status espi_makespan_bound(const struct espi_makespan_task *task, double *bo
 {
     struct espi_makespan_task there = *task;
     struct espi_watch watch;
-    struct esp_platform *turned = NULL, *relaxed = NULL;
+    const struct esp_platform *turned = NULL;
+    struct esp_platform *relaxed = NULL;
     int inward = espi_op_collects(task->op);
-    esp_status st = inward ? esp_platform_reversed(task->p, &turned, err) : ESP_OK;
+    esp_status st = inward ? espi_platform_turned(task->p, &turned, err) : ESP_OK;
     there.p = inward ? turned : task->p;
     there.op = espi_op_mirror(task->op);
     if (!st)
@@ -482,6 +483,5 @@ esp_status espi_makespan_bound(const struct espi_makespan_task *task, double *bo
         espi_watch_end(&watch);
     }
     esp_platform_free(relaxed);
-    esp_platform_free(turned);
     return st;
 }

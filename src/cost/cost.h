@@ -87,6 +87,10 @@ struct espi_played_claims {
 void espi_claims_add(struct espi_played_claims *claims,
                      const struct espi_played_claim *claim);
 
+/* Of a plan of messages, whose cost says all. */
+struct espi_played_claim espi_claim_of_steps(double size_bytes,
+                                             const struct espi_cost *cost);
+
 /* NULL: nothing is known of these slices. */
 const struct espi_played_claim *espi_claims_find(const struct espi_played_claims *claims,
                                                  struct espi_slices slices);
@@ -111,7 +115,8 @@ esp_status espi_plan_load_s(const struct esp_platform *p, const struct esp_plan 
 
 /* The same, timed: where that is needed some thousandths to tenths of a second, of 1,000
  * hosts a second or two. known: what was found before of the same trees, whose schedule
- * is the one made for them; NULL: nothing. */
+ * is the one made for them; NULL: nothing. Where that says all there is no bottleneck
+ * (-1). */
 esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_plan *plan,
                                 double size_bytes, double slice_bytes,
                                 const struct espi_played_claims *known,

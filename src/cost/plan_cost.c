@@ -109,9 +109,9 @@ static void run_outward(struct evaluation *ev, struct espi_cost *cost)
 static esp_status run_inward(const struct evaluation *ev, struct espi_arena *arena,
                              struct espi_cost *cost, struct esp_err *err)
 {
-    struct esp_platform *reversed = NULL;
+    const struct esp_platform *reversed = NULL;
     struct esp_plan *turned = NULL;
-    esp_status st = esp_platform_reversed(ev->p, &reversed, err);
+    esp_status st = espi_platform_turned(ev->p, &reversed, err);
     if (!st)
         st = espi_plan_turn(ev->plan, ESP_OP_MULTICAST, reversed, &turned, err);
     if (!st) {
@@ -124,7 +124,6 @@ static esp_status run_inward(const struct evaluation *ev, struct espi_arena *are
         }
     }
     esp_plan_free(turned);
-    esp_platform_free(reversed);
     return st;
 }
 
@@ -361,6 +360,32 @@ void espi_claims_add(struct espi_played_claims *claims,
         claims->of[claims->n++] = *claim;
 }
 
+struct espi_played_claim espi_claim_of_steps(double size_bytes,
+                                             const struct espi_cost *cost)
+{
+    return (struct espi_played_claim){espi_slices(size_bytes, size_bytes),
+                                      cost->makespan_s, cost->period_s};
+}
+
+/* The other way round, but for the bottleneck; 0: nothing is known. */
+static int recall_steps(const struct esp_plan *plan, double size_bytes,
+                        const struct espi_played_claims *known, struct espi_cost *out)
+{
+    const struct espi_played_claim *claim =
+        known && espi_plan_has_steps(plan)
+            ? espi_claims_find(known, espi_slices(size_bytes, size_bytes))
+            : NULL;
+    if (!claim)
+        return 0;
+    double period_s = claim->pace_s;
+    *out = (struct espi_cost){.period_s = period_s,
+                              .throughput_Bps = period_s > 0 ? size_bytes / period_s : 0,
+                              .fill_s = claim->finish_s,
+                              .makespan_s = claim->finish_s,
+                              .bottleneck = -1};
+    return 1;
+}
+
 const struct espi_played_claim *espi_claims_find(const struct espi_played_claims *claims,
                                                  struct espi_slices slices)
 {
@@ -418,6 +443,8 @@ esp_status espi_plan_cost_timed(const struct esp_platform *p, const struct esp_p
 {
     struct effort e = {.timing = ESPI_TIME_CLAIM, .with_pace = 1, .known = known};
     struct espi_played_claim claim;
+    if (recall_steps(plan, size_bytes, known, out))
+        return ESP_OK;
     return time_plan(p, plan, size_bytes, slice_bytes, &e, arena, out, &claim, err);
 }
 

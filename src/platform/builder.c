@@ -489,12 +489,14 @@ esp_status esp_builder_build(struct esp_builder *b, struct esp_platform **out,
     if (st)
         return st;
     struct esp_platform *p = espi_calloc(1, sizeof *p);
+    struct espi_platform_turned *turned = espi_calloc(1, sizeof *turned);
     int n_shared = (int)b->cables.n;
     int *start = ESPI_NEW(int, n_shared + 1);
     char *name = b->name ? b->name : espi_strdup("");
     int no_rates = b->rates.n && fill_rates(b, b->nodes.n);
-    if (!p || !start || !name || no_rates) {
+    if (!p || !turned || !start || !name || no_rates) {
         espi_free(p);
+        espi_free(turned);
         espi_free(start);
         if (!b->name)
             espi_free(name);
@@ -506,6 +508,7 @@ esp_status esp_builder_build(struct esp_builder *b, struct esp_platform **out,
         memcpy(start + 1, b->shared_start.at, (size_t)n_shared * sizeof *start);
     take_arrays(p, b);
     p->shared_links.start = start;
+    p->turned = turned;
     st = derive(p, err);
     if (st)
         esp_platform_free(p);

@@ -59,6 +59,9 @@ void esp_platform_free(struct esp_platform *p)
     espi_free(p->link_shared.item);
     espi_certainty_done(&p->certainty);
     espi_prices_done(&p->prices);
+    if (p->turned)
+        esp_platform_free(atomic_load(&p->turned->platform));
+    espi_free(p->turned);
     espi_free(p);
 }
 
@@ -402,6 +405,24 @@ esp_status esp_platform_reversed(const struct esp_platform *p, struct esp_platfo
                                  struct esp_err *err)
 {
     return copy_platform(p, p->model, 1, out, err);
+}
+
+/* Of two threads that make it at once the later one takes what the other made. */
+esp_status espi_platform_turned(const struct esp_platform *p,
+                                const struct esp_platform **out, struct esp_err *err)
+{
+    struct esp_platform *there = atomic_load(&p->turned->platform), *made;
+    if (!there) {
+        esp_status st = esp_platform_reversed(p, &made, err);
+        if (st)
+            return st;
+        if (atomic_compare_exchange_strong(&p->turned->platform, &there, made))
+            there = made;
+        else
+            esp_platform_free(made);
+    }
+    *out = there;
+    return ESP_OK;
 }
 
 esp_status espi_platform_mirrored(const struct esp_platform *p, double slice_bytes,

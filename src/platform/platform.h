@@ -3,6 +3,7 @@
 #define ESPI_PLATFORM_PLATFORM_H
 
 #include <espalier/platform.h>
+#include <stdatomic.h>
 
 #include "graph/csr.h"
 #include "platform/certainty.h"
@@ -34,6 +35,13 @@ struct esp_platform {
 
     struct espi_certainty certainty;
     struct espi_prices prices;
+
+    struct espi_platform_turned *turned; /* NULL: a copy that does not own its arrays */
+};
+
+/* The platform with its links turned round, once somebody has asked for it. */
+struct espi_platform_turned {
+    _Atomic(struct esp_platform *) platform;
 };
 
 static inline const char *espi_node_name(const struct esp_platform *p, int node)
@@ -56,6 +64,11 @@ static inline double espi_link_time_s(const struct esp_platform *p, int link,
 {
     return p->latency_s[link] + bytes / p->bandwidth_Bps[link];
 }
+
+/* As esp_platform_reversed(), but made once: it is the platform's, and good as long as
+ * that. From any thread. */
+esp_status espi_platform_turned(const struct esp_platform *p,
+                                const struct esp_platform **out, struct esp_err *err);
 
 /* As esp_platform_reversed(), for slices of one size: what sends take where nothing is
  * said, which hangs on the size, is mirrored too. */

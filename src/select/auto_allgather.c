@@ -192,6 +192,8 @@ static esp_status run_auto_allgather(const struct espi_task *task, struct esp_pl
         struct esp_plan old = *plan;
         *plan = *c.best;
         *c.best = old;
+        if (task->claims && espi_plan_has_steps(plan))
+            *task->claims = c.verdict.claims;
     }
     espi_contest_done(&c);
     return st;

@@ -72,6 +72,9 @@ static esp_status list_sizes(const struct espi_judge *j, const struct esp_plan *
     } else if (j->only_bytes > 0) {
         s->n = 1;
         s->bytes[0] = j->only_bytes;
+    } else if (espi_watch_is_over()) {
+        s->n = 1;
+        s->bytes[0] = plan->slice_bytes; /* what it was made for has to do */
     } else if (j->few_sizes) {
         s->n = list_few_sizes(j, plan, s->bytes);
     } else {
@@ -180,6 +183,8 @@ static esp_status find_least(const struct espi_judge *j, const struct esp_plan *
         double factor =
             ordered && !played && !others && j->guess_factor > 0 ? j->guess_factor : 1;
         s->load_s[i] = cost.load_s;
+        if (espi_plan_has_steps(plan))
+            s->claim[i] = espi_claim_of_steps(j->size_bytes, &cost);
         s->n_played += played;
         s->played[i] = played;
         s->rank_s[i] = s->closed_s[i] = cost.makespan_s * factor;
@@ -392,6 +397,11 @@ static esp_status hold_to_claims(const struct espi_judge *j, const struct esp_pl
 {
     esp_status st = ESP_OK;
     int named = s->named;
+    if (espi_watch_is_over()) {
+        if (isfinite(limit_s) && found >= 0 && !s->is_exact[found])
+            best->judged_s = INFINITY; /* there is something that was held to its claim */
+        return ESP_OK;
+    }
     if (found >= 0 && !s->is_exact[found]) {
         best->judged_s = INFINITY;
         st = take_claim(j, plan, s, found, limit_s, best, err);
@@ -430,7 +440,8 @@ static esp_status try_slices(const struct espi_judge *j, const struct esp_plan *
     if (i < 0 || i >= s->n || !(s->least_s[i] < best->limit_s))
         return ESP_OK;
     s->least_s[i] = INFINITY;
-    if (best->at >= 0 && espi_watch_is_over())
+    /* where there is something already */
+    if (isfinite(best->limit_s) && espi_watch_is_over())
         return ESP_OK;
     esp_status st = time_finish(j, plan, s, i, &finish_s, err);
     double judged_s = espi_with_messages_s(j->p, finish_s, s->messages_s[i]);
@@ -441,12 +452,28 @@ static esp_status try_slices(const struct espi_judge *j, const struct esp_plan *
     return st;
 }
 
+/* When time is over before there is anything: by the closed form. */
+static void take_closed(const struct espi_judge *j, const struct sizes *s,
+                        struct leader *best)
+{
+    for (int i = 0; i < s->n; i++) {
+        double judged_s = espi_with_messages_s(j->p, s->closed_s[i], s->messages_s[i]);
+        if (judged_s < best->limit_s)
+            *best = (struct leader){
+                {s->bytes[i], judged_s, s->closed_s[i], {.n = 0}}, i, judged_s};
+    }
+}
+
 /* The slices that are through first as they are timed; of those that were left out, too,
  * where they are next to the best, until neither neighbour is better. */
 static esp_status find_best(const struct espi_judge *j, const struct esp_plan *plan,
                             struct sizes *s, struct leader *best, struct esp_err *err)
 {
     esp_status st = ESP_OK;
+    if (!isfinite(best->limit_s) && espi_watch_is_over()) {
+        take_closed(j, s, best);
+        return ESP_OK;
+    }
     for (int i = most_promising(s); i >= 0 && s->least_s[i] < best->limit_s && !st;
          i = most_promising(s))
         st = try_slices(j, plan, s, i, best, err);

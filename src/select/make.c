@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/watch.h"
 #include "plan/ops.h"
+#include "plan/plan.h"
 #include "schedule/arrange.h"
 #include "select/contest.h"
 #include "select/settle_slices.h"
@@ -103,8 +104,8 @@ static esp_status evaluate_plan(const struct esp_platform *p, struct esp_plan *p
 {
     esp_status st =
         plan->schedule ? ESP_OK : espi_plan_schedule(plan, p, ESPI_EFFORT_FULL, err);
-    return st ? st
-              : espi_plan_evaluate(plan, p, espi_watch_is_over() ? NULL : claims, err);
+    int holds = espi_plan_has_steps(plan) || !espi_watch_is_over();
+    return st ? st : espi_plan_evaluate(plan, p, holds ? claims : NULL, err);
 }
 
 static esp_status make_asked(const struct esp_platform *p, struct esp_request *asked,
@@ -126,8 +127,9 @@ static esp_status make_asked(const struct esp_platform *p, struct esp_request *a
     }
     st = espi_plan_make_by(algo, &with, &plan, err);
     /* what came too late for the best leaves it to the others */
-    int late = open && st == ESP_EUNSUPPORTED && espi_watch_is_over();
-    if (late || (!st && open && needs_finals(&request)))
+    int over = espi_watch_is_over();
+    int late = open && st == ESP_EUNSUPPORTED && over;
+    if (late || (!st && open && !over && needs_finals(&request)))
         st = hold_finals(&with, algo, &plan, err);
     if (!st && (open || algo->flags & ESPI_ALGO_CHOOSES))
         st = espi_settle_slices(p, &request, plan, &claims, err);

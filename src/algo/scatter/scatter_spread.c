@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/watch.h"
 #include "graph/dijkstra.h"
+#include "solve/solve_budget.h"
 
 enum { OPTION_ROUNDS };
 
@@ -85,10 +86,10 @@ static void find_path(struct spread *s, int target)
     load_path(s, target, 1);
 }
 
-/* Is the time over? Of the first round only where others plan, too. */
-static int is_left(const struct espi_task *task, int round)
+/* Is the time over? Of the first round only where others have found something. */
+static int is_left(int round)
 {
-    return (round > 0 || task->memo) && espi_watch_is_over();
+    return round > 0 ? espi_watch_is_over() : espi_watch_may_leave();
 }
 
 static esp_status run_scatter_spread(const struct espi_task *task, struct esp_plan *plan,
@@ -101,9 +102,9 @@ static esp_status run_scatter_spread(const struct espi_task *task, struct esp_pl
         return espi_err_nomem(err);
     size_t bytes = (size_t)s.v->g.n * (size_t)s.v->g.n * sizeof *s.path;
     for (int round = 0; round < (int)task->option[0]; round++) {
-        for (int t = 0; t < s.n_targets && !is_left(task, round); t++)
+        for (int t = 0; t < s.n_targets && !is_left(round); t++)
             find_path(&s, t);
-        if (is_left(task, round))
+        if (is_left(round))
             break;
         if (espi_congestion_most_s(&s.roads) >= least_s)
             continue;
@@ -111,7 +112,7 @@ static esp_status run_scatter_spread(const struct espi_task *task, struct esp_pl
         memcpy(s.best, s.path, bytes);
     }
     if (!isfinite(least_s))
-        return espi_err(err, ESP_EUNSUPPORTED, "the time was over");
+        return espi_solve_budget_err(err);
     for (int t = 0; t < s.n_targets && !st; t++)
         st = espi_add_branch(task, path_of(&s, s.best, t), s.targets[t],
                              1.0 / s.n_targets, plan, err);

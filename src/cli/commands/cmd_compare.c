@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/units.h"
+#include "base/watch.h"
 #include "cli/commands/priced.h"
 #include "cli/launching/parallel.h"
 #include "cli/options/budget.h"
@@ -41,6 +42,7 @@ struct contest {
     struct esp_request request; /* but for the algorithm */
     struct entry *entries;
     size_t n, capacity;
+    size_t *turn; /* which entry is planned as number i */
     struct cli_budget budget;
     atomic_size_t jobs_left;
     double bound_Bps, makespan_bound_s; /* 0: not known */
@@ -178,11 +180,15 @@ static int enter_algorithms(struct contest *c)
 /* ---- the runs ---- */
 
 /* Of one call: a library does not know of the next. */
-static void run_native(struct contest *c, struct entry *e)
+static void run_native(struct contest *c, struct entry *e, double share_s)
 {
+    struct espi_watch watch;
+
     if (e->status != ESP_OK)
         return;
+    espi_watch_begin(&watch, share_s, NULL, NULL);
     e->status = espi_native_makespan(c->p, &e->native, &e->makespan_s, &e->err);
+    espi_watch_end(&watch);
     e->judged_s = e->makespan_s; /* there it is in what is simulated */
     if (e->status == ESP_OK && e->makespan_s > 0)
         e->throughput_Bps = c->request.size_bytes / e->makespan_s;
@@ -206,8 +212,13 @@ static void run_entry(struct contest *c, struct entry *e, double share_s)
     struct esp_request request = c->request;
     struct esp_plan *plan = NULL;
 
+    if (cli_budget_is_over(&c->budget)) {
+        e->status = espi_err(&e->err, ESP_EUNSUPPORTED,
+                             "%s: no time was left for it (--budget)", e->text);
+        return;
+    }
     if (!e->algo) {
-        run_native(c, e);
+        run_native(c, e, share_s);
         return;
     }
     request.algo = e->text;
@@ -221,6 +232,33 @@ static void run_entry(struct contest *c, struct entry *e, double share_s)
     e->plan_s = plan->plan_s;
     e->status = judge_entry(c, plan, e);
     esp_plan_free(plan);
+}
+
+/* Who plans first, if there is not time for all: what one gets who names none, then what
+ * is made for the operation, then what serves it by way of another. */
+static int turn_of(const struct contest *c, const struct entry *e)
+{
+    if (!e->algo)
+        return 1;
+    if (e->algo->flags & ESPI_ALGO_CHOOSES && e->algo->flags & ESPI_ALGO_STANDARD)
+        return 0;
+    return e->algo->op == c->request.op || e->algo->op == espi_op_mirror(c->request.op)
+               ? 1
+               : 2;
+}
+
+static int order_turns(struct contest *c)
+{
+    size_t at = 0;
+
+    c->turn = ESPI_NEW(size_t, c->n + 1);
+    if (!c->turn)
+        return cli_error(CLI_FAILED, "out of memory");
+    for (int turn = 0; turn <= 2; turn++)
+        for (size_t i = 0; i < c->n; i++)
+            if (turn_of(c, &c->entries[i]) == turn)
+                c->turn[at++] = i;
+    return CLI_OK;
 }
 
 static double slice_bytes(const struct contest *c)
@@ -242,7 +280,7 @@ static void run_job(void *contest, size_t i)
         c->makespan_bound_s = cli_makespan_bound_s(
             c->p, &c->request, c->p->model != ESP_MODEL_CAPACITY, bound_s);
     else
-        run_entry(c, &c->entries[i - 2], share_s);
+        run_entry(c, &c->entries[c->turn[i - 2]], share_s);
 }
 
 /* ---- the ranking ---- */
@@ -476,6 +514,8 @@ static int run_algorithms(struct contest *c)
 {
     int code = enter_algorithms(c);
 
+    if (code == CLI_OK)
+        code = order_turns(c);
     if (code != CLI_OK)
         return code;
     cli_budget_begin(&c->budget, c->args, c->request.budget_s, "planning");
@@ -503,6 +543,7 @@ static int answer_compare(struct cli_question *q)
     for (size_t i = 0; i < c.n; i++)
         espi_free(c.entries[i].text);
     espi_free(c.entries);
+    espi_free(c.turn);
     return code;
 }
 

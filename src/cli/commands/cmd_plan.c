@@ -95,7 +95,7 @@ static int print_facts(const struct answer *a)
     cli_table_add(&t, "%s (%s)", plan->algo, a->algo->family);
     int bad = add_trees(&t, a);
     add_throughput(&t, plan);
-    if (plan->throughput_Bps > 0)
+    if (plan->throughput_Bps > 0 && a->bottleneck[0]) /* time was left to find it */
         add_row(&t, "bottleneck", a->bottleneck);
     add_makespan(&t, plan);
     add_row(&t, "planning", espi_format_time(text, sizeof text, plan->plan_s));
@@ -166,6 +166,28 @@ static int find_bottleneck(struct answer *a)
     return cli_fail(status, &err);
 }
 
+/* The two bounds, in what time is left. */
+static void find_bounds(const struct cli_question *q, const struct cli_budget *budget,
+                        struct esp_plan *plan)
+{
+    if (cli_has(q->args, "no-bound"))
+        return;
+    if (!(plan->bound_Bps > 0))
+        plan->bound_Bps = cli_bound_Bps(q->p, &q->request, plan->slice_bytes,
+                                        cli_budget_step_s(budget, 0.5, CLI_PLAN_BOUND_S));
+    plan->makespan_bound_s =
+        cli_makespan_bound_s(q->p, &q->request, q->p->model != ESP_MODEL_CAPACITY,
+                             cli_budget_step_s(budget, 0.5, CLI_PLAN_BOUND_S));
+}
+
+/* Is it said in words? */
+static bool is_for_people(const struct cli_args *args)
+{
+    const char *path = cli_text(args, "output");
+
+    return !cli_has(args, "json") && !(path && strcmp(path, "-") == 0);
+}
+
 static int answer_plan(const struct answer *a)
 {
     const char *path = cli_text(a->args, "output");
@@ -203,21 +225,16 @@ static int make_plan(struct cli_question *q)
     if (q->request.budget_s > 0)
         q->request.budget_s = cli_budget_step_s(&budget, CLI_PLAN_PART, INFINITY);
     esp_status status = esp_plan_make(q->p, &q->request, &plan, &err);
-    if (status == ESP_OK && !(plan->bound_Bps > 0) && !cli_has(q->args, "no-bound"))
-        plan->bound_Bps =
-            cli_bound_Bps(q->p, &q->request, plan->slice_bytes,
-                          cli_budget_step_s(&budget, 0.5, CLI_PLAN_BOUND_S));
-    if (status == ESP_OK && !cli_has(q->args, "no-bound"))
-        plan->makespan_bound_s =
-            cli_makespan_bound_s(q->p, &q->request, q->p->model != ESP_MODEL_CAPACITY,
-                                 cli_budget_step_s(&budget, 0.5, CLI_PLAN_BOUND_S));
+    a.plan = plan;
+    int code = status == ESP_OK ? CLI_OK : cli_fail(status, &err);
+    if (code == CLI_OK && is_for_people(q->args) && !cli_budget_is_over(&budget))
+        code = find_bottleneck(&a);
+    if (code == CLI_OK)
+        find_bounds(q, &budget, plan);
     cli_progress_end();
     cli_budget_end(&budget);
-    if (status != ESP_OK)
-        return cli_fail(status, &err);
-    a.plan = plan;
-    a.algo = espi_algo_find(plan->algo, strcspn(plan->algo, ":"));
-    int code = find_bottleneck(&a);
+    if (code == CLI_OK)
+        a.algo = espi_algo_find(plan->algo, strcspn(plan->algo, ":"));
     if (code == CLI_OK)
         code = answer_plan(&a);
     esp_plan_free(plan);

@@ -33,6 +33,9 @@ double cli_budget_step_s(const struct cli_budget *b, double part, double most_s)
     return fmin(fmax(part * left_s(b), CLI_BUDGET_LEAST_PART * b->total_s), most_s);
 }
 
+/* limit: so that no share is 0, which is no limit. */
+#define LEAST_SHARE_S 1e-6
+
 double cli_budget_share_s(const struct cli_budget *b, size_t jobs_left)
 {
     size_t side_by_side = espi_parallel_threads(jobs_left);
@@ -40,7 +43,7 @@ double cli_budget_share_s(const struct cli_budget *b, size_t jobs_left)
     if (!(b->total_s > 0))
         return 0;
     double share = (double)side_by_side / (double)(jobs_left ? jobs_left : 1);
-    return cli_budget_step_s(b, share < 1 ? share : 1, INFINITY);
+    return fmax(fmin(share, 1) * left_s(b), LEAST_SHARE_S);
 }
 
 int cli_budget_is_over(const struct cli_budget *b)

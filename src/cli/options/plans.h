@@ -48,7 +48,8 @@ extern const char *const cli_op_names[];
 #define CLI_BUDGET_OPTION                                                                \
     {                                                                                    \
         .name = "budget", .kind = CLI_TIME,                                              \
-        .help = "How long this may take in all. Without it, searches have their own "    \
+        .help = "How long this may take in all, with what is read and the bounds. "      \
+                "Without it, searches have their own "                                   \
                 "measure, which does not depend on the machine."                         \
     }
 

@@ -37,3 +37,6 @@ espalier compare big.json --algo refine,auto,mtp --json | grep -m1 '"algo"'
 
 # rows that have a shorter makespan, but more messages, stand below
 espalier compare q.json --op allgather --size 1KB | grep '^Rows'
+
+# where there is no time, those for which there is none say so
+espalier compare q.json --op multicast --targets 50% --budget 1us 2>&1 | tr -s '\n ' ' ' | grep -o 'no time was left' | wc -l
