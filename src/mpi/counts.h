@@ -11,7 +11,8 @@
     X(BARRIER, "barrier") X(BCAST, "bcast") X(SCATTER, "scatter") X(GATHER, "gather")    \
     X(ALLGATHER, "allgather") X(ALLTOALL, "alltoall") X(REDUCE, "reduce")                \
     X(ALLREDUCE, "allreduce") X(REDUCE_SCATTER, "reduce-scatter")                        \
-    X(SCATTERV, "scatterv") X(GATHERV, "gatherv") X(ALLTOALLV, "alltoallv")
+    X(SCATTERV, "scatterv") X(GATHERV, "gatherv") X(ALLTOALLV, "alltoallv")              \
+    X(SCAN, "scan") X(EXSCAN, "exscan")
 /* clang-format on */
 
 enum espi_collective {

@@ -20,7 +20,9 @@ static int class_of(uint64_t bytes)
 
 const char *espi_entry_name(const struct espi_entry *e)
 {
-    return e->size_class == ESPI_BARRIER ? "barrier" : esp_op_name(e->op);
+    return e->size_class == ESPI_BARRIER ? "barrier"
+           : e->order == ESPI_PREFIXES   ? "scan"
+                                         : esp_op_name(e->op);
 }
 
 static void clear_entry(struct espi_entry *e)
@@ -60,12 +62,13 @@ static void forget_bcasts(struct espi_comm *c)
 }
 
 /* The one that fits, else the one longest unused, cleared. */
-static struct espi_entry *find_entry(struct espi_comm *c, esp_op op, int root,
+static struct espi_entry *find_entry(struct espi_comm *c, const struct espi_call *call,
                                      int size_class)
 {
     struct espi_entry *oldest = &c->cache[0];
     for (struct espi_entry *e = c->cache; e < c->cache + ESPI_CACHE; e++) {
-        if (e->size_class == size_class && e->root == root && e->op == op)
+        if (e->size_class == size_class && e->root == call->root && e->op == call->op &&
+            e->order == call->order)
             return e;
         if (e->used < oldest->used)
             oldest = e;
@@ -157,10 +160,12 @@ static esp_status look_for_short(struct espi_comm *c, double bytes, int *is_left
 }
 
 /* *is_near: what was chosen is for another class of sizes. */
-static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, int size_class,
-                              struct espi_choice *choice, int *is_near,
+static esp_status choose_plan(struct espi_comm *c, const struct espi_call *call,
+                              int size_class, struct espi_choice *choice, int *is_near,
                               struct esp_err *err)
 {
+    esp_op op = call->op;
+    int root = call->root;
     double bytes = size_class == ESPI_BARRIER ? c->size : ldexp(1, size_class);
     const struct espi_settings *s = &espi_job.settings;
     struct esp_plan *given = NULL;
@@ -181,6 +186,7 @@ static esp_status choose_plan(struct espi_comm *c, esp_op op, int root, int size
     st = adapt_given(c, op, root, advised, &given);
     /* Advice travels with our broadcasts, so that these have to be ours. */
     struct espi_choice_options options = {.force = adaptive || s->mode == ESPI_MODE_FORCE,
+                                          .order = call->order,
                                           .keep = s->trials != ESPI_TRIALS_OFF,
                                           .margin = s->margin,
                                           .slice_bytes = s->slice_bytes,
@@ -213,8 +219,17 @@ static void tell_choice(const struct espi_comm *c, esp_op op, int root, double b
              choice->plan ? choice->plan->slice_bytes : 0);
 }
 
-static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op op,
-                             int root, int size_class, struct esp_err *err)
+static void name_entry(struct espi_entry *e, const struct espi_call *call, int size_class)
+{
+    e->op = call->op;
+    e->order = call->order;
+    e->root = call->root;
+    e->size_class = size_class;
+}
+
+static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e,
+                             const struct espi_call *call, int size_class,
+                             struct esp_err *err)
 {
     struct espi_choice choice = {0};
     esp_status st =
@@ -222,16 +237,14 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e, esp_op o
     if (st && !c->no_rank_platform)
         return st;
     if (!c->no_rank_platform) {
-        st = choose_plan(c, op, root, size_class, &choice, &e->is_near, err);
+        st = choose_plan(c, call, size_class, &choice, &e->is_near, err);
         if (st)
             return st;
-        tell_choice(c, op, root, ldexp(1, size_class), &choice);
+        tell_choice(c, call->op, call->root, ldexp(1, size_class), &choice);
     }
     e->choice = choice;
     e->is_scheduled = !choice.is_native;
-    e->op = op;
-    e->root = root;
-    e->size_class = size_class;
+    name_entry(e, call, size_class);
     st = espi_trials_begin(c, e, err);
     if (st) {
         espi_make_native(e);
@@ -283,7 +296,7 @@ static esp_status complete_program(const struct espi_comm *c, struct espi_entry 
                                    uint64_t program_bytes)
 {
     if (e->choice.gathers)
-        program_bytes *= (uint64_t)c->size;
+        program_bytes *= (uint64_t)(c->size - (e->op == ESP_OP_REDUCE));
     if (e->bytes == program_bytes)
         return ESP_OK;
     esp_status st = schedule_entry(c, e);
@@ -311,12 +324,12 @@ struct espi_decision espi_decide(const struct espi_call *call, uint64_t bytes,
     int size_class = call->is_barrier ? ESPI_BARRIER : class_of(bytes);
     if (c->news)
         forget_bcasts(c);
-    struct espi_entry *e = find_entry(c, call->op, call->root, size_class);
+    struct espi_entry *e = find_entry(c, call, size_class);
     struct espi_decision d = {.entry = e};
     esp_status st = ESP_OK;
     e->used = ++c->clock;
     if (e->size_class < 0)
-        st = fill_entry(c, e, call->op, call->root, size_class, &err);
+        st = fill_entry(c, e, call, size_class, &err);
     d.ours = !st && is_ours(&d, call, bytes);
     if (d.ours)
         st = complete_program(c, e, program_bytes);
@@ -327,9 +340,7 @@ struct espi_decision espi_decide(const struct espi_call *call, uint64_t bytes,
     d.able = st == ESP_OK;
     if (!d.able && !(d.ours ? e->plan_agreed : e->agreed)) {
         espi_make_native(e); /* it keeps its place, as elsewhere */
-        e->op = call->op;
-        e->root = call->root;
-        e->size_class = size_class;
+        name_entry(e, call, size_class);
     }
     return d;
 }

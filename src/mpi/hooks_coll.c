@@ -31,7 +31,11 @@
     X(Gatherv, (GATHERV_LIST(int, int)), (GATHERV_ARGS),                                 \
       OUR_GATHERV(SOME, ESPI_NOW))                                                       \
     X(Alltoallv, (ALLTOALLV_LIST(int, int)), (ALLTOALLV_ARGS),                           \
-      OUR_ALLTOALLV(SOME, ESPI_NOW))
+      OUR_ALLTOALLV(SOME, ESPI_NOW))                                                     \
+    X(Scan, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                                     \
+      espi_scan(ALLREDUCE_ARGS, ESPI_NOW))                                               \
+    X(Exscan, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                                   \
+      espi_exscan(ALLREDUCE_ARGS, ESPI_NOW))
 #if MPI_VERSION >= 4
 #define ALL(X)                                                                           \
     PLAIN(X)                                                                             \
@@ -60,7 +64,11 @@
     X(Gatherv_c, (GATHERV_LIST(MPI_Count, MPI_Aint)), (GATHERV_ARGS),                    \
       OUR_GATHERV(LARGE, ESPI_NOW))                                                      \
     X(Alltoallv_c, (ALLTOALLV_LIST(MPI_Count, MPI_Aint)), (ALLTOALLV_ARGS),              \
-      OUR_ALLTOALLV(LARGE, ESPI_NOW))
+      OUR_ALLTOALLV(LARGE, ESPI_NOW))                                                    \
+    X(Scan_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),                             \
+      espi_scan(ALLREDUCE_ARGS, ESPI_NOW))                                               \
+    X(Exscan_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),                           \
+      espi_exscan(ALLREDUCE_ARGS, ESPI_NOW))
 #else
 #define ALL(X) PLAIN(X)
 #endif

@@ -70,6 +70,10 @@ INIT(gatherv, GATHERV, (GATHERV_LIST),
      MPIX_Gatherv_init(GATHERV_ARGS, REST))
 INIT(alltoallv, ALLTOALLV, (ALLTOALLV_LIST),
      MPIX_Alltoallv_init(ALLTOALLV_ARGS, REST))
+INIT(scan, SCAN, (ALLREDUCE_LIST),
+     MPIX_Scan_init(ALLREDUCE_ARGS, REST))
+INIT(exscan, EXSCAN, (ALLREDUCE_LIST),
+     MPIX_Exscan_init(ALLREDUCE_ARGS, REST))
 #endif
 
 #else

@@ -34,6 +34,8 @@ LATER(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK, (ALLREDUCE_LIST),
 LATER(iscatterv, ISCATTERV, (SCATTERV_LIST), MPI_Iscatterv(SCATTERV_ARGS, &made))
 LATER(igatherv, IGATHERV, (GATHERV_LIST), MPI_Igatherv(GATHERV_ARGS, &made))
 LATER(ialltoallv, IALLTOALLV, (ALLTOALLV_LIST), MPI_Ialltoallv(ALLTOALLV_ARGS, &made))
+LATER(iscan, ISCAN, (ALLREDUCE_LIST), MPI_Iscan(ALLREDUCE_ARGS, &made))
+LATER(iexscan, IEXSCAN, (ALLREDUCE_LIST), MPI_Iexscan(ALLREDUCE_ARGS, &made))
 ALL(op_free, OP_FREE, (MPI_Fint *op), free_op(op))
 
 #else

@@ -67,7 +67,11 @@
     X(Gatherv_init, (GATHERV_LIST(int, int)), (GATHERV_ARGS),                            \
       OUR_GATHERV(SOME, INIT))                                                           \
     X(Alltoallv_init, (ALLTOALLV_LIST(int, int)), (ALLTOALLV_ARGS),                      \
-      OUR_ALLTOALLV(SOME, INIT))
+      OUR_ALLTOALLV(SOME, INIT))                                                         \
+    X(Scan_init, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                                \
+      espi_scan(ALLREDUCE_ARGS, INIT))                                                   \
+    X(Exscan_init, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                              \
+      espi_exscan(ALLREDUCE_ARGS, INIT))
 #if MPI_VERSION >= 4
 #define ALL(X)                                                                           \
     PLAIN(X)                                                                             \
@@ -96,7 +100,11 @@
     X(Gatherv_init_c, (GATHERV_LIST(MPI_Count, MPI_Aint)), (GATHERV_ARGS),               \
       OUR_GATHERV(LARGE, INIT))                                                          \
     X(Alltoallv_init_c, (ALLTOALLV_LIST(MPI_Count, MPI_Aint)), (ALLTOALLV_ARGS),         \
-      OUR_ALLTOALLV(LARGE, INIT))
+      OUR_ALLTOALLV(LARGE, INIT))                                                        \
+    X(Scan_init_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),                        \
+      espi_scan(ALLREDUCE_ARGS, INIT))                                                   \
+    X(Exscan_init_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),                      \
+      espi_exscan(ALLREDUCE_ARGS, INIT))
 #else
 #define ALL(X) PLAIN(X)
 #endif

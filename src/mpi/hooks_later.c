@@ -38,7 +38,11 @@
     X(Igatherv, (GATHERV_LIST(int, int)), (GATHERV_ARGS),                                \
       OUR_GATHERV(SOME, LATER))                                                          \
     X(Ialltoallv, (ALLTOALLV_LIST(int, int)), (ALLTOALLV_ARGS),                          \
-      OUR_ALLTOALLV(SOME, LATER))
+      OUR_ALLTOALLV(SOME, LATER))                                                        \
+    X(Iscan, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                                    \
+      espi_scan(ALLREDUCE_ARGS, LATER))                                                  \
+    X(Iexscan, (ALLREDUCE_LIST(int)), (ALLREDUCE_ARGS),                                  \
+      espi_exscan(ALLREDUCE_ARGS, LATER))
 #if MPI_VERSION >= 4
 #define ALL(X)                                                                           \
     PLAIN(X)                                                                             \
@@ -67,7 +71,11 @@
     X(Igatherv_c, (GATHERV_LIST(MPI_Count, MPI_Aint)), (GATHERV_ARGS),                   \
       OUR_GATHERV(LARGE, LATER))                                                         \
     X(Ialltoallv_c, (ALLTOALLV_LIST(MPI_Count, MPI_Aint)), (ALLTOALLV_ARGS),             \
-      OUR_ALLTOALLV(LARGE, LATER))
+      OUR_ALLTOALLV(LARGE, LATER))                                                       \
+    X(Iscan_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),                            \
+      espi_scan(ALLREDUCE_ARGS, LATER))                                                  \
+    X(Iexscan_c, (ALLREDUCE_LIST(MPI_Count)), (ALLREDUCE_ARGS),                          \
+      espi_exscan(ALLREDUCE_ARGS, LATER))
 #else
 #define ALL(X) PLAIN(X)
 #endif

@@ -25,7 +25,7 @@
     X(allgatherv, Allgatherv) X(alltoall, Alltoall) X(reduce, Reduce)                    \
     X(allreduce, Allreduce) X(reduce_scatter, Reduce_scatter)                            \
     X(reduce_scatter_block, Reduce_scatter_block) X(scatterv, Scatterv)                  \
-    X(gatherv, Gatherv) X(alltoallv, Alltoallv)
+    X(gatherv, Gatherv) X(alltoallv, Alltoallv) X(scan, Scan) X(exscan, Exscan)
 #define ESPI_COLLECTIVES(X) X(barrier, Barrier) ESPI_SIZED(X)
 /* clang-format on */
 

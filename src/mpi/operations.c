@@ -101,12 +101,12 @@ static int measure_element(MPI_Datatype type, struct espi_element *e)
 
 int espi_may_combine(MPI_Datatype type, MPI_Op op, struct espi_element *element)
 {
-    int commutes, kinds = kinds_for(op);
+    int commutes = 1, kinds = kinds_for(op);
     if (is_foreign(op))
         return 0;
-    if (kinds ? !(kinds & kind_of(type))
-              : PMPI_Op_commutative(op, &commutes) || !commutes)
+    if (kinds ? !(kinds & kind_of(type)) : PMPI_Op_commutative(op, &commutes))
         return 0;
+    element->in_order = !commutes;
     element->exact = is_exact(op, kinds ? kind_of(type) : 0);
     return measure_element(type, element);
 }

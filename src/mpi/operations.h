@@ -10,11 +10,12 @@
 struct espi_element {
     size_t bytes;
     MPI_Aint lb;
-    int plain; /* no gaps: its bytes are its data */
-    int exact; /* the result is the same in whatever order they are combined */
+    int plain;    /* no gaps: its bytes are its data */
+    int exact;    /* the result is the same in whatever order they are combined */
+    int in_order; /* they must be combined in the order of the ranks */
 };
 
-/* May elements of the type be combined by the operation, in any order? Depends on nothing
+/* May elements of the type be combined by the operation? Depends on nothing
  * but the arguments, which are the same on all ranks. What is wrong, too, is the
  * library's: it has the words for it. */
 int espi_may_combine(MPI_Datatype type, MPI_Op op, struct espi_element *element);

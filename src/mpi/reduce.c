@@ -1,7 +1,8 @@
-/* MPI_Reduce, MPI_Allreduce and their non-blocking kin, for operations that commute:
- * trees do not keep ranks in order. Each rank combines what comes in the same order in
- * every run, and all ranks of an allreduce get what its root combined, bit by bit; or,
- * where they gather it all, what they have combined in the order of the ranks. */
+/* MPI_Reduce, MPI_Allreduce, MPI_Scan, MPI_Exscan and their non-blocking and persistent
+ * kin. Each rank combines what comes in the same order in every run, and all ranks of an
+ * allreduce get what its root combined, bit by bit. Trees do not keep ranks in order:
+ * where an operation does not commute, and in scans, ranks gather all that is to be
+ * combined, and combine it in the order of the ranks. */
 #include <limits.h>
 #include <string.h>
 
@@ -9,8 +10,12 @@
 #include "mpi/operations.h"
 #include "mpi/work.h"
 
+/* What a rank gets: what comes of all, of those up to it, of those before it. */
+enum prefix { NO_PREFIX, UP_TO, BEFORE };
+
 struct task {
     struct espi_work work;
+    enum prefix which_prefix;
     const void *from; /* never MPI_IN_PLACE */
     void *to;         /* NULL where nothing is wanted */
     const void *user_from;
@@ -50,6 +55,36 @@ static int native_allreduce(const struct espi_work *w, const struct espi_manner 
 #endif
     return ESPI_NATIVE(how, Allreduce, Iallreduce, Allreduce_init, t->user_from,
                        t->user_to, (int)t->count, type, op, comm);
+}
+
+static int native_scan(const struct espi_work *w, const struct espi_manner *how)
+{
+    const struct task *t = (const struct task *)w;
+    MPI_Datatype type = t->reduction.type;
+    MPI_Op op = t->reduction.op;
+    MPI_Comm comm = w->call.comm;
+#if MPI_VERSION >= 4
+    if (t->count > INT_MAX)
+        return ESPI_NATIVE(how, Scan_c, Iscan_c, Scan_init_c, t->user_from, t->user_to,
+                           t->count, type, op, comm);
+#endif
+    return ESPI_NATIVE(how, Scan, Iscan, Scan_init, t->user_from, t->user_to,
+                       (int)t->count, type, op, comm);
+}
+
+static int native_exscan(const struct espi_work *w, const struct espi_manner *how)
+{
+    const struct task *t = (const struct task *)w;
+    MPI_Datatype type = t->reduction.type;
+    MPI_Op op = t->reduction.op;
+    MPI_Comm comm = w->call.comm;
+#if MPI_VERSION >= 4
+    if (t->count > INT_MAX)
+        return ESPI_NATIVE(how, Exscan_c, Iexscan_c, Exscan_init_c, t->user_from,
+                           t->user_to, t->count, type, op, comm);
+#endif
+    return ESPI_NATIVE(how, Exscan, Iexscan, Exscan_init, t->user_from, t->user_to,
+                       (int)t->count, type, op, comm);
 }
 
 /* Does the rank combine anything, or does it only send what it has? */
@@ -116,33 +151,59 @@ static int copy_elements(const struct task *t, const void *from, int from_user, 
                      t->work.call.c->twin);
 }
 
-/* All that is combined, in the order of the ranks, into the last. */
-static char *combine_all(struct task *t, char *data)
-{
-    size_t bytes = (size_t)t->work.call.bytes;
-    char *last = data + (size_t)(t->work.call.size - 1) * bytes;
-    for (int r = t->work.call.size - 2; r >= 0; r--)
-        espi_reduction_combine(&t->reduction, last, data + (size_t)r * bytes, bytes);
-    return last;
-}
-
-static int begin_gathered(struct task *t, struct espi_run_options *options)
-{
-    size_t bytes = (size_t)t->work.call.bytes, n = (size_t)t->work.call.size;
-    struct espi_block *blocks = t->blocks = espi_calloc(n, sizeof *blocks);
-    char *data = t->own = espi_calloc(n, bytes);
-    if (!blocks)
-        espi_end_job("allreduce", "is out of memory");
-    for (size_t r = 0; r < n; r++)
-        blocks[r] = (struct espi_block){data ? data + r * bytes : NULL, bytes};
-    *options = (struct espi_run_options){.blocks = blocks};
-    return data ? copy_elements(t, t->from, 1, blocks[t->work.call.rank].at)
-                : MPI_ERR_NO_MEM;
-}
+/* ---- where the ranks get all that is to be combined ---- */
 
 static int gathers(const struct task *t)
 {
     return t->work.call.entry->choice.gathers;
+}
+
+/* Does this rank combine it? */
+static int has_all(const struct task *t)
+{
+    const struct espi_call *call = &t->work.call;
+    return call->op != ESP_OP_REDUCE || call->rank == call->root;
+}
+
+/* Where a rank's data are in ours; NULL: nowhere. */
+static char *gathered(const struct task *t, int rank)
+{
+    if (!t->own || (!has_all(t) && rank != t->work.call.rank))
+        return NULL;
+    return (char *)t->own + (has_all(t) ? (size_t)rank : 0) * (size_t)t->work.call.bytes;
+}
+
+/* Parts of the message are all ranks' data, of a reduce all but the root's. */
+static int begin_gathered(struct task *t, struct espi_run_options *options)
+{
+    const struct espi_call *call = &t->work.call;
+    size_t bytes = (size_t)call->bytes, n = (size_t)call->size;
+    int left_out = call->op == ESP_OP_REDUCE ? call->root : call->size;
+    t->blocks = espi_calloc(n, sizeof *t->blocks);
+    t->own = espi_calloc(has_all(t) ? n : 1, bytes);
+    if (!t->blocks)
+        espi_end_job(espi_collective_name(call->which), "is out of memory");
+    for (int r = 0; r < call->size; r++)
+        if (r != left_out)
+            t->blocks[r - (r > left_out)] =
+                (struct espi_block){gathered(t, r), call->bytes};
+    *options = (struct espi_run_options){.blocks = t->blocks};
+    return t->own ? copy_elements(t, t->from, 1, gathered(t, call->rank))
+                  : MPI_ERR_NO_MEM;
+}
+
+/* What this rank wants of it is combined in the order of the ranks, into the last. */
+static int end_gathered(struct task *t)
+{
+    const struct espi_call *call = &t->work.call;
+    int last = t->which_prefix == NO_PREFIX ? call->size - 1
+                                            : call->rank - (t->which_prefix == BEFORE);
+    if (!has_all(t) || last < 0)
+        return MPI_SUCCESS;
+    for (int r = last - 1; r >= 0; r--)
+        espi_reduction_combine(&t->reduction, gathered(t, last), gathered(t, r),
+                               (size_t)call->bytes);
+    return copy_elements(t, gathered(t, last), 0, t->to);
 }
 
 static int begin_reduce(struct espi_work *w, struct espi_run_options *options,
@@ -160,10 +221,8 @@ static int begin_reduce(struct espi_work *w, struct espi_run_options *options,
 static int end_reduce(struct espi_work *w)
 {
     struct task *t = (struct task *)w;
-    if (gathers(t)) {
-        const void *all = combine_all(t, t->own);
-        return copy_elements(t, all, 0, t->to);
-    }
+    if (gathers(t))
+        return end_gathered(t);
     return t->reduction.element.plain ? MPI_SUCCESS : end_spaced(t);
 }
 
@@ -193,11 +252,21 @@ static const struct espi_work_kind allreduce_kind = {
     clear_reduce,        reduce_needs,
     native_allreduce,    NULL};
 
+static const struct espi_work_kind scan_kind = {
+    sizeof(struct task), ESPI_CALL_SCAN, "iscan",      "scan-init", begin_reduce,
+    end_reduce,          clear_reduce,   reduce_needs, native_scan, NULL};
+static const struct espi_work_kind exscan_kind = {
+    sizeof(struct task), ESPI_CALL_EXSCAN, "iexscan",    "exscan-init", begin_reduce,
+    end_reduce,          clear_reduce,     reduce_needs, native_exscan, NULL};
+
 static int make_call(struct task *t, const struct espi_manner *how)
 {
     struct espi_call *call = &t->work.call;
     int64_t bytes = call->known ? espi_reduction_bytes(&t->reduction, t->count) : 0;
     call->is_fixed = espi_is_fixed(&t->reduction);
+    call->order = t->which_prefix                 ? ESPI_PREFIXES
+                  : t->reduction.element.in_order ? ESPI_IN_ORDER
+                                                  : ESPI_ANY_ORDER;
     espi_call_decide(call, bytes > 0 ? (uint64_t)bytes : 0, 0);
     return espi_work_do(&t->work, how);
 }
@@ -231,10 +300,13 @@ int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, 
     return make_call(&t, how);
 }
 
-int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype type,
-                   MPI_Op op, MPI_Comm comm, const struct espi_manner *how)
+/* All ranks get something. */
+static int reduce_for_all(const struct espi_work_kind *kind, enum prefix which_prefix,
+                          const void *from, void *to, MPI_Count count, MPI_Datatype type,
+                          MPI_Op op, MPI_Comm comm, const struct espi_manner *how)
 {
-    struct task t = {.work = {&allreduce_kind, {.comm = comm}},
+    struct task t = {.work = {kind, {.comm = comm}},
+                     .which_prefix = which_prefix,
                      .from = from == MPI_IN_PLACE ? to : from,
                      .to = to,
                      .user_from = from,
@@ -244,7 +316,27 @@ int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype typ
     if (espi_is_short(count, type))
         return espi_work_leave(&t.work, espi_bytes(count, type), how);
     espi_work_open(&t.work, ESP_OP_ALLREDUCE, 0, comm, how);
-    if (t.work.call.c && is_wrong(&t, 1))
+    int wanted = which_prefix != BEFORE || t.work.call.rank > 0;
+    if (t.work.call.c && is_wrong(&t, wanted || from == MPI_IN_PLACE))
         t.work.call.c = NULL;
     return make_call(&t, how);
+}
+
+int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype type,
+                   MPI_Op op, MPI_Comm comm, const struct espi_manner *how)
+{
+    return reduce_for_all(&allreduce_kind, NO_PREFIX, from, to, count, type, op, comm,
+                          how);
+}
+
+int espi_scan(const void *from, void *to, MPI_Count count, MPI_Datatype type, MPI_Op op,
+              MPI_Comm comm, const struct espi_manner *how)
+{
+    return reduce_for_all(&scan_kind, UP_TO, from, to, count, type, op, comm, how);
+}
+
+int espi_exscan(const void *from, void *to, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                MPI_Comm comm, const struct espi_manner *how)
+{
+    return reduce_for_all(&exscan_kind, BEFORE, from, to, count, type, op, comm, how);
 }

@@ -85,7 +85,7 @@ static uint64_t measure_parts(struct task *t, uint64_t *largest)
     }
     int64_t bytes = espi_reduction_bytes(&t->reduction, t->all);
     *largest = (uint64_t)most * t->reduction.element.bytes;
-    return bytes > 0 ? (uint64_t)bytes : 0;
+    return bytes > 0 && !t->reduction.element.in_order ? (uint64_t)bytes : 0;
 }
 
 /* ---- where the parts are ---- */

@@ -123,6 +123,7 @@ struct espi_entry_trials {
 /* A decision, and the program that carries it out for messages of one size. */
 struct espi_entry {
     esp_op op;
+    enum espi_combining order;
     int root, size_class; /* size_class < 0: the entry is free; ESPI_BARRIER */
     uint64_t used;        /* clock of the last use */
     struct espi_choice choice;
@@ -411,6 +412,7 @@ void espi_comm_backup_finish(struct espi_comm *all, MPI_Comm job);
 struct espi_call {
     enum espi_collective which;
     esp_op op;
+    enum espi_combining order; /* of reductions */
     int root;
     MPI_Comm comm;
     struct espi_comm *c;      /* NULL: the library's */
@@ -625,6 +627,10 @@ int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, 
                 int root, MPI_Comm comm, const struct espi_manner *how);
 int espi_allreduce(const void *from, void *to, MPI_Count count, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm, const struct espi_manner *how);
+int espi_scan(const void *from, void *to, MPI_Count count, MPI_Datatype type, MPI_Op op,
+              MPI_Comm comm, const struct espi_manner *how);
+int espi_exscan(const void *from, void *to, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                MPI_Comm comm, const struct espi_manner *how);
 
 /* parts: without places. */
 int espi_reduce_scatter(const void *from, void *to, const struct espi_counts *parts,
@@ -674,7 +680,7 @@ void espi_stats_note(const char *call, int comm_size, uint64_t bytes, const char
 /* What trials came to: how often each was tried, whose the calls are now, and by how much
  * that is faster (0: not known). */
 struct espi_stats_trials {
-    esp_op op;
+    const char *name; /* of the collective; it stays */
     int ranks, size_class, root;
     char plan[40];
     int n_native, n_plan, ours;

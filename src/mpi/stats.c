@@ -105,10 +105,9 @@ static void write_trials(FILE *out)
         espi_format_bytes(size, sizeof size, (double)(UINT64_C(1) << t->size_class));
         if (t->margin > 0)
             snprintf(margin, sizeof margin, "%.2f", t->margin);
-        fprintf(out, "%-14s  %6d  %10s  %6d  %-22s  %5d %8d  %-7s  %s\n",
-                t->size_class == ESPI_BARRIER ? "barrier" : esp_op_name(t->op), t->ranks,
-                size, t->root, espi_quote(plan, sizeof plan, t->plan), t->n_plan,
-                t->n_native, t->ours ? "plan" : "native", margin);
+        fprintf(out, "%-14s  %6d  %10s  %6d  %-22s  %5d %8d  %-7s  %s\n", t->name,
+                t->ranks, size, t->root, espi_quote(plan, sizeof plan, t->plan),
+                t->n_plan, t->n_native, t->ours ? "plan" : "native", margin);
     }
 }
 

@@ -69,14 +69,16 @@ static int is_plans_number(const struct espi_entry *e, int contender)
 
 /* ---- what jobs before have learned ---- */
 
-/* The ranks by their hosts, and the MPI library. */
-static uint64_t sum_team(const struct espi_comm *c)
+/* The ranks by their hosts, and the MPI library; what is combined in order is apart. */
+static uint64_t sum_team(const struct espi_comm *c, const struct espi_entry *e)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
     uint64_t sum = 0;
     PMPI_Get_library_version(version, &length);
     sum = espi_text_sum(sum, version);
+    if (e->order != ESPI_ANY_ORDER)
+        sum = espi_text_sum(sum, espi_entry_name(e));
     for (int i = 0; i < c->size; i++)
         sum = espi_text_sum(sum, esp_platform_node_name(espi_job.net, c->node[i]));
     return sum;
@@ -152,7 +154,7 @@ esp_status espi_trials_begin(struct espi_comm *c, struct espi_entry *e,
         if (st)
             return st;
     }
-    e->trials.team = espi_job.settings.learned[0] ? sum_team(c) : 0;
+    e->trials.team = espi_job.settings.learned[0] ? sum_team(c, e) : 0;
     const struct espi_lesson *lesson = find_lesson(e);
     if (lesson)
         expect_as_learned(choice, lesson);
@@ -312,7 +314,7 @@ static void note_trials(const struct espi_entry *e)
 {
     const struct espi_trials *record = &e->trials.record;
     int ours = e->choice.is_native ? 1 : 0;
-    struct espi_stats_trials note = {.op = e->op,
+    struct espi_stats_trials note = {.name = espi_entry_name(e),
                                      .ranks = e->trials.ranks,
                                      .size_class = e->size_class,
                                      .root = e->root,

@@ -204,6 +204,26 @@ static esp_status weigh_gathered(const struct esp_platform *team, double size_by
     return st;
 }
 
+/* Trees do not keep ranks in order: who wants the result gets all that is to be combined.
+ */
+static esp_status choose_in_order(const struct esp_platform *team, esp_op op, int root,
+                                  double size_bytes,
+                                  const struct espi_choice_options *options,
+                                  struct espi_choice *out, struct esp_err *err)
+{
+    struct espi_choice_options own = *options;
+    int to_root = op == ESP_OP_REDUCE;
+    double all_bytes = size_bytes * (team->n_hosts - to_root);
+    own.given = NULL; /* that is a plan of trees */
+    if (team->n_hosts < 2 || all_bytes > ESPI_ORDERED_BYTES)
+        return ESP_OK;
+    esp_status st =
+        to_root ? choose_turned(team, ESP_OP_GATHER, root, all_bytes, &own, out, err)
+                : choose(team, ESP_OP_ALLGATHER, 0, all_bytes, &own, out, err);
+    out->gathers = !st && out->plan;
+    return st;
+}
+
 /* A plan from outside keeps its schedule, if the message is at least a round of it. */
 static esp_status schedule_choice(struct esp_plan *plan, const struct esp_platform *team,
                                   struct esp_err *err)
@@ -245,9 +265,11 @@ esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
 {
     struct espi_choice choice = {0};
     int turned = espi_op_collects(op) && !options->given;
-    esp_status st = (turned ? choose_turned : choose)(team, op, root, size_bytes, options,
-                                                      &choice, err);
-    if (!st && op == ESP_OP_ALLREDUCE)
+    esp_status st =
+        (options->order ? choose_in_order
+         : turned       ? choose_turned
+                        : choose)(team, op, root, size_bytes, options, &choice, err);
+    if (!st && op == ESP_OP_ALLREDUCE && !options->order)
         st = weigh_gathered(team, size_bytes, options, &choice, err);
     if (!st && choice.plan)
         st = predict_library(options, team, op, root, size_bytes, &choice, err);

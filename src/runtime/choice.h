@@ -9,8 +9,17 @@
 
 #include "native/predict.h"
 
+/* In which order is what the ranks have combined? */
+enum espi_combining {
+    ESPI_ANY_ORDER,
+    ESPI_IN_ORDER, /* in that of the ranks */
+    ESPI_PREFIXES, /* so, and each rank gets what comes of those up to it: no operation of
+                      plans, but an allreduce of which all get something else */
+};
+
 struct espi_choice_options {
-    int force;          /* take ours whatever is predicted */
+    enum espi_combining order; /* of reduce and allreduce */
+    int force;                 /* take ours whatever is predicted */
     int keep;           /* give the plan also where the library's is predicted better */
     double margin;      /* else ours must take less than this part of the native time */
     double slice_bytes; /* 0: the best of some */
@@ -28,8 +37,8 @@ struct espi_choice {
     struct esp_plan
         *plan;     /* NULL: the MPI library's own; else with its slice_bytes set */
     int is_native; /* the MPI library's own is predicted better than the plan */
-    /* An allreduce: the plan is an allgather of all that is to be combined, which each
-     * rank does for itself, in the order of ranks. */
+    /* The plan is an allgather, or for a reduce a gather, of all that is to be combined,
+     * which each rank, or the root, does for itself, in the order of ranks. */
     int gathers;
     double ours_s; /* predicted; 0: no plan was found */
     double native_s;

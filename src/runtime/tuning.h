@@ -48,6 +48,15 @@
  * chosen on: not measured */
 #define ESPI_GATHERED_BYTES 65536
 
+/* Reductions in the order of ranks in which a rank gets more than that in all are the MPI
+ * library's.
+ * unit: bytes
+ * trades: larger, memory of all ranks' data on each that wants the result; smaller, long
+ * ones that plans would bring sooner
+ * shown by: tests/mpi, the runs "ordered"
+ * chosen on: not measured */
+#define ESPI_ORDERED_BYTES 268435456
+
 /* What travels together in an allgather is packed, in several copies: so much at
  * most.
  * unit: bytes

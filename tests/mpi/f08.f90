@@ -124,6 +124,10 @@ contains
     call MPI_Gatherv(own, m, MPI_INTEGER, whole, counts, at, MPI_INTEGER, from, comm, code)
     if (code /= MPI_SUCCESS) bad = bad + 1
     if (me == from) call look(whole, m, ranks)
+    call MPI_Scan(own, whole, m, MPI_INTEGER, MPI_SUM, comm)
+    if (any(whole(1:m) /= [((me + 1) * i + 500 * me * (me + 1), i = 1, m)])) bad = bad + 1
+    call MPI_Exscan(MPI_IN_PLACE, own, m, MPI_INTEGER, MPI_SUM, comm)
+    if (me > 0 .and. any(own /= whole(1:m) - [(i + 1000 * me, i = 1, m)])) bad = bad + 1
   end subroutine
   ! All kinds under way at once.
   subroutine later(m, from, comm)

@@ -172,6 +172,17 @@ C     Parts of sizes that not all ranks know, and back where they were.
       call MPI_GATHERV(own, m, MPI_INTEGER, data, counts, at,
      &     MPI_INTEGER, root, MPI_COMM_WORLD, ierr)
       if (rank .eq. root) call look(data, m, nranks, bad)
+      call MPI_SCAN(own, data, m, MPI_INTEGER, MPI_SUM,
+     &     MPI_COMM_WORLD, ierr)
+      call MPI_EXSCAN(MPI_IN_PLACE, own, m, MPI_INTEGER, MPI_SUM,
+     &     MPI_COMM_WORLD, ierr)
+      do i = 1, m
+         if (data(i) .ne. (rank + 1) * i + 500 * rank * (rank + 1))
+     &        bad = bad + 1
+         if (rank .gt. 0 .and.
+     &        own(i) .ne. rank * i + 500 * rank * (rank - 1))
+     &        bad = bad + 1
+      end do
       end
 
 C     All kinds under way at once.

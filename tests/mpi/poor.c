@@ -1,6 +1,7 @@
 /* Collectives some of whose ranks may run out of memory, with data that have gaps: a call
  * that gives no error gave the right bytes, and whoever gets one goes on. */
 #include "check.h"
+#include "compose.h"
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 enum { IS_MPICH = 0 };
@@ -199,6 +200,30 @@ static void alltoallv(int manner)
         CHECK(is_right(out + (long)to[r] * STEP, got[r], 50 + r + 5 * check_rank, -9));
 }
 
+/* In the order of ranks. */
+static void scan(int root, int manner)
+{
+    MPI_Op op;
+    int code, n = COUNT / 2;
+    struct line *from = (struct line *)in, *to = (struct line *)out;
+    struct line whole = {1, 0}, part = {1, 0};
+    MPI_Op_create(compose, 0, &op);
+    for (int r = 0; r < check_size; r++) {
+        whole = after(whole, (struct line){2 * (unsigned)r + 3, (unsigned)r + 1});
+        part = r == check_rank ? whole : part;
+    }
+    for (int i = 0; i < n; i++)
+        from[i] = (struct line){2 * (unsigned)check_rank + 3, (unsigned)check_rank + 1};
+    clear(COUNT);
+    code = MAKE(manner, Scan, Iscan, in, out, n, MPI_2INT, op, MPI_COMM_WORLD);
+    for (int i = 0; i < n && !code; i += n / 7)
+        CHECK(to[i].p == part.p && to[i].q == part.q);
+    code = MAKE(manner, Reduce, Ireduce, in, out, n, MPI_2INT, op, root, MPI_COMM_WORLD);
+    for (int i = 0; i < n && !code && check_rank == root; i += n / 7)
+        CHECK(to[i].p == whole.p && to[i].q == whole.q);
+    MPI_Op_free(&op);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype pair;
@@ -222,6 +247,7 @@ int main(int argc, char **argv)
         alltoall(root, manner);
         vectors(root, manner);
         alltoallv(manner);
+        scan(root, manner);
     }
     MPI_Type_free(&pair);
     MPI_Type_free(&gappy);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "check.h"
+#include "compose.h"
 
 static void *const GARBAGE = NULL;
 
@@ -285,18 +286,6 @@ static void own_operation(MPI_Comm comm, int n, int in_place)
     MPI_Type_free(&type);
     free(from);
     free(to);
-}
-
-/* x -> p * x + q, one after the other: does not commute. */
-static void compose(void *in, void *inout, int *n, MPI_Datatype *type)
-{
-    unsigned *x = in, *y = inout;
-    (void)type;
-    for (int i = 0; i < *n; i++) {
-        unsigned p = x[2 * i] * y[2 * i], q = y[2 * i] * x[2 * i + 1] + y[2 * i + 1];
-        y[2 * i] = p;
-        y[2 * i + 1] = q;
-    }
 }
 
 static void in_rank_order(MPI_Comm comm, int n, int root)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "compose.h"
 #include "lots.h"
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
@@ -402,6 +403,8 @@ static long reduce_scatter(struct soaker *s, const struct call *c)
     return bad;
 }
 
+#include "soak_ordered.h"
+
 static long alltoall(struct soaker *s, const struct call *c)
 {
     int in_place = (int)below(&s->lots, 2);
@@ -432,8 +435,9 @@ static long barrier(struct soaker *s, const struct call *c)
 static long one_call(struct soaker *s, MPI_Comm comm, int depth)
 {
     static long (*const ways[])(struct soaker *, const struct call *) = {
-        broadcast, broadcast,      scatter,  gather,  allgather, allgatherv, reduce,
-        reduce,    reduce_scatter, alltoall, barrier, scatterv,  gatherv,    alltoallv};
+        broadcast, broadcast, scatter,        gather,   allgather, allgatherv,
+        reduce,    reduce,    reduce_scatter, alltoall, barrier,   scatterv,
+        gatherv,   alltoallv, in_order,       in_order};
     struct call c = {.comm = comm, .n = draw_size(&s->lots) >> depth, .depth = depth};
     c.seed = (unsigned)draw(&s->lots);
     MPI_Comm_rank(comm, &c.rank);
@@ -551,6 +555,7 @@ int main(int argc, char **argv)
     pause_ms = setting("SOAK_PAUSE_MS", 0);
     stop_file = getenv("SOAK_STOP");
     persistent = setting("SOAK_PERSISTENT", 0);
+    MPI_Op_create(compose, 0, &composed);
     say_begun();
     n = provided < MPI_THREAD_MULTIPLE ? 1 : n > THREADS_MAX ? THREADS_MAX : n;
     for (long t = 0; t < n; t++) {
@@ -573,5 +578,6 @@ int main(int argc, char **argv)
             if (soakers[t].comm[i] != MPI_COMM_NULL)
                 MPI_Comm_free(&soakers[t].comm[i]);
     }
+    MPI_Op_free(&composed);
     return check_end();
 }

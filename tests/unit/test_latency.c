@@ -150,6 +150,30 @@ static void long_allreduces_are_not_gathered(void **state)
     esp_platform_free(p);
 }
 
+/* Who wants what is combined in the order of ranks gets all of it, of any algorithm. */
+static void in_order_all_is_gathered(void **state)
+{
+    (void)state;
+    struct esp_platform *p = sites(3, 1, 4, FAR_S);
+    int n = esp_platform_node_count(p);
+    struct espi_choice choice;
+    struct espi_choice_options options = {.force = 1, .order = ESPI_IN_ORDER};
+    for (int to_root = 0; to_root < 2; to_root++) {
+        esp_op op = to_root ? ESP_OP_REDUCE : ESP_OP_ALLREDUCE;
+        assert_int_equal(espi_choose(p, op, 2, 1e6, &options, &choice, NULL), ESP_OK);
+        assert_true(choice.plan && choice.gathers);
+        assert_int_equal(choice.plan->op, to_root ? ESP_OP_GATHER : ESP_OP_ALLGATHER);
+        double size_bytes = 1e6 * (to_root ? n - 1 : n);
+        assert_true(fabs(choice.plan->size_bytes - size_bytes) < 1);
+        if (to_root)
+            assert_int_equal(choice.plan->root, 2);
+        espi_choice_done(&choice);
+        assert_int_equal(espi_choose(p, op, 2, 1e8, &options, &choice, NULL), ESP_OK);
+        assert_null(choice.plan); /* more than a rank has room for */
+    }
+    esp_platform_free(p);
+}
+
 /* From a host to another, by the latencies alone. */
 static double lag_s(const struct esp_platform *p, int from, int to)
 {
@@ -260,6 +284,7 @@ int main(void)
         cmocka_unit_test(each_part_crosses_once),
         cmocka_unit_test(short_ones_take_one_crossing),
         cmocka_unit_test(long_allreduces_are_not_gathered),
+        cmocka_unit_test(in_order_all_is_gathered),
         cmocka_unit_test(barriers_are_predicted),
         cmocka_unit_test(who_runs_barriers),
         cmocka_unit_test(gaps_that_are_not_there),
