@@ -3,8 +3,6 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "base/err.h"
-#include "base/watch.h"
 #include "solve/tuning.h"
 
 struct espi_solve_budget espi_solve_budget_of(double time_limit_s, double work_limit)
@@ -34,18 +32,6 @@ int espi_solve_budget_is_late(const struct espi_solve_budget *p)
 int espi_solve_budget_is_over(const struct espi_solve_budget *p)
 {
     return p->stopped || p->work > p->work_limit || espi_solve_budget_is_late(p);
-}
-
-esp_status espi_solve_budget_err(struct esp_err *err)
-{
-    return espi_err(err, ESP_EUNSUPPORTED,
-                    "the time was over before anything was found: give it more "
-                    "(--budget)");
-}
-
-int espi_solve_budget_was_late(esp_status st)
-{
-    return st == ESP_EUNSUPPORTED && espi_watch_is_over();
 }
 
 void espi_solve_budget_look(struct espi_solve_budget *p, double things)

@@ -4,6 +4,8 @@
 #ifndef ESPI_SOLVE_SOLVE_BUDGET_H
 #define ESPI_SOLVE_SOLVE_BUDGET_H
 
+#include "base/err.h"
+#include "base/watch.h"
 #include "lp/lp.h"
 
 struct espi_solve_budget {
@@ -23,9 +25,20 @@ int espi_solve_budget_is_over(const struct espi_solve_budget *p);
 /* Is the time over, whatever the work? */
 int espi_solve_budget_is_late(const struct espi_solve_budget *p);
 /* The error of who has nothing to give by then, and whether it is that one: a bound is
- * not known then, and others have to plan. */
-esp_status espi_solve_budget_err(struct esp_err *err);
-int espi_solve_budget_was_late(esp_status st);
+ * not known then, and others have to plan. Here, since algorithms of the core give it,
+ * which has no solvers. */
+static inline esp_status espi_solve_budget_err(struct esp_err *err)
+{
+    return espi_err(err, ESP_EUNSUPPORTED,
+                    "the time was over before anything was found: give it more "
+                    "(--budget)");
+}
+
+static inline int espi_solve_budget_was_late(esp_status st)
+{
+    return st == ESP_EUNSUPPORTED && espi_watch_is_over();
+}
+
 double espi_solve_budget_left_s(const struct espi_solve_budget *p);
 
 /* Notes the work of looking at so many things once, such as arcs. */
