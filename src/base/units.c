@@ -181,7 +181,7 @@ static const struct {
     const struct unit *units;
 } quantities[ESPI_QUANTITY_COUNT] = {
     [ESPI_BANDWIDTH] =
-        {"a bandwidth", "bytes a second",
+        {"a bandwidth", "bytes per second",
          "bps kbps Mbps Gbps Tbps Mbit Gbit Bps kBps MBps GBps TBps KiBps MiBps GiBps",
          bandwidth_units},
     [ESPI_TIME] = {"a time", "seconds", "ns us ms s min h", time_units},

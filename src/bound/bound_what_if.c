@@ -196,7 +196,7 @@ static char *describe_candidate(const struct esp_platform *p, const struct candi
                  espi_quote(a, sizeof a, espi_node_name(p, p->tail[c->owner])),
                  espi_quote(b, sizeof b, espi_node_name(p, p->head[c->owner])));
     else if (c->kind == ESP_RESOURCE_CABLE)
-        snprintf(what, sizeof what, "on the shared cable %s",
+        snprintf(what, sizeof what, "on the shared link %s",
                  espi_quote(a, sizeof a, espi_shared_name(p, c->owner)));
     else
         snprintf(what, sizeof what, "on all links %s %s",

@@ -56,9 +56,8 @@ struct cli_option {
 #define CLI_OUTPUT_OPTION                                                                \
     {                                                                                    \
         .name = "output", .letter = 'o', .kind = CLI_FILE,                               \
-        .help =                                                                          \
-            "Write to this file instead of standard output. It appears only when it "    \
-            "is whole."                                                                  \
+        .help = "Write to this file instead of standard output. It is written "          \
+                "atomically."                                                            \
     }
 
 /* The words behind '--' where a program of ours runs under an MPI launcher. */

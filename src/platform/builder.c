@@ -264,25 +264,25 @@ esp_status esp_builder_add_cable(struct esp_builder *b, const char *name,
                                  struct esp_err *err)
 {
     char shown[64];
-    esp_status st = check_name("shared cable", name, err);
+    esp_status st = check_name("shared link", name, err);
     if (st)
         return st;
     espi_quote(shown, sizeof shown, name);
     if (espi_names_find(&b->cables, name) >= 0)
-        return espi_err(err, ESP_EINPUT, "shared cable '%s' is there twice", shown);
+        return espi_err(err, ESP_EINPUT, "shared link '%s' is there twice", shown);
     if (!(bandwidth_Bps > 0 && isfinite(bandwidth_Bps)))
         return espi_err(err, ESP_EINPUT,
-                        "shared cable '%s': bandwidth %g B/s must be finite and positive",
+                        "shared link '%s': bandwidth %g B/s must be finite and positive",
                         shown, bandwidth_Bps);
     for (int i = 0; i < n_links; i++)
         if (links[i] < 0 || (size_t)links[i] >= b->tail.n)
-            return espi_err(err, ESP_EINPUT, "shared cable '%s': no link %d", shown,
+            return espi_err(err, ESP_EINPUT, "shared link '%s': no link %d", shown,
                             links[i]);
     size_t n = b->cables.n, first = n ? (size_t)b->shared_start.at[n - 1] : 0;
     b->shared_Bps.n = b->shared_start.n = n;
     b->shared_link.n = first;
     if (first + (size_t)n_links > INT32_MAX / 2)
-        return espi_err(err, ESP_EINPUT, "shared cable '%s': too many links", shown);
+        return espi_err(err, ESP_EINPUT, "shared link '%s': too many links", shown);
     for (int i = 0; i < n_links; i++)
         if (PUSH(b->shared_link, links[i]))
             return espi_err_nomem(err);
@@ -310,7 +310,7 @@ esp_status esp_builder_set_cable_range(struct esp_builder *b, int cable,
                                        struct esp_err *err)
 {
     if (cable < 0 || (size_t)cable >= b->cables.n)
-        return espi_err(err, ESP_EUSAGE, "there is no cable %d", cable);
+        return espi_err(err, ESP_EUSAGE, "there is no shared link %d", cable);
     return espi_ranges_set(&b->certainty.cables, cable, b->shared_Bps.at[cable], range,
                            err);
 }
@@ -339,7 +339,7 @@ esp_status esp_builder_set_cable_price(struct esp_builder *b, int cable,
                                        double usd_per_GB, struct esp_err *err)
 {
     if (cable < 0 || (size_t)cable >= b->cables.n)
-        return espi_err(err, ESP_EUSAGE, "there is no cable %d", cable);
+        return espi_err(err, ESP_EUSAGE, "there is no shared link %d", cable);
     return espi_price_set(&b->prices.cables, cable, usd_per_GB, err);
 }
 
@@ -398,7 +398,7 @@ static esp_status check_shared_once(const struct esp_platform *p, struct esp_err
             if (p->link_shared.item[k] == p->link_shared.item[k - 1]) {
                 char s[64], a[64], c[64];
                 return espi_err(
-                    err, ESP_EINPUT, "shared cable '%s': link %s -> %s is there twice",
+                    err, ESP_EINPUT, "shared link '%s': link %s -> %s is there twice",
                     espi_quote(s, sizeof s, espi_shared_name(p, p->link_shared.item[k])),
                     espi_quote(a, sizeof a, espi_node_name(p, p->tail[e])),
                     espi_quote(c, sizeof c, espi_node_name(p, p->head[e])));

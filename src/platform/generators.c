@@ -92,7 +92,7 @@ static const struct espi_param sites_params[] = {
     PARAM(INT, T, "hosts", hosts, 4, 1, 1e6, "hosts of each cluster"),
     BPS(T, "lan-bandwidth", lan_Bps, 125e6, "bandwidth of a host"),
     BPS(T, "site-bandwidth", site_Bps, 1250e6, "bandwidth between clusters of a site"),
-    BPS(T, "wan-bandwidth", wan_Bps, 12.5e6, "bandwidth of the cable between two sites"),
+    BPS(T, "wan-bandwidth", wan_Bps, 12.5e6, "bandwidth of the link that two sites share"),
     TIME(T, "lan-latency", lan_latency_s, 50e-6, "latency between hosts of a cluster"),
     TIME(T, "site-latency", site_latency_s, 200e-6, "latency between hosts of a site"),
     TIME(T, "wan-latency", wan_latency_s, 10e-3, "latency between hosts of two sites"),
@@ -131,9 +131,9 @@ static const struct espi_param hnow_params[] = {
     TIME(T, "end-slow", end_slow_s, 450e-6, "end-to-end latency of two slow ones"),
     BPS(T, "bandwidth", bandwidth_Bps, 1e12, "bandwidth of each link"),
     PARAM(BANDWIDTH, T, "fast-rate", fast_Bps, 0, 0, 1e15,
-          "bytes a second that a fast one sends or receives (0: any number)"),
+          "bytes per second that a fast one sends or receives (0: any number)"),
     PARAM(BANDWIDTH, T, "slow-rate", slow_Bps, 0, 0, 1e15,
-          "bytes a second that a slow one sends or receives (0: any number)"),
+          "bytes per second that a slow one sends or receives (0: any number)"),
     PARAM(BANDWIDTH, T, "wire", wire_Bps, 0, 0, 1e15,
           "rate at which the sends of a workstation follow one another (0: any)"),
 #undef T
@@ -173,8 +173,8 @@ static const struct espi_param measured_params[] = {
     PARAM(INT, T, "areas", areas, 0, 0, 8, "sites or racks (0: as the seed says)"),
     PARAM(DOUBLE, T, "noise", noise, 0.02, 0, 0.5,
           "values are up to this part off, as measured ones are"),
-    BPS(T, "bandwidth-min", bandwidth_min_Bps, 1e6, "smallest rate of a port or cable"),
-    BPS(T, "bandwidth-max", bandwidth_max_Bps, 10e9, "largest rate of a port or cable"),
+    BPS(T, "bandwidth-min", bandwidth_min_Bps, 1e6, "smallest rate of a port or link"),
+    BPS(T, "bandwidth-max", bandwidth_max_Bps, 10e9, "largest rate of a port or link"),
     SEED(T),
 #undef T
 };
@@ -217,7 +217,7 @@ static const struct espi_preset tiers_presets[] = {
 
 static const struct espi_preset sites_presets[] = {
     {"teragrid", "4 sites, 8 clusters, 64 hosts", espi_sites_teragrid},
-    {"testbed", "the same, with unequal cables that a testbed can carry",
+    {"testbed", "the same, with unequal links that a testbed can carry",
      espi_sites_testbed},
 };
 
@@ -269,7 +269,7 @@ static const struct espi_generator generators[] = {
     ENTRY(tiers, tiers_presets, COUNT(tiers_presets),
           "an Internet of three levels: WAN, MANs and LANs"),
     ENTRY(sites, sites_presets, COUNT(sites_presets),
-          "sites of clusters of hosts, with shared WAN cables"),
+          "sites of clusters of hosts, with shared WAN links"),
     ENTRY(matrix, NULL, 0, "every pair with its own latency and bandwidth"),
     ENTRY(hnow, NULL, 0, "fast and slow workstations with send and receive overheads"),
     ENTRY(fabric, NULL, 0, "clusters of hosts as accelerators are wired"),

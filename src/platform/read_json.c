@@ -407,7 +407,7 @@ static esp_status read_cable(struct reader *r, struct link_list *list)
     if (j->status)
         return j->status;
     if (!has_name || !has_bandwidth)
-        return espi_json_fail(j, "this shared cable has no \"%s\"",
+        return espi_json_fail(j, "this shared link has no \"%s\"",
                               has_name ? "bandwidth_Bps" : "name");
     int ranged = has_range(r, &range);
     if (j->status)

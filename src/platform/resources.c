@@ -203,7 +203,7 @@ const char *espi_resource_text(const struct espi_resources *r,
     const char *name =
         kind == ESPI_CABLE ? espi_shared_name(p, owner) : espi_node_name(p, owner);
     int hnow = p->model == ESP_MODEL_HNOW;
-    const char *what = kind == ESPI_CABLE                  ? "the shared cable"
+    const char *what = kind == ESPI_CABLE                  ? "the shared link"
                        : hnow && kind == ESPI_RECV_PORT    ? "the network interface of"
                        : hnow                              ? "the processor of"
                        : kind == ESPI_RECV_PORT            ? "the receive port of"

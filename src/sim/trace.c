@@ -155,7 +155,7 @@ static esp_status add_cable(struct esp_trace *t, const struct esp_platform *p,
     for (int i = 0; i < p->n_shared; i++)
         if (espi_span_is(e->name[0], espi_shared_name(p, i)))
             return add_change(t, e, 1, i, err);
-    return espi_err(err, ESP_EINPUT, "no shared cable is named '%s'",
+    return espi_err(err, ESP_EINPUT, "no shared link is named '%s'",
                     espi_span_quote(name, sizeof name, e->name[0]));
 }
 

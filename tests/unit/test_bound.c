@@ -143,9 +143,9 @@ static void a_shared_cable_is_named(void **state)
     assert_near(b->slices_per_s, 0.5, 1e-9);
     assert_int_equal(b->n_bottlenecks, 1);
     assert_int_equal(b->bottlenecks[0]->kind, ESP_RESOURCE_CABLE);
-    assert_string_equal(b->bottlenecks[0]->text, "the shared cable wan");
-    assert_non_null(strstr(b->text, "limited by the shared cable wan; the next 10% of "
-                                    "bandwidth on the shared cable wan would raise "
+    assert_string_equal(b->bottlenecks[0]->text, "the shared link wan");
+    assert_non_null(strstr(b->text, "limited by the shared link wan; the next 10% of "
+                                    "bandwidth on the shared link wan would raise "
                                     "throughput by 10%"));
     assert_true(b->n_cut < 3);
     esp_bound_free(b);

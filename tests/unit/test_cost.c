@@ -334,7 +334,7 @@ static void cables_and_switches_count(void **state)
     near(espi_tree_period_s(&v, parent, load), 16);
     int cable = v.links.first_cable;
     assert_string_equal(espi_resource_text(&v.links, p, cable, shown, sizeof shown),
-                        "the shared cable w");
+                        "the shared link w");
     near(load[cable], 16);
     near(load[v.links.first_link + 1], 8); /* s -> t, two slices at 2 B/s */
     near(load[0], 6);                      /* the send port of a */

@@ -86,7 +86,7 @@ static const struct bad_text bad[] = {
     {TWO "route 0 1 0 0\n", "ends too early"},
     {HEAD "host a z\nhost b z\nlink x 9 0 shared\nlink x 9 0 shared\n"
           "route 0 1 0 0 1\nroute 1 0 0 0 1\nend\n",
-     "shared cable 'x' is there twice"},
+     "shared link 'x' is there twice"},
 };
 
 static void bad_dumps(void **state)

@@ -106,7 +106,7 @@ static const struct {
     {"1,node,s", "s is a switch"},
     {"1,link,a,c d,1", "there is no link a -> c d"},
     {"1,pair,a:b,a,1", "there is no link a -> a:b"},
-    {"1,cable,y,1", "no shared cable is named 'y'"},
+    {"1,cable,y,1", "no shared link is named 'y'"},
     {"x,node,a", "time 'x' is not a time"},
     {"-1,node,a", "time '-1' is negative"},
     {"1e999,node,a", "is not a time"},

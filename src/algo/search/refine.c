@@ -28,7 +28,7 @@ enum { OPTION_OBJECTIVE, OPTION_START, OPTION_WORK };
 static const struct espi_algo_option options[] = {
     {.name = "objective",
      .choices = "throughput|makespan",
-     .meaning = "the shortest period, or the shortest makespan of the message"},
+     .meaning = "the shortest period, or the shortest completion time of the message"},
     {.name = "start", .choices = ESPI_STARTS, .meaning = "the tree to start from"},
     {.name = "work",
      .standard = ESPI_REFINE_WORK,

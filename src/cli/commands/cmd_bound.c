@@ -137,7 +137,7 @@ static void add_rate(struct cli_table *t, const struct cli_question *q,
     cli_table_add(t, "at most %s",
                   espi_format_bandwidth(text, sizeof text, b->throughput_Bps));
     cli_table_add(t, "slices");
-    cli_table_add(t, "at most %.6g a second, of %s", b->slices_per_s,
+    cli_table_add(t, "at most %.6g per second, of %s", b->slices_per_s,
                   espi_format_bytes(slice, sizeof slice, b->slice_bytes));
 }
 
@@ -184,7 +184,7 @@ static void add_makespan(struct cli_table *t, const struct cli_question *q,
 
     if (!cli_has(q->args, "size"))
         return;
-    cli_table_add(t, "makespan");
+    cli_table_add(t, "completion time");
     cli_table_add(t, "at least %s, for %s in whatever slices",
                   espi_format_time(time, sizeof time, b->makespan_s),
                   espi_format_bytes(size, sizeof size, q->request.size_bytes));
@@ -364,20 +364,20 @@ static int run_bound(const struct cli_args *args)
 const struct command cli_command_bound = {
     .name = "bound",
     .group = CLI_GROUP_PLAN,
-    .summary = "say what throughput no plan can beat, and why",
+    .summary = "compute the upper bound on throughput and what limits it",
     .about =
         (const char *const[]){
-            "Computes the highest throughput that any broadcast from the root can have "
-            "in the long run, with as many trees as it takes, and proves it: by prices "
-            "of the resources (ports, links, shared cables) that together limit it, and "
-            "by the bottleneck cut, the part of the network that all data must leave.",
-            "Of other operations (--op) it gives the figure alone, and says whether some "
-            "plan is as fast: a multicast to many hosts is too hard for more than a "
-            "bound.",
-            "With --size it says how soon a message of that size can be everywhere at "
-            "best, in slices of whatever size.",
-            "With --what-if it tries out which links, cables or nodes would be worth "
-            "making faster.",
+            "Computes the upper bound on the throughput of any broadcast from the "
+            "root, with any number of trees, and proves it: by the dual values of "
+            "the resources that together limit it (ports, links, shared links), and "
+            "by the bottleneck cut, the part of the network that all data must "
+            "leave.",
+            "For other operations (--op) it prints the bound alone, and says "
+            "whether some plan reaches it.",
+            "With --size it also prints a lower bound on the completion time of a "
+            "message of that size, in slices of any size.",
+            "With --what-if it computes which links, shared links or nodes are "
+            "worth making faster.",
             NULL},
     .positionals = cli_platform_file,
     .options =
@@ -389,34 +389,34 @@ const struct command cli_command_bound = {
              .min = 1,
              .max = INFINITY,
              .fallback = "63.5KiB",
-             .help = "The size of a slice: each pays the latency of a link once."},
+             .help = "The size of a slice. Each slice pays the latency of a link once."},
             {.name = "size",
              .letter = 's',
              .kind = CLI_SIZE,
              .limited = true,
              .min = 1,
              .max = INFINITY,
-             .help = "Say, too, before when no plan has a message of this size where it "
-                     "is to be, latency and throughput taken together."},
+             .help = "Also print a lower bound on the completion time of a message of "
+                     "this size, from latency and throughput together."},
             {.name = "method",
              .kind = CLI_CHOICE,
              .choices = methods,
              .fallback = "trees",
-             .help = "How it is solved: trees packs trees, and scales; cuts has a "
-                     "variable for each link; full is the program as the papers write "
-                     "it, for small platforms."},
+             .help = "The method: trees packs trees, and scales; cuts has a variable for "
+                     "each link; full is the linear program of the papers, for small "
+                     "platforms."},
             {.name = "what-if",
-             .help = "Try out what 10% more bandwidth would give, where it matters."},
+             .help = "Compute the gain from 10% more bandwidth, where it matters."},
             {.name = "budget",
              .kind = CLI_TIME,
-             .help = "How long this may take: what is proven by then is the answer."},
+             .help = "Time limit; the answer is what has been proven by then."},
             {.name = "gap",
              .kind = CLI_DOUBLE,
              .limited = true,
              .min = 0,
              .max = 1,
-             .help = "Stop when a plan is known that is nearer than this to the bound, "
-                     "as a part of it, for example 0.01."},
+             .help = "Stop when a plan is known within this fraction of the bound, for "
+                     "example 0.01."},
             CLI_MODEL_OPTION,
             CLI_SEED_OPTION,
             {0}},

@@ -421,7 +421,7 @@ static int print_table(const struct contest *c)
 {
     static const struct cli_column columns[] = {
         {"algorithm", false}, {"family", false}, {"trees", true},    {"throughput", true},
-        {"makespan", true},   {"of best", true}, {"of bound", true}, {"planning", true}};
+        {"completion", true}, {"of best", true}, {"of bound", true}, {"planning", true}};
     struct cli_table t;
 
     cli_table_init(&t, columns, 8);
@@ -459,9 +459,10 @@ static void explain_order(const struct contest *c)
     for (size_t i = 1; i < c->n && c->entries[i].status == ESP_OK; i++)
         if (!in_order && c->entries[i].makespan_s < c->entries[i - 1].makespan_s) {
             if (c->p->model == ESP_MODEL_HNOW)
-                printf("\nRows are in the order of simulated makespans.\n");
+                printf("\nRows are in the order of simulated completion times.\n");
             else
-                printf("\nRows are in the order of makespans with %s for each message "
+                printf("\nRows are in the order of completion times with %s for each "
+                       "message "
                        "that a host gets.\n",
                        espi_format_time(text, sizeof text, espi_message_s(c->p)));
             return;
@@ -558,19 +559,18 @@ const struct command cli_command_compare = {
     .summary = "plan by every algorithm and rank the plans",
     .about =
         (const char *const[]){
-            "Runs every algorithm on the platform, or those of --algo, and prints one "
-            "table: what each plan yields in the long run, when the message has arrived "
-            "everywhere, how many times as long that is as the best that any plan could "
-            "do (of best; 1 is the best), how near the throughput is to the best that "
-            "any plan could have (of bound), and how long planning took. Algorithms that "
-            "cannot be used on the platform stand below with the reason.",
-            "With --native the table also has what MPI libraries do by themselves for "
-            "such a message, rank i on host i, simulated; their throughput is that of "
-            "one call.",
-            "With --front: what time costs on a platform with prices, as the curve of "
-            "the "
-            "cheapest plans from the fastest on, each with what no plan within its "
-            "deadline can cost less than.",
+            "Runs every algorithm on the platform, or those of --algo, and prints "
+            "one table: the throughput of each plan for long messages, the "
+            "completion time of this message, that time as a multiple of the lower "
+            "bound on it (of best; 1 is the best), the throughput as a part of the "
+            "upper bound (of bound), and how long planning took. Algorithms that "
+            "cannot be used on the platform are listed below, with the reason.",
+            "With --native the table also has the algorithms of MPI libraries for "
+            "such a message, simulated with rank i on host i. Their throughput is "
+            "that of one call.",
+            "With --front: how price depends on time on a platform with prices, as "
+            "a curve of the cheapest plans from the fastest on. Each comes with a "
+            "lower bound on the price of any plan within its deadline.",
             NULL},
     .positionals = cli_platform_file,
     .options =
@@ -591,15 +591,15 @@ const struct command cli_command_compare = {
             {.name = "native",
              .kind = CLI_STRING,
              .value = "LIBRARY,...",
-             .help = "Also what these MPI libraries do: openmpi, mpich, each perhaps "
+             .help = "Also simulate these MPI libraries: openmpi, mpich, each perhaps "
                      "with a version, as in openmpi@4.1.4; may be given more than once."},
             CLI_EAGER_OPTION,
             {.name = "sort",
              .kind = CLI_CHOICE,
              .choices = (const char *const[]){"throughput", "makespan", NULL},
              .fallback = "makespan",
-             .help = "What comes first: the highest throughput, or the shortest "
-                     "makespan, with what messages cost, by which auto chooses."},
+             .help = "Sort by the highest throughput, or by the shortest completion time "
+                     "including the cost of messages, by which auto chooses."},
             {.name = "csv", .help = "Print comma-separated values."},
             CLI_MODEL_OPTION,
             CLI_SEED_OPTION,
@@ -614,7 +614,7 @@ const struct command cli_command_compare = {
     .examples =
         (const struct cli_example[]){
             {"All of them, for the default message:", "espalier compare p.json"},
-            {"Which has the shortest makespan with 1 MB from w3?",
+            {"Which completes first with 1 MB from w3?",
              "espalier compare p.json --root w3 --size 1MB --sort makespan"},
             {"Two of them:", "espalier compare p.json --algo ecef,grow"},
             {"A plan beside what MPI libraries do:",

@@ -510,9 +510,10 @@ const struct command cli_command_cp = {
             {.name = "http",
              .kind = CLI_STRING,
              .value = "ADDRESS:PORT",
-             .help = "Show a page of how far each host is, as long as the copy goes on. "
-                     "The address to open, with its token, is said on standard error. A "
-                     "port alone is one of 127.0.0.1, port 0 any that is free."},
+             .help =
+                 "Show a page of how far each host is, as long as the copy goes on. "
+                 "The address to open, with its token, is printed on standard error. A "
+                 "port alone is one of 127.0.0.1, port 0 any that is free."},
             CLI_HTTP_ACCESS_OPTIONS,
             {0}},
     .examples =

@@ -335,18 +335,18 @@ static int run_doctor(const struct cli_args *args)
 const struct command cli_command_doctor = {
     .name = "doctor",
     .group = CLI_GROUP_NETWORK,
-    .summary = "find links and cables that are slower than they should be",
+    .summary = "find links that are slower than they should be",
     .about =
         (const char *const[]){
-            "Compares each link and cable of a measured network with what is expected of "
-            "it (--expected), or with its peers: the ports of the hosts of one site, the "
-            "cables that lead the same way, the links between the same two sites. The "
-            "middle one of at least three peers is what is expected of each.",
-            "What is slower is ranked by what it costs: how much more throughput a "
-            "broadcast from the root could have at best, were that one mended. The "
-            "prices "
-            "of the bound (see 'espalier bound') say which can matter at all; for these "
-            "the bound is computed again.",
+            "Compares each link and shared link of a measured network with what is "
+            "expected of it (--expected), or with its peers: the ports of the hosts "
+            "of one site, the shared links in the same direction, the links between "
+            "the same two sites. What is expected is the median of at least three "
+            "peers.",
+            "Slow ones are ranked by what they cost: how much the upper bound on "
+            "the throughput of a broadcast from the root would rise if that one "
+            "were repaired. The dual values of the bound (see 'espalier bound') "
+            "tell which can matter at all; the bound is computed anew for these.",
             "The exit status is 4 when something is slow, and 0 when nothing is.", NULL},
     .positionals = cli_platform_file,
     .options =
@@ -354,15 +354,15 @@ const struct command cli_command_doctor = {
             {.name = "expected",
              .letter = 'e',
              .kind = CLI_FILE,
-             .help = "The network as it should be, with the same names: an earlier "
-                     "measurement, or what was bought."},
+             .help = "The expected network, with the same names: an earlier measurement, "
+                     "or the specification."},
             {.name = "tolerance",
              .kind = CLI_DOUBLE,
              .limited = true,
              .min = 0,
              .max = 1,
              .fallback = "0.2",
-             .help = "What is slower by no more than this part is not slow."},
+             .help = "A link that is slower by no more than this fraction is not slow."},
             {.name = "root",
              .letter = 'r',
              .kind = CLI_STRING,

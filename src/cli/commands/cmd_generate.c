@@ -280,11 +280,11 @@ const struct command cli_command_generate = {
     .summary = "make a network from a few numbers and a seed",
     .about =
         (const char *const[]){
-            "Makes a platform: nodes, directed links, and cables that links share. The "
+            "Makes a platform: nodes, directed links, and shared links. The "
             "same options and seed give the same bytes on every machine, and every host "
             "can be reached from node 0.",
             "Without the name of a generator, lists them. Bandwidths, times and sizes "
-            "take units: 100Mbps, 12.5MB/s, 5ms, 64KiB; bare numbers are bytes a second, "
+            "take units: 100Mbps, 12.5MB/s, 5ms, 64KiB; bare numbers are bytes per second, "
             "seconds and bytes.",
             NULL},
     .examples =

@@ -238,7 +238,7 @@ static int run_import(const struct cli_args *args)
 const struct command cli_command_import = {
     .name = "import",
     .group = CLI_GROUP_NETWORK,
-    .summary = "turn a description by others into a platform file",
+    .summary = "convert a network description into a platform file",
     .about =
         (const char *const[]){
             "Reads a network in one of the formats below, checks it and writes it as a "
@@ -258,7 +258,7 @@ const struct command cli_command_import = {
             "the file says otherwise; a host that looks like a switch gets a warning. "
             "Bare numbers in edge lists have no unit, until --unit gives them one.",
             "--only cuts a part out, such as the hosts of a job: names, or a list as "
-            "Slurm writes it ($SLURM_JOB_NODELIST), or @FILE with a name a line.",
+            "Slurm writes it ($SLURM_JOB_NODELIST), or @FILE with one name per line.",
             "The regions of a cloud may be several machines each: --site-limits says "
             "what "
             "one of them sends and receives at most, by provider (the site of a node, "
@@ -340,7 +340,7 @@ const struct command cli_command_import = {
              .limited = true,
              .min = 1e-9,
              .max = 1e9,
-             .help = "Multiply the rates of all links and shared cables by this, as for "
+             .help = "Multiply the rates of all links and shared links by this, as for "
                      "a copy of the network that a testbed can carry."},
             CLI_MODEL_OPTION,
             CLI_OUTPUT_OPTION,

@@ -239,7 +239,7 @@ static int print_cables(const struct esp_platform *p)
 
     if (p->n_shared == 0)
         return 0;
-    print_heading("Shared cables");
+    print_heading("Shared links");
     for (int i = 0; i < shown; i++)
         ranged |= esp_platform_cable_range(p, i).confidence != ESP_UNSET;
     cli_table_init(&t, columns, ranged ? 4 : 3);
@@ -501,14 +501,15 @@ static int run_info(const struct cli_args *args)
 const struct command cli_command_info = {
     .name = "info",
     .group = CLI_GROUP_NETWORK,
-    .summary = "say what a network is, at a glance",
+    .summary = "summarise a network",
     .about =
         (const char *const[]){
             "Reads a platform file, or any file that 'espalier import' recognises, and "
-            "says how large it is, how unequal, and how well connected: its model, "
-            "nodes, links and their density, sites, cables that links share, the ranges "
-            "of bandwidth and latency and how the links are spread over them.",
-            "Density is the part of all directed pairs of nodes that have a link.", NULL},
+            "prints a summary of its size, heterogeneity and connectivity: its model, "
+            "nodes, links and their density, sites, shared links, the ranges "
+            "of bandwidth and latency and the distribution of links over them.",
+            "Density is the fraction of all directed pairs of nodes that have a link.",
+            NULL},
     .positionals = cli_platform_file,
     .options =
         (const struct cli_option[]){
@@ -518,9 +519,9 @@ const struct command cli_command_info = {
              .value = "NODE",
              .names = CLI_NAMES_HOST,
              .help = "Check that this node, by name or number, reaches every host; if "
-                     "not, say which it does not reach and exit with 3."},
+                     "not, list the unreachable ones and exit with status 3."},
             {.name = "hosts",
-             .help = "Only the names of the hosts, one a line, as --targets @FILE and "
+             .help = "Only the names of the hosts, one per line, as --targets @FILE and "
                      "'espalier import --only @FILE' take them."},
             CLI_MODEL_OPTION,
             {0}},

@@ -83,7 +83,7 @@ static int run_knobs(const struct cli_args *args)
 const struct command cli_command_knobs = {
     .name = "knobs",
     .group = CLI_GROUP_RUN,
-    .summary = "list every setting of runs under MPI, its value and origin",
+    .summary = "list all settings for runs under MPI, with values and origins",
     .about =
         (const char *const[]){
             "Programs under MPI are steered by environment variables. This lists them "

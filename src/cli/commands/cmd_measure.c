@@ -326,18 +326,18 @@ const struct command cli_command_measure = {
     .summary = "measure a real network, by a probe that runs under MPI",
     .about =
         (const char *const[]){
-            "Starts a probe in place of an MPI program, with the launcher and options "
-            "given, and writes the network that it finds as a platform: latencies, "
-            "rates, overheads of sending and receiving, which hosts make up a site, and "
-            "what transfers of different hosts share. Several ranks on a host are one "
-            "node.",
-            "First it looks who is near whom, then at the hosts of each site, last at "
-            "the cables between sites, by some hosts that stand for the others. Rates "
-            "are what programs get across. At the end random sets of transfers are "
-            "predicted and then run, to say how well what was found predicts, and the "
-            "file says of each rate how sure it is.",
-            "Nothing else should run meanwhile on these hosts. docs/measure.md tells how "
-            "it is done, and what is taken for what.",
+            "Starts a probe in place of an MPI program, with the given launcher and "
+            "options, and writes the network that it finds as a platform: "
+            "latencies, rates, send and receive overheads, the hosts of each site, "
+            "and what transfers between different hosts share. Several ranks on one "
+            "host are one node.",
+            "It first finds out which hosts are near each other, then measures the "
+            "hosts of each site, and last the links between sites, with a few hosts "
+            "that stand for the others. Rates are those that programs reach. At the "
+            "end it predicts random sets of transfers, runs them, and reports the "
+            "errors of the prediction. The file says how accurate each rate is.",
+            "Nothing else should run on these hosts in the meantime. "
+            "docs/measure.md describes the method.",
             NULL},
     .positionals =
         (const struct cli_positional[]){{.name = "COMMAND",
@@ -355,8 +355,8 @@ const struct command cli_command_measure = {
              .limited = true,
              .min = 1,
              .max = 86400,
-             .help = "How long to measure at most, about. Small networks take less; what "
-                     "there is no time for is left out."},
+             .help = "About how long to measure at most. Small networks take less; what "
+                     "does not fit is left out."},
             {.name = "samples",
              .kind = CLI_FILE,
              .help =
@@ -380,7 +380,7 @@ const struct command cli_command_measure = {
              .kind = CLI_CHOICE,
              .choices = cli_mpi_names,
              .value = "MPI",
-             .help = "Which MPI it is; without it, told by the launcher."},
+             .help = "Which MPI it is; without it, recognised from the launcher."},
             {0}},
     .examples =
         (const struct cli_example[]){

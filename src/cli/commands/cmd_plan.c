@@ -54,7 +54,7 @@ static void add_makespan(struct cli_table *t, const struct esp_plan *plan)
     espi_format_time(time, sizeof time, plan->makespan_s);
     espi_format_bytes(size, sizeof size, plan->size_bytes);
     espi_format_bytes(slice, sizeof slice, slices.bytes);
-    cli_table_add(t, "makespan");
+    cli_table_add(t, "completion time");
     if (slices.count > 1)
         cli_table_add(t, "%s, for %s in %.0f slices of %s", time, size, slices.count,
                       slice);
@@ -252,18 +252,17 @@ const struct command cli_command_plan = {
     .summary = "plan a broadcast or another collective over a network",
     .about =
         (const char *const[]){
-            "Makes a plan: the trees along which the slices of a message travel from the "
-            "root to every other host, and the order in which each host sends. Says what "
-            "it yields in the long run, how near that is to what no plan can beat, what "
-            "limits it, and when a message of the given size has arrived everywhere.",
-            "Small plans are drawn; beside each host stands the bandwidth of the slowest "
-            "link by which its sender reaches it. A host serves those below it from top "
-            "to bottom.",
-            "On platforms with prices (usd_per_GB of links, usd_per_hour and max_count "
-            "of "
-            "machines), --minimize finds the cheapest way to copy a message to the "
-            "targets, or the fastest, over whichever hosts may relay it, and says what "
-            "no plan can beat.",
+            "Makes a plan: the trees along which the slices of a message travel "
+            "from the root to all other hosts, and the order in which each host "
+            "sends. Prints its throughput, the upper bound on throughput and the "
+            "bottleneck, and the completion time of a message of the given size.",
+            "Small plans are drawn. The number beside a host is the bandwidth of "
+            "the slowest link on the way from its sender. A host serves its "
+            "children from top to bottom.",
+            "On platforms with prices (usd_per_GB of links, usd_per_hour and "
+            "max_count of machines), --minimize finds the cheapest or the fastest "
+            "way to copy a message to the targets, through any hosts that may relay "
+            "it, together with a lower bound on price or time.",
             NULL},
     .positionals = cli_platform_file,
     .options =
@@ -286,9 +285,9 @@ const struct command cli_command_plan = {
             CLI_SEED_OPTION,
             {.name = "budget",
              .kind = CLI_BUDGET,
-             .help = "How long this may take, bounds and all: the best plan so far is "
-                     "the answer. Without it, searches have their own measure, which "
-                     "does not depend on the machine. With "
+             .help = "Time limit, bounds included; the answer is the best plan so far. "
+                     "Without it, searches have limits of their own, which do not depend "
+                     "on the machine. With "
                      "--minimize it is money, as in 40usd, and no plan may cost more."},
             {.name = "minimize",
              .kind = CLI_CHOICE,
@@ -305,16 +304,15 @@ const struct command cli_command_plan = {
              .value = "USD",
              .limited = true,
              .max = 1e12,
-             .help = "With --minimize cost: an hour less is worth so much; the least sum "
-                     "of price and time is looked for."},
+             .help = "With --minimize cost: the worth of an hour; minimizes price plus "
+                     "the worth of the time."},
             CLI_PRICED_OPTIONS,
-            {.name = "no-bound",
-             .help = "Do not compute what the best plan could yield."},
-            {.name = "draw", .help = "Draw the trees even when they are large."},
+            {.name = "no-bound", .help = "Do not compute the upper bound."},
+            {.name = "draw", .help = "Draw the trees even if they are large."},
             {.name = "output",
              .letter = 'o',
              .kind = CLI_FILE,
-             .help = "Write the plan to this file, which appears only when it is whole; "
+             .help = "Write the plan to this file, atomically; "
                      "- is standard output."},
             {0}},
     .examples =

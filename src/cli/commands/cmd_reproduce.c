@@ -320,7 +320,7 @@ const struct command cli_command_reproduce = {
              .fallback = "0",
              .help = "Other draws: of networks, errors, loads, sources and targets. 0 "
                      "gives those of the documents."},
-            {.name = "list", .letter = 'l', .help = "Say what there is, and stop."},
+            {.name = "list", .letter = 'l', .help = "List the experiments and stop."},
             {0}},
     .examples = (const struct cli_example[]){{"Everything, soon:",
                                               "espalier reproduce --quick -o report"},

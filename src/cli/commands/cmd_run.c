@@ -259,31 +259,30 @@ static int run_run(const struct cli_args *args)
 const struct command cli_command_run = {
     .name = "run",
     .group = CLI_GROUP_RUN,
-    .summary = "run an unmodified MPI program, its collectives by our plans",
+    .summary = "run an unmodified MPI program with its collectives by plans",
     .about =
         (const char *const[]){
-            "Starts an MPI program as the given command line does, with a library in it "
-            "that takes over collectives of which a plan for the platform is predicted "
-            "to "
-            "do better than the MPI library: broadcast, scatter, gather, allgather, "
-            "reduce and allreduce. All else, and all whenever something is "
-            "wrong, is left to the MPI library. The program needs no change and no new "
-            "link; C and Fortran, Open MPI and MPICH.",
-            "Ranks find their nodes in the platform by the names of their hosts. On "
-            "other "
-            "hosts the library must lie at the same path. A job may have a part of the "
-            "platform's hosts, as it does under a batch system: plans are made for "
-            "these, before the program starts where --hosts, the launcher's options or "
-            "the batch system say which they are.",
-            "Where a platform is missing, --mode force tests that plans run and results "
-            "are right. It says nothing about speed: on one machine MPI libraries copy "
-            "through memory faster than any plan sends.",
-            "All programs of a command line (mpirun ./a : ./b) get library and settings "
-            "by options of the launcher: mpirun and mpiexec of Open MPI and MPICH, "
-            "orterun, oshrun, prterun, prun and srun, also behind env, timeout, nice, "
-            "taskset and the like. Any other launcher, and the program itself, has them "
-            "in its environment.",
-            "All settings can be given as environment variables too, see 'espalier "
+            "Starts an MPI program with the given command line and loads a library "
+            "into it. The library runs a collective by a plan where the plan is "
+            "predicted to be faster than the MPI library: broadcast, scatter, "
+            "gather, allgather, alltoall, reduce, allreduce and reduce-scatter. "
+            "Everything else is left to the MPI library, and so is everything when "
+            "something is wrong. The program need not be changed or relinked; it "
+            "may be in C or Fortran, with Open MPI or MPICH.",
+            "Ranks find their nodes in the platform by host name. On other hosts "
+            "the library must be installed at the same path. A job may use some of "
+            "the platform's hosts only, as under a batch system. Plans are then "
+            "made for these, before the program starts where --hosts, the "
+            "launcher's options or the batch system name them.",
+            "Without a platform, --mode force tests that plans run and that results "
+            "are right. It says nothing about speed: on one machine MPI libraries "
+            "copy through memory, faster than any plan can send.",
+            "All programs of a command line (mpirun ./a : ./b) get the library and "
+            "its settings by options of the launcher: mpirun and mpiexec of Open "
+            "MPI and MPICH, orterun, oshrun, prterun, prun and srun, also behind "
+            "env, timeout, nice, taskset and the like. Any other launcher, and the "
+            "program itself, gets them in its environment.",
+            "All settings can also be given as environment variables: see 'espalier "
             "knobs' and espalier-mpi(7).",
             NULL},
     .positionals =
@@ -349,9 +348,8 @@ const struct command cli_command_run = {
             {.name = "hosts",
              .kind = CLI_STRING,
              .value = "NAME,...",
-             .help =
-                 "The nodes of the ranks, one for each rank, where the platform calls "
-                 "them otherwise than their hosts: a,b,c or n[01-04]."},
+             .help = "The nodes of the ranks, one per rank, where the platform has other "
+                     "names than the hosts: a,b,c or n[01-04]."},
             {.name = "adapt",
              .help =
                  "Start an advisor beside the program, by which the broadcasts of all "
@@ -359,16 +357,18 @@ const struct command cli_command_run = {
                  "program makes no calls, links are probed (ESPALIER_PROBE=0: not)."},
             CLI_LIVE_OPTIONS,
             {.name = "stats",
-             .help = "At the end, say on standard error what ran and how long it took."},
+             .help =
+                 "At the end, print on standard error what ran and how long it took."},
             {.name = "log",
              .kind = CLI_STRING,
              .value = "quiet|warn|info|debug",
-             .help = "How much is said on standard error."},
+             .help = "How much is printed on standard error."},
             {.name = "mpi",
              .kind = CLI_CHOICE,
              .choices = cli_mpi_names,
              .value = "MPI",
-             .help = "Which MPI the program uses; without it, told by the launcher."},
+             .help =
+                 "Which MPI the program uses; without it, recognised from the launcher."},
             {0}},
     .examples =
         (const struct cli_example[]){

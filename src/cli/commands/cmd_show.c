@@ -282,15 +282,14 @@ const struct command cli_command_show = {
     .summary = "draw a network and plans for it",
     .about =
         (const char *const[]){
-            "Writes a picture (-o FILE.svg, .png, .pdf or .dot) or a page (-o FILE.html) "
-            "of the network, "
-            "laid "
-            "out by site, with the trees of a plan over it and the cut that no plan can "
-            "get past: the dashed links are all that lead out of it.",
-            "A page is one file that needs no network. It has the load of hosts, a "
-            "timeline of the simulated transfers that plays, the algorithms beside the "
-            "bound for messages of all sizes, and a list of the hosts, and can show "
-            "several plans.",
+            "Writes a picture (-o FILE.svg, .png, .pdf or .dot) or a page (-o "
+            "FILE.html) of the network, laid out by site, with the trees of a plan "
+            "and the bottleneck cut: the dashed links are all links across it.",
+            "A page is a single file that works offline. It shows the load of "
+            "hosts, an animated timeline of the simulated transfers, the algorithms "
+            "and the bound over message sizes, and a list of the hosts. It can show "
+            "several plans. Sites of dense plans and large networks are drawn as "
+            "one, and open on a click.",
             NULL},
     .positionals =
         (const struct cli_positional[]){
@@ -310,10 +309,9 @@ const struct command cli_command_show = {
              .letter = 'o',
              .kind = CLI_FILE,
              .fallback = "espalier.html",
-             .help =
-                 "FILE.html for a page, FILE.svg, FILE.png or FILE.pdf for a "
-                 "picture, FILE.dot for Graphviz. It appears only when it is whole. PNG "
-                 "and PDF need librsvg (Debian: librsvg2-2)."},
+             .help = "FILE.html for a page, FILE.svg, FILE.png or FILE.pdf for a "
+                     "picture, FILE.dot for Graphviz. It is written atomically. PNG "
+                     "and PDF need librsvg (Debian: librsvg2-2)."},
             {.name = "algo",
              .letter = 'a',
              .kind = CLI_STRING,
@@ -342,9 +340,8 @@ const struct command cli_command_show = {
             {0}},
     .examples =
         (const struct cli_example[]){
-            {"A page of the best plan, and a picture of one tree:",
-             "espalier show p.json -o page.html\n"
-             "espalier show p.json --algo refine -o tree.svg"},
+            {"A page of the best plan:", "espalier show p.json -o page.html"},
+            {"A picture of one tree:", "espalier show p.json --algo refine -o tree.svg"},
             {"Two plans to compare:",
              "espalier show p.json one.json two.json -o both.html"},
             {"What an hour less costs, with all plans:",

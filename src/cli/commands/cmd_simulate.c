@@ -388,29 +388,29 @@ const struct command cli_command_simulate = {
     .about =
         (const char *const[]){
             "Runs a plan slice by slice on the network it was made for, or on another "
-            "(--reality): what the network really is, where the plan was made from "
-            "measurements that are old or wrong. Hosts are matched by name.",
+            "(--reality): the real network, where the plan was made from old or wrong "
+            "measurements. Hosts are matched by name.",
             "Redundant plans (--algo two-tree or patient) race: hosts have several "
-            "senders and take the message from the faster; those that are left without "
-            "are adopted by the nearest host that has it.",
+            "senders and take the message from the faster one. A host that loses all its "
+            "senders is served by the nearest host that has the message.",
             "With --native it runs what an MPI library does by itself, rank i on host i: "
             "LIBRARY:OPERATION:ALGORITHM, or LIBRARY:OPERATION for what the library "
             "chooses for the size of the message. LIBRARY is openmpi or mpich, perhaps "
             "with a version as in openmpi@4.1.4. Messages share the network fairly, as "
             "TCP does; long ones wait for their receiver. A host has the message when "
             "its call is over.",
-            "Things may go wrong on the way (--fault, --trace), and the answer says who "
-            "got the message and who did not. A fault is one of",
+            "Faults can be injected (--fault, --trace); the answer then says which hosts "
+            "got the message and which did not. A fault is one of",
             "  node:NAME@TIME              the host stops at that time\n"
             "  link:FROM:TO@TIME[=FACTOR]  the link runs at FACTOR times its "
             "bandwidth;\n"
             "                              without a factor it is down\n"
             "  pair:A:B@TIME[=FACTOR]      the links of both directions do\n"
-            "  cable:NAME@TIME[=FACTOR]    a cable that links share does",
-            "A trace is a text file of the same events, one a line: TIME, KIND, NAME, "
-            "for two names the second one, and but for nodes FACTOR, which may also be "
-            "the word down or up. Commas stand between, or blanks where no name has one; "
-            "lines that begin with # are comments.",
+            "  cable:NAME@TIME[=FACTOR]    a shared link does",
+            "A trace is a text file of the same events, one per line: TIME, KIND, NAME, "
+            "a second NAME where the kind has two, and FACTOR except for nodes; the "
+            "factor may also be the word down or up. Fields are separated by commas, or "
+            "by blanks where no name contains one; lines that begin with # are comments.",
             NULL},
     .positionals =
         (const struct cli_positional[]){
@@ -426,7 +426,7 @@ const struct command cli_command_simulate = {
         (const struct cli_option[]){
             {.name = "reality",
              .kind = CLI_FILE,
-             .help = "Run on this platform instead; it must have the plan's links."},
+             .help = "Simulate on this platform instead; it must have the plan's links."},
             {.name = "size",
              .letter = 's',
              .kind = CLI_SIZE,
@@ -462,11 +462,10 @@ const struct command cli_command_simulate = {
             {.name = "fault",
              .kind = CLI_STRING,
              .value = "SPEC",
-             .help = "Something that goes wrong, see above; may be given more than "
-                     "once."},
+             .help = "A fault, see above; may be given more than once."},
             {.name = "trace",
              .kind = CLI_FILE,
-             .help = "Read what changes and goes wrong from this file."},
+             .help = "Read faults and changes from this file."},
             {.name = "gantt",
              .letter = 'g',
              .help = "Draw a timeline of what each host does."},
@@ -476,8 +475,8 @@ const struct command cli_command_simulate = {
              .min = 1,
              .max = 100000,
              .fallback = "24",
-             .help = "Hosts in the timeline; of more, those that are served first are "
-                     "left out."},
+             .help =
+                 "The number of hosts in the timeline; those served first are left out."},
             {.name = "transfers",
              .kind = CLI_FILE,
              .value = "FILE.csv",
@@ -505,8 +504,8 @@ const struct command cli_command_simulate = {
             CLI_EAGER_OPTION,
             {.name = "budget",
              .kind = CLI_TIME,
-             .help = "How long this may take in all; what has not ended by then fails, "
-                     "and says how far it came."},
+             .help = "Time limit; a simulation that has not ended by then fails, and "
+                     "says how far it came."},
             CLI_MODEL_OPTION,
             {0}},
     .examples =

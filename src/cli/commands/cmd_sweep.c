@@ -435,18 +435,19 @@ static int run_sweep(const struct cli_args *args)
 const struct command cli_command_sweep = {
     .name = "sweep",
     .group = CLI_GROUP_RUN,
-    .summary = "what plans win under your launcher, over collectives and sizes",
+    .summary =
+        "measure the gain of plans under your launcher, over collectives and sizes",
     .about =
         (const char *const[]){
-            "Starts a program of ours with the launcher and options given, which calls "
-            "each collective at each size by the MPI library alone and by plans, in "
-            "turn, in one job, and looks at every byte that comes. The table says what "
-            "each took, how many times as long the MPI library takes (gain), and, where "
-            "the platform's hosts have one rank each, before when no plan can end "
-            "(bound).",
-            "Sizes are of the whole message, as everywhere in espalier: all parts of a "
-            "scatter, gather, allgather, reduce-scatter or alltoall together. A time is "
-            "the middle one of the calls, of each the longest of any rank.",
+            "Starts a test program with the given launcher and options. In one job "
+            "it calls each collective at each size in turn by the MPI library alone "
+            "and by plans, and checks every byte. The table shows both times, how "
+            "many times as long the MPI library takes (gain), and, where each of "
+            "the platform's hosts has one rank, the lower bound on the completion "
+            "time (bound).",
+            "Sizes are those of the whole message, as everywhere in espalier: all "
+            "parts of a scatter, gather, allgather, reduce-scatter or alltoall "
+            "together. A time is the median over calls of the slowest rank's time.",
             NULL},
     .positionals = (const struct cli_positional[]){{.name = "COMMAND",
                                                     .kind = CLI_STRING,
@@ -458,7 +459,7 @@ const struct command cli_command_sweep = {
             {.name = "platform",
              .letter = 'p',
              .kind = CLI_FILE,
-             .help = "The network. Without it plans take all links for equal."},
+             .help = "The network. Without it all links are taken to be equal."},
             {.name = "op",
              .kind = CLI_STRING,
              .value = "OP,...",
@@ -485,14 +486,14 @@ const struct command cli_command_sweep = {
              .limited = true,
              .min = 2,
              .max = 1e9,
-             .help = "Each size is so many times the one before."},
+             .help = "The factor from each size to the next."},
             {.name = "repeat",
              .kind = CLI_INT,
              .fallback = "5",
              .limited = true,
              .min = 1,
              .max = 1000,
-             .help = "So many calls of each, after one that connects the ranks."},
+             .help = "Number of calls of each, after one that connects the ranks."},
             {.name = "mode",
              .kind = CLI_CHOICE,
              .choices = (const char *const[]){"force", "auto", NULL},
@@ -503,22 +504,22 @@ const struct command cli_command_sweep = {
              .kind = CLI_STRING,
              .value = "NAME",
              .names = CLI_NAMES_ALGO,
-             .help = "The algorithm that plans, as with 'espalier run'."},
+             .help = "The planning algorithm, as with 'espalier run'."},
             {.name = "hosts",
              .kind = CLI_STRING,
              .value = "NAME,...",
-             .help = "The nodes of the ranks, by rank, where the platform calls them "
-                     "otherwise than their hosts."},
+             .help = "The nodes of the ranks, in order of rank, where the platform has "
+                     "other names than the hosts."},
             {.name = "csv", .help = "Print comma-separated values."},
             {.name = "output",
              .letter = 'o',
              .kind = CLI_FILE,
-             .help = "Draw the times into this file (SVG), too."},
+             .help = "Also draw the times into this file (SVG)."},
             {.name = "mpi",
              .kind = CLI_CHOICE,
              .choices = cli_mpi_names,
              .value = "MPI",
-             .help = "Which MPI it is; without it, told by the launcher."},
+             .help = "Which MPI it is; without it, recognised from the launcher."},
             {0}},
     .examples =
         (const struct cli_example[]){

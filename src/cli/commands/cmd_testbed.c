@@ -343,11 +343,11 @@ static const struct command *const *testbed_commands(void)
 const struct command cli_command_testbed = {
     .name = "testbed",
     .group = CLI_GROUP_RUN,
-    .summary = "a grid of sites on this machine, for real programs",
+    .summary = "a grid of sites on this machine, to run real programs on",
     .about =
         (const char *const[]){
             "Builds a network on this machine out of network namespaces, with shaped "
-            "rates, shared cables and delays, and runs MPI programs on it over TCP as if "
+            "rates, shared links and delays, and runs MPI programs on it over TCP as if "
             "on as many machines. Needs root, ip(8) and tc(8).",
             "Without a further word, lists the testbeds that are up.", NULL},
     .examples =

@@ -191,26 +191,27 @@ static int run_tune(const struct cli_args *args)
 const struct command cli_command_tune = {
     .name = "tune",
     .group = CLI_GROUP_RUN,
-    .summary = "make the best of what an MPI library has by itself",
+    .summary = "choose among the algorithms that an MPI library has by itself",
     .about =
         (const char *const[]){
-            "For programs that run without plans: which of its own algorithms an MPI "
-            "library should take on this network, for which messages, and on which host "
-            "each rank should be. All that the library has is simulated (see compare "
-            "--native); what it does by itself stays where nothing is clearly earlier, "
-            "and nothing is predicted later than it was, but for a hundredth where ranks "
-            "change hosts.",
+            "For programs that run without plans: chooses which of its own "
+            "algorithms an MPI library should use on this network for each message "
+            "size, and on which host each rank should be. All algorithms of the "
+            "library are simulated (see compare --native). The library's own choice "
+            "stays unless another one is clearly faster. No message is predicted to "
+            "be slower than before, but for one percent where ranks change hosts.",
             "With --output NAME it writes NAME.openmpi.rules (dynamic rules of "
-            "coll/tuned), NAME.mpich.json (a selection), and NAME.LIBRARY.hosts, a host "
-            "a line, rank 0 first; and it says the command that uses them. They are for "
-            "one rank a host and all hosts of the platform; communicators of other sizes "
-            "do as usual.",
-            "Algorithms that are wrong in a version for some programs are left out, and "
-            "stand below the table with the reason. Where it is said what a program "
-            "would have to keep to, --program promises that.",
-            "Programs of Open MPI that call allgather in place have to pass the same "
-            "arguments on all ranks, also those that MPI ignores: a rules file makes it "
-            "look at them.",
+            "coll/tuned), NAME.mpich.json (a selection), and NAME.LIBRARY.hosts "
+            "with one host per line, rank 0 first; it then prints the command that "
+            "uses them. They are for one rank per host on all hosts of the "
+            "platform. Communicators of other sizes keep the library's own choice.",
+            "Algorithms that give wrong results in some version are left out, and "
+            "listed below the table with the reason. Where an algorithm is right "
+            "for programs that keep to a condition, --program promises that they "
+            "do.",
+            "Programs of Open MPI that call allgather in place must pass the same "
+            "arguments on all ranks, also those that MPI ignores, because a rules "
+            "file makes the library read them.",
             NULL},
     .positionals = cli_platform_file,
     .options =
@@ -267,7 +268,7 @@ const struct command cli_command_tune = {
     .examples =
         (const struct cli_example[]){
             {"What would be earlier?", "espalier tune p.json"},
-            {"Files for Open MPI, with rank 0 on n3:",
+            {"Files for Open MPI, with rank 0 on w3:",
              "espalier tune p.json --native openmpi --root w3 -o fast"},
             {"For a program that only sums up vectors of MPI_DOUBLE:",
              "espalier tune p.json --op allreduce --program commuting,same-types -o "

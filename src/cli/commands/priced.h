@@ -12,19 +12,19 @@
      .limited = true,                                                                    \
      .max = ESPI_PARTITIONS_MAX,                                                         \
      .fallback = "0",                                                                    \
-     .help = "By price: cut the message into so many equal partitions, each of which "   \
-             "goes along one tree; 0: into parts of any size."},                         \
+     .help = "By price: cut the message into this many equal partitions, each sent "     \
+             "along one tree; 0: parts of any size."},                                   \
     {                                                                                    \
         .name = "machines", .kind = CLI_INT, .value = "N", .limited = true, .min = 1,    \
         .max = 1000000,                                                                  \
-        .help = "By price: rent at most so many machines at a node, even where the "     \
+        .help = "By price: rent at most this many machines at a node, even where the "   \
                 "platform allows more."                                                  \
     }
 
 #define CLI_POINTS_OPTION                                                                \
     {                                                                                    \
         .name = "points", .kind = CLI_INT, .limited = true, .min = 2, .max = 1000,       \
-        .fallback = "8", .help = "With --front: so many deadlines."                      \
+        .fallback = "8", .help = "With --front: the number of deadlines."                \
     }
 
 /* What is asked for, but for objective, deadline and budget. CLI_OK, or a sentence on

@@ -25,11 +25,12 @@
     {.name = "http",                                                                     \
      .kind = CLI_STRING,                                                                 \
      .value = "ADDRESS:PORT",                                                            \
-     .help = "Show a page of what the advisor knows and does: the network with its "     \
-             "measured rates, the plan in force, the calls, forecast against measured, " \
-             "what is native and what is ours. The address to open, with its token, "    \
-             "is said on standard error. A port alone is one of 127.0.0.1, port 0 any "  \
-             "that is free."},                                                           \
+     .help =                                                                             \
+         "Show a page of what the advisor knows and does: the network with its "         \
+         "measured rates, the plan in force, the calls, forecast against measured, "     \
+         "what is native and what is ours. The address to open, with its token, "        \
+         "is printed on standard error. A port alone is one of 127.0.0.1, port 0 any "   \
+         "that is free."},                                                               \
         CLI_HTTP_ACCESS_OPTIONS
 
 /* Reads --http; *wanted: is a page asked for? CLI_OK, or a sentence on stderr and

@@ -9,9 +9,8 @@
 #define CLI_EAGER_OPTION                                                                 \
     {                                                                                    \
         .name = "eager", .kind = CLI_SIZE,                                               \
-        .help = "What MPI libraries do: the longest message that leaves without "        \
-                "waiting for its "                                                       \
-                "receiver, instead of what the library has for TCP."                     \
+        .help = "For MPI libraries: the longest message that is sent eagerly, without "  \
+                "waiting for its receiver. Without it, the library's default for TCP."   \
     }
 
 /* A library, with what it does by itself. */

@@ -22,7 +22,7 @@ extern const char *const cli_op_names[];
          .value = "OPERATION",                                                           \
          .choices = cli_op_names,                                                        \
          .fallback = "bcast",                                                            \
-         .help = "What is to be done."},                                                 \
+         .help = "The collective operation."},                                           \
     {                                                                                    \
         .name = "targets", .kind = CLI_STRING, .value = "NODE,...",                      \
         .names = CLI_NAMES_HOST,                                                         \
@@ -43,14 +43,13 @@ extern const char *const cli_op_names[];
 #define CLI_SEED_OPTION                                                                  \
     {                                                                                    \
         .name = "seed", .kind = CLI_SEED, .fallback = "1",                               \
-        .help = "For whatever draws lots: the same seed, the same plan."                 \
+        .help = "Seed of randomised algorithms: the same seed gives the same plan."      \
     }
 #define CLI_BUDGET_OPTION                                                                \
     {                                                                                    \
         .name = "budget", .kind = CLI_TIME,                                              \
-        .help = "How long this may take in all, with what is read and the bounds. "      \
-                "Without it, searches have their own "                                   \
-                "measure, which does not depend on the machine."                         \
+        .help = "Time limit for everything, reading and bounds included. Without it, "   \
+                "searches have limits of their own, which do not depend on the machine." \
     }
 
 /* A platform and what is asked of it. */

@@ -12,7 +12,7 @@ extern const char *const cli_model_names[];
     {                                                                                    \
         .name = "model", .letter = 'm', .kind = CLI_CHOICE, .value = "MODEL",            \
         .choices = cli_model_names,                                                      \
-        .help = "What a node can do at once, instead of what the platform says."         \
+        .help = "What a node can do at the same time; overrides the platform."           \
     }
 
 /* FILE, the positional argument of the commands that read one platform. */

@@ -100,7 +100,7 @@ void cli_option_text(const struct cli_option *o, char *out, size_t size)
     size_t at = (size_t)snprintf(out, size, "%s", o->help);
 
     if (o->kind == CLI_CHOICE && !o->explained && at < size) {
-        at += (size_t)snprintf(out + at, size - at, " One of");
+        at += (size_t)snprintf(out + at, size - at, " Allowed values:");
         for (int i = 0; o->choices[i] && at < size; i++)
             at += (size_t)snprintf(out + at, size - at, "%s %s", i ? "," : "",
                                    o->choices[i]);

@@ -161,7 +161,7 @@ static void add_makespan(struct cli_table *t, const struct cli_sim *r, int got)
 
     espi_format_time(text, sizeof text, r->result->makespan_s);
     espi_format_time(planned, sizeof planned, planned_s);
-    cli_table_add(t, "makespan");
+    cli_table_add(t, "completion time");
     if (got == 0 && r->result->n_for > 0)
         cli_table_add(t, "none: nobody got all of it");
     else if (comparable)
