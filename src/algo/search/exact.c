@@ -422,7 +422,8 @@ static esp_status run_exact(const struct espi_task *task, struct esp_plan *plan,
 static const struct espi_algo_option options[] = {
     {.name = "objective",
      .choices = "throughput|makespan",
-     .meaning = "what is best: the pace of a long message, or the completion time of this one"},
+     .meaning =
+         "what is best: the pace of a long message, or the completion time of this one"},
     {.name = "steps",
      .standard = 0,
      .min = 0,

@@ -284,7 +284,8 @@ const struct command cli_command_generate = {
             "same options and seed give the same bytes on every machine, and every host "
             "can be reached from node 0.",
             "Without the name of a generator, lists them. Bandwidths, times and sizes "
-            "take units: 100Mbps, 12.5MB/s, 5ms, 64KiB; bare numbers are bytes per second, "
+            "take units: 100Mbps, 12.5MB/s, 5ms, 64KiB; bare numbers are bytes per "
+            "second, "
             "seconds and bytes.",
             NULL},
     .examples =
