@@ -106,7 +106,7 @@ int cli_check_native_options(const struct cli_args *args)
     return CLI_OK;
 }
 
-static int no_such_native(const struct cli_library *library, esp_op op, const char *name)
+int cli_no_such_native(const struct cli_library *library, esp_op op, const char *name)
 {
     const char *names[64], *near;
     char shown[64];
@@ -137,7 +137,7 @@ static int choose_algorithm(const struct cli_library *library, esp_op op,
                    : CLI_OK;
     run->protocol = cli_library_protocol(library, args);
     run->algo = espi_native_find(library->name, op, name);
-    return run->algo ? CLI_OK : no_such_native(library, op, name);
+    return run->algo ? CLI_OK : cli_no_such_native(library, op, name);
 }
 
 int cli_parse_native(const char *text, const struct cli_args *args,

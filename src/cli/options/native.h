@@ -35,6 +35,9 @@ int cli_library_choose(const struct cli_library *library, const struct cli_args 
                        const struct esp_platform *p, esp_op op,
                        struct espi_native_run *run, char *why, size_t why_size);
 
+/* There is no algorithm of that name: says so on stderr, and gives CLI_BAD_USAGE. */
+int cli_no_such_native(const struct cli_library *library, esp_op op, const char *name);
+
 /* Has `simulate` nothing that is for plans, or is not simulated there? CLI_OK, or a
  * sentence on stderr and CLI_BAD_USAGE. */
 int cli_check_native_options(const struct cli_args *args);

@@ -22,7 +22,16 @@ espalier compare p.json --algo binomial --native openmpi,mpich --size 1MB | sed 
 
 espalier compare p.json --algo binomial --native openmpi --native mpich@4.0.2 --size 1MB --json | grep -E 'algo|family|"makespan_s'
 
+espalier compare p.json --op allreduce --algo binomial --native openmpi:ring,mpich@4.0.2:recursive_doubling --native openmpi --size 1MB | sed 's/ *planning$//; s/ *[0-9.]* [mu]*s$//'
+
+espalier compare p.json --algo binomial --native openmpi:all,mpich:all --size 1MB --csv | cut -d, -f1-5
+espalier compare p.json --algo binomial --native openmpi:pipeline,openmpi:binomial --slice 50kB --size 1MB --csv | cut -d, -f1-5
+
 espalier compare p.json --op multicast --targets b,c --native mpich --size 4kB | tail -2
+espalier compare p.json --op multicast --targets b,c --native mpich:all --size 4kB | tail -2
+espalier compare p.json --op bcast --native openmpi:pipelin
+espalier compare p.json --op bcast --native openmpi:
+espalier compare p.json --op bcast --native lam:ring
 
 for op in bcast allgather reduce allreduce scatter gather reduce-scatter alltoall; do
     espalier compare p.json --op $op --algo auto --native openmpi,mpich --size 100kB --json | grep -A4 -E 'openmpi:|mpich:' | grep -E 'algo|"makespan_s'
