@@ -49,12 +49,11 @@ static void write_claims(const struct espi_findings *f, FILE *out)
         return;
     }
     put_element(out, "p", espi_claim_rule);
-    fputs(
-        "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">claim</th><th "
-        "scope=\"col\">published</th><th scope=\"col\">here</th><th "
-        "scope=\"col\">verdict</th><th scope=\"col\" class=\"text\">what is known of the "
-        "difference</th></tr></thead><tbody>\n",
-        out);
+    fputs("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">claim</th><th "
+          "scope=\"col\">published</th><th scope=\"col\">reproduced</th><th "
+          "scope=\"col\">verdict</th><th scope=\"col\" class=\"text\">about the "
+          "difference</th></tr></thead><tbody>\n",
+          out);
     for (int i = 0; i < f->n_claims; i++)
         write_claim(&f->claims[i], out);
     fputs("</tbody></table></div>\n", out);
