@@ -278,6 +278,8 @@ static esp_status make_for(const struct making *m, struct esp_plan **out,
         return make_parts(m, p, request, out, err);
     if (espi_op_collects(request->op))
         return make_turned(m, p, request, m->algo->op, out, err);
+    if (m->algo->flags & ESPI_ALGO_REDUNDANT)
+        return no_race(request, err);
     return make_direct(m, p, request, out, err); /* to all hosts, as a broadcast */
 }
 

@@ -50,22 +50,23 @@ static double judged_s(const struct esp_platform *p, const struct esp_request *r
     return s;
 }
 
-/* Of searches those that are tried last (trees that are timed or synthesised are held
+/* Of searches those that are tried last, on so many hosts (trees that are timed are held
  * against others for broadcasts only), and of allgathers in hnow not all trees are
  * simulated. */
-static int is_weighed(const struct espi_algo *algo)
+static int is_weighed(const struct espi_algo *algo, int n_hosts)
 {
     const struct espi_algo_use *u = algo->uses;
     if (algo->flags & (ESPI_ALGO_CHOOSES | ESPI_ALGO_REDUNDANT))
         return 0;
-    while (u && u->use && !(u->use & ESPI_USE_LAST))
+    while (u && u->use &&
+           (!(u->use & ESPI_USE_LAST) || (u->max_hosts && n_hosts > u->max_hosts)))
         u++;
     return !(algo->flags & ESPI_ALGO_SEARCHES) || (u && u->use);
 }
 
 static int is_row(const struct espi_algo *algo, const struct esp_platform *p, esp_op op)
 {
-    return is_weighed(algo) && espi_algo_serves(algo, op, 0) &&
+    return is_weighed(algo, p->n_hosts) && espi_algo_serves(algo, op, 0) &&
            espi_algo_applies(algo, p) &&
            !(p->model == ESP_MODEL_HNOW && espi_op_has_parts(op));
 }

@@ -433,6 +433,11 @@ static const struct espi_algo_option options[] = {
     {0},
 };
 
+static const struct espi_algo_use uses[] = {
+    {.use = ESPI_USE_LAST, .max_hosts = ESPI_LAST_HOSTS},
+    {.use = 0},
+};
+
 const struct espi_algo espi_algo_exact = {
     .name = "exact",
     .family = "search",
@@ -444,5 +449,6 @@ const struct espi_algo espi_algo_exact = {
     .complexity = "exponential",
     .summary = "the best single tree, by branch and bound",
     .options = options,
+    .uses = uses,
     .run = run_exact,
 };

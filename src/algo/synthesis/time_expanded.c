@@ -387,6 +387,7 @@ static const struct espi_algo_use bcast_uses[] = {
     /* a chunk a slice */
     {.use = ESPI_USE_FEW_TREES | ESPI_USE_USUAL_SLICES,
      .max_slices = ESPI_SYNTHESIS_FEW_CHUNKS},
+    {.use = ESPI_USE_LAST, .max_hosts = ESPI_LAST_HOSTS}, /* of whatever slices */
     {.use = 0},
 };
 const struct espi_algo espi_algo_time_expanded = {

@@ -62,15 +62,26 @@ static int add_listed(struct comparison *c, const char *list)
     return code;
 }
 
+/* Is it what one gets who names none? */
+static bool is_standard_choice(const struct espi_algo *algo, esp_op op)
+{
+    return algo->flags & ESPI_ALGO_CHOOSES && algo->flags & ESPI_ALGO_STANDARD &&
+           (algo->op == op || algo->op == ESP_OP_BCAST);
+}
+
 static int add_all(struct comparison *c)
 {
     int n, code = CLI_OK;
     const struct espi_algo *const *algos = espi_algos(&n);
 
+    bool has_auto = false;
+
     for (int i = 0; i < n && code == CLI_OK; i++)
-        if (espi_algo_serves(algos[i], c->request.op, c->request.targets != NULL))
+        if (espi_algo_serves(algos[i], c->request.op, c->request.targets != NULL)) {
+            has_auto |= is_standard_choice(algos[i], c->request.op);
             code = cli_compare_add(c, algos[i]->name, strlen(algos[i]->name));
-    return code;
+        }
+    return code == CLI_OK && !has_auto ? cli_compare_add(c, "auto", 4) : code;
 }
 
 /* Wrong names and options are found before anything runs. */

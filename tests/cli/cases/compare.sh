@@ -30,7 +30,8 @@ espalier compare p.json --root w3 --front --csv
 
 # auto is beaten by no row, of no operation
 espalier generate tiers --preset 30 --seed 1 -o q.json
-for op in bcast allreduce allgather reduce scatter; do espalier compare q.json --op $op --json | grep -m1 '"algo"'; done
+for op in bcast multicast allreduce allgather reduce scatter gather reduce-scatter alltoall; do espalier compare q.json --op $op --json | grep -m1 '"algo"'; done
+espalier compare q.json --op multicast --targets 50% --json | grep -m1 '"algo"'
 
 espalier generate tiers --nodes 300 -o big.json
 espalier compare big.json --algo refine,auto,mtp --json | grep -m1 '"algo"'

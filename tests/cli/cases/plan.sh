@@ -60,3 +60,5 @@ espalier plan
 espalier plan p.json --root w3 --algo mtp -o one.json > /dev/null; espalier plan p.json --root w3 --algo mtp -o two.json > /dev/null; cmp one.json two.json && echo same bytes; grep -c plan_s one.json
 
 espalier plan p.json --op allgather --algo all-roots --budget 1us
+
+espalier plan p.json --op multicast --algo two-tree
