@@ -14,6 +14,7 @@ and plans draw themselves. What the library refuses raises EspalierError with it
 from __future__ import annotations
 
 import math
+import operator
 import os
 import tempfile
 from ctypes import POINTER, byref, c_int, c_void_p, sizeof
@@ -87,6 +88,55 @@ class Simulation:
     transfers: tuple[Transfer, ...]
 
 
+# ---- arguments ----
+
+def _unfit(value: Any, name: str, wanted: str) -> TypeError:
+    return TypeError(f"{name}: {wanted} is wanted, not {type(value).__name__}")
+
+
+def _words(value: Any, name: str) -> bytes:
+    if not isinstance(value, str):
+        raise _unfit(value, name, "a text")
+    if "\0" in value:
+        raise ValueError(f"{name}: a text without NUL is wanted")
+    return value.encode()
+
+
+def _number(value: Any, name: str) -> float:
+    """Of anything that counts as a number, those of NumPy, too; True and "1" do not."""
+    if isinstance(value, (str, bytes, bool)):
+        raise _unfit(value, name, "a number")
+    try:
+        return float(value)
+    except TypeError:
+        raise _unfit(value, name, "a number") from None
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool):
+        raise _unfit(value, name, "a whole number")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise _unfit(value, name, "a whole number") from None
+
+
+def _list(value: Any, name: str, wanted: str) -> list:
+    """A text is a sequence, too, but never what is meant."""
+    if isinstance(value, (str, bytes)):
+        raise _unfit(value, name, wanted)
+    try:
+        return list(value)
+    except TypeError:
+        raise _unfit(value, name, wanted) from None
+
+
+def _platform(value: Any, name: str) -> Any:
+    if not isinstance(value, Platform):
+        raise _unfit(value, name, "a Platform")
+    return value._handle
+
+
 def version() -> str:
     """The version of the C library."""
     return _lib.esp_version().decode()
@@ -95,16 +145,17 @@ def version() -> str:
 def algorithms(op: str = "bcast", platform: Optional["Platform"] = None) -> list[str]:
     """The algorithms that plan this operation, on this platform if one is given."""
     number = _op(op)
+    handle = None if platform is None else _platform(platform, "platform")
     return [_lib.esp_algorithm_name(a).decode() for a in range(_lib.esp_algorithm_count())
             if _lib.esp_algorithm_serves(a, number, 0)
-            and (platform is None or _lib.esp_algorithm_applies(a, platform._handle))]
+            and (handle is None or _lib.esp_algorithm_applies(a, handle))]
 
 
 # ---- words to numbers ----
 
 def _parsed(parse: Any, word: str, what: str) -> int:
     value = c_int()
-    if parse(word.encode(), byref(value)):
+    if parse(_words(word, what), byref(value)):
         raise EspalierError(2, f"there is no {what} '{word}'")
     return value.value
 
@@ -122,13 +173,17 @@ def _text(value: Optional[bytes]) -> str:
 
 
 def _path(path: Union[str, os.PathLike]) -> bytes:
-    return os.fsencode(path)
+    try:
+        return os.fsencode(path)
+    except TypeError:
+        raise _unfit(path, "path", "a text or a path") from None
 
 
 def _drawn(handle: Any, plan: Any, title: Optional[str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "picture.svg")
-        _lib.esp_picture_write(handle, plan, title.encode() if title else None, _path(path))
+        _lib.esp_picture_write(handle, plan, _words(title, "title") if title else None,
+                               _path(path))
         with open(path, encoding="utf-8") as file:
             return file.read()
 
@@ -140,6 +195,8 @@ class Platform:
 
     def __init__(self, handle: Any) -> None:
         """Of a handle of the library; see read, parse, build and from_..."""
+        if not isinstance(handle, c_void_p) or not handle:
+            raise _unfit(handle, "handle", "a handle of the library (see Platform.read)")
         self._handle = handle
         count = _lib.esp_platform_node_count(handle)
         #: the names of all nodes, by number
@@ -159,7 +216,7 @@ class Platform:
         _lib.esp_read_options_defaults_sized(byref(options), sizeof(options))
         options.format = _parsed(_lib.esp_format_parse, format, "format")
         options.model = _model(model)
-        options.link_Bps = link_speed
+        options.link_Bps = _number(link_speed, "link_speed")
         return options
 
     @classmethod
@@ -175,6 +232,8 @@ class Platform:
     def parse(cls, text: str, format: str = "auto", model: Optional[str] = None,
               link_speed: float = 0) -> "Platform":
         """The same of a text."""
+        if not isinstance(text, str):
+            raise _unfit(text, "text", "a text")
         handle, data = c_void_p(), text.encode()
         _lib.esp_platform_parse(data, len(data), b"text",
                                 byref(cls._options(format, model, link_speed)),
@@ -192,14 +251,16 @@ class Platform:
         builder = c_void_p()
         _lib.esp_builder_create(byref(builder))
         try:
-            _lib.esp_builder_set_name(builder, name.encode())
+            _lib.esp_builder_set_name(builder, _words(name, "name"))
             _lib.esp_builder_set_model(builder, _model(model))
             numbers = cls._add_nodes(builder, nodes)
             ids = cls._add_links(builder, links, numbers)
-            for cable, bandwidth, pairs in shared:
+            for cable, bandwidth, pairs in _rows(shared, "shared", 3, 3):
+                pairs = _rows(pairs, "shared", 2, 2)
                 members = (c_int * len(pairs))(*(_found(ids, tuple(pair), "link")
                                                  for pair in pairs))
-                _lib.esp_builder_add_cable(builder, cable.encode(), bandwidth, members,
+                _lib.esp_builder_add_cable(builder, _words(cable, "shared"),
+                                           _number(bandwidth, "shared"), members,
                                            len(pairs))
             handle = c_void_p()
             _lib.esp_builder_build(builder, byref(handle))
@@ -211,12 +272,16 @@ class Platform:
     def _add_nodes(builder: c_void_p, nodes: Iterable[Any]) -> dict[str, int]:
         numbers: dict[str, int] = {}
         kinds = {"host": 0, "switch": 1}
-        for node in nodes:
+        for node in _list(nodes, "nodes", "a list of names or mappings"):
+            if not isinstance(node, (str, Mapping)):
+                raise _unfit(node, "nodes", "a name, or a mapping with one,")
             about = {"name": node} if isinstance(node, str) else dict(node)
             site, number = about.get("site"), c_int()
-            spec = _c.NodeSpec(about["name"].encode(), site.encode() if site else None,
+            spec = _c.NodeSpec(_words(about.get("name"), "name of a node"),
+                               _words(site, "site") if site else None,
                                _found(kinds, about.get("kind", "host"), "kind of node"),
-                               about.get("send", -1.0), about.get("recv", -1.0))
+                               _number(about.get("send", -1.0), "send"),
+                               _number(about.get("recv", -1.0), "recv"))
             _lib.esp_builder_add_node(builder, byref(spec), byref(number))
             numbers[about["name"]] = number.value
         return numbers
@@ -225,12 +290,12 @@ class Platform:
     def _add_links(builder: c_void_p, links: Iterable[Sequence[Any]],
                    numbers: Mapping[str, int]) -> dict[tuple[str, str], int]:
         ids: dict[tuple[str, str], int] = {}
-        for source, target, bandwidth, *rest in links:
+        for source, target, bandwidth, *rest in _rows(links, "links", 3, 4):
             number = c_int()
             _lib.esp_builder_add_link(builder, _found(numbers, source, "node"),
                                       _found(numbers, target, "node"),
-                                      float(rest[0]) if rest else 0.0, float(bandwidth),
-                                      byref(number))
+                                      _number(rest[0], "latency") if rest else 0.0,
+                                      _number(bandwidth, "bandwidth"), byref(number))
             ids[source, target] = number.value
         return ids
 
@@ -240,14 +305,14 @@ class Platform:
                     model: str = "one-port") -> "Platform":
         """Row i, column j is the link from host i to host j; there is none where the
         bandwidth is 0 or not finite. NumPy arrays, or sequences of sequences."""
-        rows = [[float(x) for x in row] for row in bandwidth]
-        delays = [[float(x) for x in row] for row in latency] if latency is not None else None
+        rows = _matrix(bandwidth, "bandwidth")
+        delays = _matrix(latency, "latency") if latency is not None else None
         count = len(rows)
         for matrix in (rows, delays):
             if matrix is not None and (len(matrix) != count
                                        or any(len(row) != count for row in matrix)):
                 raise ValueError("a matrix that is not square, or of another size")
-        hosts = list(names) if names is not None else [f"p{i}" for i in range(count)]
+        hosts = _list(names, "names", "a list of texts") if names is not None else [f"p{i}" for i in range(count)]
         if len(hosts) != count:
             raise ValueError(f"{len(hosts)} names for {count} hosts")
         links = [(hosts[i], hosts[j], rows[i][j], delays[i][j] if delays else 0.0)
@@ -263,6 +328,9 @@ class Platform:
         (the bandwidth must be there, and counts in `unit` bytes a second), `kind`, `site`,
         `send` and `recv` are those of nodes. An edge of an undirected graph is a link each
         way."""
+        if not all(hasattr(graph, one) for one in ("nodes", "edges", "is_directed")):
+            raise _unfit(graph, "graph", "a graph of networkx")
+        unit = _number(unit, "unit")
         nodes = [{"name": str(node), **{key: about[key] for key in
                                         ("kind", "site", "send", "recv") if key in about}}
                  for node, about in graph.nodes(data=True)]
@@ -270,7 +338,8 @@ class Platform:
         for source, target, about in graph.edges(data=True):
             if bandwidth not in about:
                 raise ValueError(f"the edge {source} -> {target} has no '{bandwidth}'")
-            figures = float(about[bandwidth]) * unit, float(about.get(latency, 0.0))
+            figures = (_number(about[bandwidth], bandwidth) * unit,
+                       _number(about.get(latency, 0.0), latency))
             links.append((str(source), str(target), *figures))
             if not graph.is_directed():
                 links.append((str(target), str(source), *figures))
@@ -352,11 +421,12 @@ class Platform:
     # ---- asking ----
 
     def _node(self, node: Node) -> int:
-        if isinstance(node, int):
+        if not isinstance(node, str):
+            node = _whole_or_text(node)
             if not 0 <= node < len(self.nodes):
                 raise EspalierError(3, f"there is no node {node}")
             return node
-        number = _lib.esp_platform_find_node(self._handle, node.encode())
+        number = _lib.esp_platform_find_node(self._handle, _words(node, "node"))
         if number < 0:
             raise EspalierError(3, f"there is no node '{node}'")
         return number
@@ -368,10 +438,11 @@ class Platform:
         _lib.esp_request_init_sized(byref(request), sizeof(request),
                                     self._node(0 if first is None else first))
         request.op = _op(op)
-        request.size_bytes = size
+        request.size_bytes = _number(size, "size")
         if slice is not None:
-            request.slice_bytes = slice
+            request.slice_bytes = _number(slice, "slice")
         if targets is not None:
+            targets = _list(targets, "targets", "a list of nodes")
             # the array lives as long as the request
             numbers = (c_int * len(targets))(*(self._node(t) for t in targets))
             request.targets, request.n_targets = numbers, len(targets)
@@ -384,7 +455,8 @@ class Platform:
         """The plan of an algorithm; `auto` takes the one that ends first. Without a root
         the first host; `slice` 0 sends the message in one piece."""
         request = self._request(op, root, targets, size, slice)
-        request.algo, request.seed, request.budget_s = algo.encode(), seed, budget
+        request.algo, request.seed = _words(algo, "algo"), _whole(seed, "seed")
+        request.budget_s = _number(budget, "budget")
         found = POINTER(_c.Plan)()
         _lib.esp_plan_make(self._handle, byref(request), byref(found))
         return Plan(self, found)
@@ -404,7 +476,8 @@ class Platform:
         request = self._request(op, root, targets, size, slice)
         options = _c.BoundOptions()
         _lib.esp_bound_options_defaults_sized(byref(options), sizeof(options))
-        options.makespan, options.what_if, options.time_limit_s = 1, what_if, time_limit
+        options.makespan, options.what_if = 1, _whole(what_if, "what_if")
+        options.time_limit_s = _number(time_limit, "time_limit")
         found = POINTER(_c.Bound)()
         _lib.esp_bound_compute(self._handle, byref(request), byref(options), byref(found))
         try:
@@ -421,9 +494,34 @@ class Platform:
 
 
 def _found(numbers: Mapping[Any, int], key: Any, what: str) -> int:
-    if key not in numbers:
-        raise EspalierError(3, f"there is no {what} {key!r}")
-    return numbers[key]
+    try:
+        return numbers[key]
+    except KeyError:
+        raise EspalierError(3, f"there is no {what} {key!r}") from None
+    except TypeError:  # it cannot be looked up
+        raise _unfit(key, what, "a text") from None
+
+
+def _whole_or_text(node: Any) -> int:
+    try:
+        return _whole(node, "node")
+    except TypeError:
+        raise _unfit(node, "node", "a name or a number") from None
+
+
+def _rows(value: Any, name: str, least: int, most: int) -> list:
+    """A list of sequences of so many things."""
+    wanted = f"a list of sequences of {least}{f' or {most}' if most > least else ''}"
+    rows = [_list(row, name, wanted) for row in _list(value, name, wanted)]
+    for row in rows:
+        if not least <= len(row) <= most:
+            raise ValueError(f"{name}: {wanted} is wanted, and one has {len(row)}")
+    return rows
+
+
+def _matrix(value: Any, name: str) -> list[list[float]]:
+    return [[_number(x, name) for x in _list(row, name, "a matrix of numbers")]
+            for row in _list(value, name, "a matrix of numbers")]
 
 
 # ---- plans ----
@@ -433,6 +531,9 @@ class Plan:
 
     def __init__(self, platform: Platform, handle: Any) -> None:
         """Of a handle of the library; see Platform.plan and Platform.read_plan."""
+        _platform(platform, "platform")
+        if not isinstance(handle, POINTER(_c.Plan)) or not handle:
+            raise _unfit(handle, "handle", "a handle of the library (see Platform.plan)")
         self.platform = platform
         self._handle = handle
 
@@ -493,11 +594,13 @@ class Plan:
         options, seen = _c.SimOptions(), []
         names = self.platform.nodes
         _lib.esp_sim_options_defaults_sized(byref(options), sizeof(options))
-        options.size_bytes, options.slice_bytes = size, slice
-        options.budget_s = budget
+        options.size_bytes = _number(size, "size")
+        options.slice_bytes = _number(slice, "slice")
+        options.budget_s = _number(budget, "budget")
         options.sharing = _found({"exclusive": 0, "fluid": 1, "model": 2}, sharing, "sharing")
-        real = reality or self.platform
-        options.reality = reality._handle if reality else None
+        real = self.platform if reality is None else reality
+        options.reality = None if reality is None else _platform(reality, "reality")
+        faults = [_words(one, "faults") for one in _list(faults, "faults", "a list of texts")]
 
         @_c.OnTransfer
         def keep(_arg: Any, one: Any) -> None:
@@ -511,7 +614,7 @@ class Plan:
         _lib.esp_trace_create(byref(trace))
         try:
             for fault in faults:
-                _lib.esp_trace_add(trace, real._handle, fault.encode())
+                _lib.esp_trace_add(trace, real._handle, fault)
             options.changes = _lib.esp_trace_changes(trace, byref(count))
             options.n_changes = count.value
             options.stops = _lib.esp_trace_stops(trace, byref(count))

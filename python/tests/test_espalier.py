@@ -3,6 +3,7 @@
 usage: ESPALIER=PROGRAM PYTHONPATH=python python3 test_espalier.py
 """
 
+import ctypes
 import gc
 import json
 import os
@@ -226,6 +227,80 @@ class Plans(Case):
         gc.collect()
         self.assertEqual(plan.root, "p3")
         self.assertGreater(plan.simulate().makespan, 0)
+
+
+class Arguments(Case):
+    """What is of no use is refused by name, and nothing crashes."""
+
+    def refused(self, argument, call, /, *args, **named):
+        with self.assertRaises(TypeError) as caught:
+            call(*args, **named)
+        self.assertIn(f"{argument}: ", str(caught.exception))
+
+    def test_of_platforms(self):
+        build, matrix = espalier.Platform.build, espalier.Platform.from_matrix
+        for bad in (None, 7, "p", object(), ctypes.c_void_p()):
+            self.refused("handle", espalier.Platform, bad)
+        self.refused("path", espalier.Platform.read, None)
+        self.refused("format", espalier.Platform.read, self.path, format=1)
+        self.refused("model", espalier.Platform.read, self.path, model=3)
+        self.refused("link_speed", espalier.Platform.read, self.path, link_speed="1")
+        self.refused("text", espalier.Platform.parse, b"{}")
+        self.refused("nodes", build, "ab", [])
+        self.refused("nodes", build, 5, [])
+        self.refused("nodes", build, [1, 2], [])
+        self.refused("name of a node", build, [{"site": "s"}], [])
+        self.refused("send", build, [{"name": "a", "send": "1s"}], [])
+        self.refused("links", build, ["a"], 4)
+        self.refused("links", build, ["a", "b"], ["ab"])
+        self.refused("node", build, ["a", "b"], [("a", ["b"], 1e8)])
+        self.refused("bandwidth", build, ["a", "b"], [("a", "b", "1e8")])
+        self.refused("latency", build, ["a", "b"], [("a", "b", 1e8, None)])
+        self.refused("name", build, ["a"], [], name=None)
+        self.refused("shared", build, ["a"], [], shared=[(1, 1e8, [])])
+        self.refused("bandwidth", matrix, 7)
+        self.refused("bandwidth", matrix, [["x"]])
+        self.refused("latency", matrix, [[0]], 1)
+        self.refused("names", matrix, [[0]], names="a")
+        self.refused("graph", espalier.Platform.from_networkx, [[0, 1], [1, 0]])
+        self.refused("path", self.p.write, 3.5)
+        self.refused("title", self.p.svg, 7)
+        with self.assertRaisesRegex(ValueError, "links: .* one has 2"):
+            build(["a", "b"], [("a", "b")])
+
+    def test_of_questions(self):
+        for ask_for in (self.p.plan, self.p.bound):
+            self.refused("operation", ask_for, 3)
+            self.refused("node", ask_for, root=1.5)
+            self.refused("node", ask_for, root=True)
+            self.refused("targets", ask_for, "multicast", targets="p1")
+            self.refused("targets", ask_for, "multicast", targets=4)
+            self.refused("size", ask_for, size="64MB")
+            self.refused("slice", ask_for, slice=[1])
+        self.refused("algo", self.p.plan, algo=None)
+        self.refused("seed", self.p.plan, seed=1.5)
+        self.refused("budget", self.p.plan, budget="1s")
+        self.refused("what_if", self.p.bound, what_if="3")
+        self.refused("time_limit", self.p.bound, time_limit="1s")
+        self.refused("path", self.p.read_plan, None)
+        self.refused("operation", espalier.algorithms, None)
+        self.refused("platform", espalier.algorithms, "bcast", "p.json")
+
+    def test_of_plans(self):
+        plan = self.p.plan(algo="flat")
+        self.refused("platform", espalier.Plan, None, plan._handle)
+        for bad in (None, 7, ctypes.c_void_p(), _library.POINTER(_library.Plan)()):
+            self.refused("handle", espalier.Plan, self.p, bad)
+        self.refused("reality", plan.simulate, reality="q.json")
+        self.refused("sharing", plan.simulate, sharing=["fluid"])
+        self.refused("faults", plan.simulate, faults="node:p1@1s")
+        self.refused("faults", plan.simulate, faults=[1])
+        self.refused("size", plan.simulate, size="1")
+        self.refused("budget", plan.simulate, budget="1s")
+        with self.assertRaisesRegex(espalier.EspalierError, "hosts had everything"):
+            plan.simulate(slice=1000, budget=1e-9)
+        with self.assertRaisesRegex(ValueError, "faults"):
+            plan.simulate(faults=["node:p1@1s\0"])
 
 
 class Library(unittest.TestCase):
