@@ -271,7 +271,7 @@ async function livesOn(browser) {
   assert.match(await page.locator("#plans tbody tr").first().textContent(), /first plan|instead of/, "plans say why they came");
   assert.match(await page.locator("#decisions").textContent(), /allreduce.*native/);
   assert.equal(await page.locator("#chart canvas").count(), 1);
-  assert.match(await page.locator("#tile-ours-note").textContent(), /ours, .* native/);
+  assert.match(await page.locator("#tile-ours-note").textContent(), /by plans, .* native/);
 
   await page.locator("#show-plan").uncheck();
   assert.equal(await shown(page, ".plan path"), 0);

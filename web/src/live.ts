@@ -108,7 +108,7 @@ function summary(now: State): string {
   const probes = sent
     ? ` Probes while nobody called: ${sent}, ${bytes(size)} in all, of which ${changed} changed what is believed.`
     : "";
-  return `${where}; running for ${seconds(Math.round(now.up_s))}, ${calls} heard of.${busy}${probes}`;
+  return `${where}; running for ${seconds(Math.round(now.up_s))}, ${calls}.${busy}${probes}`;
 }
 
 function showTiles(now: State) {
@@ -128,11 +128,11 @@ function showTiles(now: State) {
   say("tile-error", offs.length ? percent(offs[Math.floor(offs.length / 2)]) : "-");
   say("tile-error-note", offs.length ? `the median of the last ${offs.length}` : "none to compare yet");
   say("tile-slow", String(now.outlook.slow));
-  say("tile-slow-note", `of ${now.heard} heard of; slow is below 80%`);
+  say("tile-slow-note", `of ${now.heard} with reports; slow: below 80%`);
   const ours = now.decisions.reduce((sum, d) => sum + d.ours, 0);
   const all = now.decisions.reduce((sum, d) => sum + d.native, ours);
   say("tile-ours", all ? percent(ours / all) : "-");
-  say("tile-ours-note", all ? `${ours} ours, ${all - ours} native` : "no decision told of yet");
+  say("tile-ours-note", all ? `${ours} by plans, ${all - ours} native` : "no decisions yet");
 }
 
 async function show(now: State) {
