@@ -42,49 +42,26 @@ static int native_reduce(const struct espi_work *w, const struct espi_manner *ho
                        (int)t->count, type, op, root, comm);
 }
 
-static int native_allreduce(const struct espi_work *w, const struct espi_manner *how)
-{
-    const struct task *t = (const struct task *)w;
-    MPI_Datatype type = t->reduction.type;
-    MPI_Op op = t->reduction.op;
-    MPI_Comm comm = w->call.comm;
+/* Those of which all ranks get something take the same arguments. */
+#define CALL_FOR_ALL(how, t, Name, IName, Init, count)                                   \
+    ESPI_NATIVE(how, Name, IName, Init, (t)->user_from, (t)->user_to, count,             \
+                (t)->reduction.type, (t)->reduction.op, (t)->work.call.comm)
 #if MPI_VERSION >= 4
-    if (t->count > INT_MAX)
-        return ESPI_NATIVE(how, Allreduce_c, Iallreduce_c, Allreduce_init_c, t->user_from,
-                           t->user_to, t->count, type, op, comm);
+#define NATIVE_FOR_ALL(how, t, Name, IName)                                              \
+    ((t)->count > INT_MAX                                                                \
+         ? CALL_FOR_ALL(how, t, Name##_c, IName##_c, Name##_init_c, (t)->count)          \
+         : CALL_FOR_ALL(how, t, Name, IName, Name##_init, (int)(t)->count))
+#else
+#define NATIVE_FOR_ALL(how, t, Name, IName)                                              \
+    CALL_FOR_ALL(how, t, Name, IName, Name##_init, (int)(t)->count)
 #endif
-    return ESPI_NATIVE(how, Allreduce, Iallreduce, Allreduce_init, t->user_from,
-                       t->user_to, (int)t->count, type, op, comm);
-}
 
-static int native_scan(const struct espi_work *w, const struct espi_manner *how)
+static int native_for_all(const struct espi_work *w, const struct espi_manner *how)
 {
     const struct task *t = (const struct task *)w;
-    MPI_Datatype type = t->reduction.type;
-    MPI_Op op = t->reduction.op;
-    MPI_Comm comm = w->call.comm;
-#if MPI_VERSION >= 4
-    if (t->count > INT_MAX)
-        return ESPI_NATIVE(how, Scan_c, Iscan_c, Scan_init_c, t->user_from, t->user_to,
-                           t->count, type, op, comm);
-#endif
-    return ESPI_NATIVE(how, Scan, Iscan, Scan_init, t->user_from, t->user_to,
-                       (int)t->count, type, op, comm);
-}
-
-static int native_exscan(const struct espi_work *w, const struct espi_manner *how)
-{
-    const struct task *t = (const struct task *)w;
-    MPI_Datatype type = t->reduction.type;
-    MPI_Op op = t->reduction.op;
-    MPI_Comm comm = w->call.comm;
-#if MPI_VERSION >= 4
-    if (t->count > INT_MAX)
-        return ESPI_NATIVE(how, Exscan_c, Iexscan_c, Exscan_init_c, t->user_from,
-                           t->user_to, t->count, type, op, comm);
-#endif
-    return ESPI_NATIVE(how, Exscan, Iexscan, Exscan_init, t->user_from, t->user_to,
-                       (int)t->count, type, op, comm);
+    return t->which_prefix == UP_TO    ? NATIVE_FOR_ALL(how, t, Scan, Iscan)
+           : t->which_prefix == BEFORE ? NATIVE_FOR_ALL(how, t, Exscan, Iexscan)
+                                       : NATIVE_FOR_ALL(how, t, Allreduce, Iallreduce);
 }
 
 /* Does the rank combine anything, or does it only send what it has? */
@@ -250,14 +227,14 @@ static const struct espi_work_kind allreduce_kind = {
     "iallreduce",        "allreduce-init",
     begin_reduce,        end_reduce,
     clear_reduce,        reduce_needs,
-    native_allreduce,    NULL};
+    native_for_all,      NULL};
 
 static const struct espi_work_kind scan_kind = {
-    sizeof(struct task), ESPI_CALL_SCAN, "iscan",      "scan-init", begin_reduce,
-    end_reduce,          clear_reduce,   reduce_needs, native_scan, NULL};
+    sizeof(struct task), ESPI_CALL_SCAN, "iscan",      "scan-init",    begin_reduce,
+    end_reduce,          clear_reduce,   reduce_needs, native_for_all, NULL};
 static const struct espi_work_kind exscan_kind = {
-    sizeof(struct task), ESPI_CALL_EXSCAN, "iexscan",    "exscan-init", begin_reduce,
-    end_reduce,          clear_reduce,     reduce_needs, native_exscan, NULL};
+    sizeof(struct task), ESPI_CALL_EXSCAN, "iexscan",    "exscan-init",  begin_reduce,
+    end_reduce,          clear_reduce,     reduce_needs, native_for_all, NULL};
 
 static int make_call(struct task *t, const struct espi_manner *how)
 {
