@@ -374,7 +374,8 @@ const struct command cli_command_doctor = {
             {0}},
     .examples =
         (const struct cli_example[]){
-            {"Which hosts have slow ports?", "espalier doctor p.json"},
+            {"Which hosts have slow ports? The exit status is 4 where one has:",
+             "espalier doctor p.json"},
             {"What has become slower since it was installed?",
              "espalier doctor now.json --expected installed.json"},
             {0}},

@@ -112,6 +112,9 @@ static int cut_part(const struct cli_args *args, struct esp_platform **p)
 
     if (!cli_text(args, "only"))
         return CLI_OK;
+    if (!*cli_text(args, "only"))
+        return cli_error(CLI_BAD_USAGE,
+                         "--only: the list of hosts is empty (is a variable not set?)");
     int code = cli_find_hosts(*p, cli_text(args, "only"), "--only", &hosts, &n);
     if (code == CLI_OK)
         code = cli_fail(espi_platform_part(*p, n, hosts, &part, NULL, &err), &err);

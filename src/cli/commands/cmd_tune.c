@@ -267,12 +267,14 @@ const struct command cli_command_tune = {
             {0}},
     .examples =
         (const struct cli_example[]){
-            {"What would be earlier?", "espalier tune p.json"},
+            {"What would be earlier, of broadcasts of these sizes?",
+             "espalier tune p.json --op bcast --size 64KiB,1MiB --orders 50"},
             {"Files for Open MPI, with rank 0 on w3:",
-             "espalier tune p.json --native openmpi --root w3 -o fast"},
+             "espalier tune p.json --op bcast,gather --size 64KiB --orders 50 "
+             "--native openmpi --root w3 -o fast"},
             {"For a program that only sums up vectors of MPI_DOUBLE:",
-             "espalier tune p.json --op allreduce --program commuting,same-types -o "
-             "fast"},
+             "espalier tune p.json --op allreduce --program commuting,same-types "
+             "--size 64KiB --orders 50 -o fast"},
             {0}},
     .see = (const char *const[]){"compare", "simulate", "run", NULL},
     .run = run_tune,

@@ -260,6 +260,14 @@ struct walk {
     char **argv;
 };
 
+/* Is the word an option of the command, and nothing else: what comes next where a
+ * variable that was to be the value is empty? */
+static bool is_option_word(const struct command *c, const char *word)
+{
+    return word[0] == '-' && word[1] && word[1] != '-' && !word[2] &&
+           find_letter(c, word[1]);
+}
+
 /* An option that takes a value, which is inline (after = or the letter) or next. */
 static int take_value(struct walk *w, struct cli_args *args, const struct cli_option *o,
                       const char *inline_value)
@@ -268,7 +276,7 @@ static int take_value(struct walk *w, struct cli_args *args, const struct cli_op
 
     if (inline_value)
         return add_given(args, o, inline_value);
-    if (w->at < w->argc)
+    if (w->at < w->argc && !is_option_word(args->command, w->argv[w->at]))
         return add_given(args, o, w->argv[w->at++]);
     snprintf(sentence, sizeof sentence, "--%s needs a value, %s", o->name,
              cli_value_word(o));

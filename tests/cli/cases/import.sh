@@ -71,3 +71,9 @@ printf 'a1 a2 1Gbps\na2 a1 1Gbps\nb1 b2 1Gbps\nb2 b1 1Gbps\nb2 b3 1Gbps\nb3 b1 1
 espalier import islands.txt --from edges -o islands.json
 espalier import islands.txt --from edges --only b1,b2,b3 -o b.json
 printf 'c d 1Gbps\n' > one_way.txt; espalier import one_way.txt --from edges -o one_way.json
+
+espalier import t.json --only ""
+
+nodes=; espalier import t.json --only $nodes -o part.json
+
+espalier import t.json -o part.json --only
