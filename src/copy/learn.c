@@ -257,6 +257,8 @@ double espi_copy_learned_load_s(const struct espi_copy_job *job,
                                 const struct esp_platform *network,
                                 const struct esp_plan *plan)
 {
+    if (!network || !plan)
+        return 0;
     int nodes = esp_platform_node_count(network), n = 0;
     struct espi_known_flow *flow =
         ESPI_NEW(struct espi_known_flow, (size_t)count_hops(plan) + 1);

@@ -221,6 +221,15 @@ static void cables_are_learned(void **state)
     }
 }
 
+/* Two hosts of two sites. */
+static void make_two(struct espi_known *k, int *a, int *b)
+{
+    espi_known_init(k);
+    assert_int_equal(espi_known_add(k, "a1", a, NULL), ESP_OK);
+    assert_int_equal(espi_known_add(k, "b1", b, NULL), ESP_OK);
+    assert_int_equal(espi_known_settle(k, NULL, NULL), ESP_OK);
+}
+
 /* A cable that becomes slower, and then faster, is known to be. */
 static void changes_are_learned(void **state)
 {
@@ -228,10 +237,7 @@ static void changes_are_learned(void **state)
     const double Bps[] = {10e6, 2e6, 30e6};
     struct espi_known k;
     int a, b;
-    espi_known_init(&k);
-    assert_int_equal(espi_known_add(&k, "a1", &a, NULL), ESP_OK);
-    assert_int_equal(espi_known_add(&k, "b1", &b, NULL), ESP_OK);
-    assert_int_equal(espi_known_settle(&k, NULL, NULL), ESP_OK);
+    make_two(&k, &a, &b);
     for (int i = 0; i < 3; i++) {
         for (int look = 0; look < 100; look++) {
             struct espi_known_flow flow = {a, b, Bps[i], 1, 0};
@@ -250,10 +256,7 @@ static void receivers_are_told_from_cables(void **state)
     (void)state;
     struct espi_known k;
     int a, b;
-    espi_known_init(&k);
-    assert_int_equal(espi_known_add(&k, "a1", &a, NULL), ESP_OK);
-    assert_int_equal(espi_known_add(&k, "b1", &b, NULL), ESP_OK);
-    assert_int_equal(espi_known_settle(&k, NULL, NULL), ESP_OK);
+    make_two(&k, &a, &b);
     struct espi_known_flow free_flow = {a, b, 3e6, 0, 0}, choked = {a, b, 1e6, 1, 1};
     assert_int_equal(espi_known_hear(&k, &free_flow, 1, NULL), ESP_OK);
     assert_int_equal(k.host[b].in.times, 0);
