@@ -361,7 +361,7 @@ static esp_status find_certainty(const struct espi_measured *net, struct esp_pla
 {
     struct espi_certainty *c = &p->certainty; /* nobody has seen the platform yet */
     esp_status status = espi_certainty_of_rates(p, net->samples, c, arena, err);
-    if (!status && espi_self_check(p, net->samples, &c->measured, arena))
+    if (!status && espi_self_check(p, net->samples, &c->measured, NULL, arena))
         status = espi_err_nomem(err);
     return status;
 }

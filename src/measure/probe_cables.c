@@ -101,6 +101,30 @@ static esp_status run_wires(struct espi_probing *p, struct reps *r, int flows)
     return status;
 }
 
+/* ---- ports of lone hosts ---- */
+
+/* Transfers between the site and all others, out of it or into it. */
+static void add_all_ways(struct espi_probing *p, struct reps *r, int site, int out)
+{
+    int s = p->net.n_sites, each = p->at_once / (s - 1) > 1 ? p->at_once / (s - 1) : 1;
+    for (int other = 0; other < s && p->trial.n < p->at_once; other++)
+        if (other != site)
+            add_flows(p, r, out ? site : other, out ? other : site, each);
+}
+
+/* A host that is alone at its site has nobody near to fill its port with. The wires alone
+ * do not tell whether one of them is what holds it up, or its port: all of them do. */
+static esp_status fill_lone_ports(struct espi_probing *p, struct reps *r)
+{
+    esp_status status = ESP_OK;
+    for (int k = 0; k < 2 * p->net.n_sites && !status && !espi_probe_is_late(p); k++)
+        if (size_of(r, k / 2) == 1) {
+            add_all_ways(p, r, k / 2, k % 2 == 0);
+            status = run_far(p);
+        }
+    return status;
+}
+
 /* ---- rounds that check ---- */
 
 static void add_fan_of_site(struct espi_probing *p, struct reps *r, int site, int out)
@@ -249,6 +273,8 @@ esp_status espi_probe_cables(struct espi_probing *p)
     status = run_wires(p, &r, 4);
     if (!status)
         status = run_wires(p, &r, 1);
+    if (!status)
+        status = fill_lone_ports(p, &r);
     if (!status)
         status = espi_probe_look(p);
     for (int times = 0, filled = 1; filled && !status; times++) {

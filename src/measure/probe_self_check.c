@@ -181,7 +181,8 @@ esp_status espi_probe_random_sets(struct espi_probing *p, struct espi_platform_f
     return status ? status : run_sets_again(p, x, &sets);
 }
 
-static esp_status check_once(struct espi_probing *p, struct esp_measurement *out)
+static esp_status check_once(struct espi_probing *p, struct esp_measurement *out,
+                             int *surprises)
 {
     struct esp_platform *found = NULL;
     struct espi_platform_flows x;
@@ -192,7 +193,7 @@ static esp_status check_once(struct espi_probing *p, struct esp_measurement *out
     status = espi_platform_flows_init(&x, found, p->samples, &p->arena)
                  ? espi_err_nomem(p->err)
                  : espi_probe_random_sets(p, &x);
-    if (!status && espi_self_check(found, p->samples, out, &p->arena))
+    if (!status && espi_self_check(found, p->samples, out, surprises, &p->arena))
         status = espi_err_nomem(p->err);
     esp_platform_free(found);
     return status;
@@ -204,10 +205,12 @@ esp_status espi_probe_self_check(struct espi_probing *p)
     for (int times = 0; !status; times++) {
         size_t first = p->samples->n;
         struct esp_measurement m;
+        int surprises = 0;
         double left_s = espi_probe_left_s(p);
-        status = check_once(p, &m);
+        status = check_once(p, &m, &surprises);
         double took_s = left_s - espi_probe_left_s(p);
-        if (status || !espi_measurement_is_bad(&m) || times == ESPI_CHECKS_MAX ||
+        if (status || (!espi_measurement_is_bad(&m) && !surprises) ||
+            times == ESPI_CHECKS_MAX ||
             espi_probe_left_s(p) < 2 * took_s) /* to learn, and to check again */
             break;
         change_kind(p->samples, first, ESPI_SAMPLE_CHECK, ESPI_SAMPLE_RATE);

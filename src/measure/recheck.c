@@ -264,7 +264,7 @@ esp_status espi_recheck_update(const struct espi_recheck *c,
     esp_status status = espi_recheck_correct(c, ESPI_RECHECK_OFF, &p, arena, err);
     if (!status)
         status = renew_ranges(c, samples, p, arena, err);
-    if (!status && espi_self_check(p, samples, &p->certainty.measured, arena))
+    if (!status && espi_self_check(p, samples, &p->certainty.measured, NULL, arena))
         status = espi_err_nomem(err);
     if (status)
         esp_platform_free(p);

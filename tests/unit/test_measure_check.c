@@ -130,7 +130,7 @@ static struct esp_measurement check_platform(const struct esp_platform *p,
     struct esp_measurement m;
     struct espi_arena arena;
     espi_arena_init(&arena);
-    assert_int_equal(espi_self_check(p, samples, &m, &arena), 0);
+    assert_int_equal(espi_self_check(p, samples, &m, NULL, &arena), 0);
     espi_arena_done(&arena);
     return m;
 }
