@@ -70,8 +70,7 @@ static int find_deviations(struct espi_platform_flows *x,
 }
 
 int espi_self_check(const struct esp_platform *p, const struct espi_samples *samples,
-                    struct esp_measurement *out, int *surprises,
-                    struct espi_arena *arena)
+                    struct esp_measurement *out, int *surprises, struct espi_arena *arena)
 {
     struct espi_trial_rounds checks = {0};
     struct espi_platform_flows x;
