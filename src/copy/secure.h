@@ -42,6 +42,9 @@ int espi_secure_shake(struct espi_secure *s);
 /* Bytes read or written, 0: none now, -1: gone. */
 long espi_secure_read(struct espi_secure *s, void *to, size_t bytes);
 long espi_secure_write(struct espi_secure *s, const void *from, size_t bytes);
+/* An encrypted connection that has none now may hold back less than so many: the
+ * beginning of a record of TLS. */
+enum { ESPI_SECURE_RECORD_BYTES = 16384 }; /* published: RFC 8446 */
 /* The same from a file, and to a pipe, moved by the kernel; what it cannot do, for one
  * where bytes are to be encrypted, has a code of its own. */
 enum { ESPI_SECURE_CANNOT = -2 }; /* code */

@@ -3,6 +3,7 @@
 #include <linux/sockios.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -112,6 +113,21 @@ static int tcp_recv(void *self, int peer, int channel, void *to, size_t bytes,
     return post_message(self, channel, to, request);
 }
 
+/* What comes slowly comes in pieces of a packet or two, and each would wake us. So the
+ * kernel tells of no less than a buffer of ours, or than is left of the message. OpenSSL
+ * may have the beginning of a record already. */
+static void wake_for_buffers(const struct espi_tcp *t, struct tcp_end *e,
+                             const struct tcp_message *m)
+{
+    size_t had = t->encrypted ? ESPI_SECURE_RECORD_BYTES : 0, left = m->bytes - m->moved;
+    int wanted = left <= had                         ? 1
+                 : left - had < ESPI_COPY_WORK_BYTES ? (int)(left - had)
+                                                     : ESPI_COPY_WORK_BYTES;
+    if (wanted != e->wakes_at &&
+        setsockopt(e->fd, SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof wanted) == 0)
+        e->wakes_at = wanted;
+}
+
 /* Moves what can be moved, but no more than its turn. */
 static void move_end(struct espi_tcp *t, struct tcp_end *e)
 {
@@ -124,6 +140,8 @@ static void move_end(struct espi_tcp *t, struct tcp_end *e)
             espi_tcp_break(t, e, "a connection with it broke");
         if (n == 0)
             e->may_go = 0;
+        if (n == 0 && !is_out)
+            wake_for_buffers(t, e, m);
         if (n <= 0)
             break;
         m->moved += (size_t)n;

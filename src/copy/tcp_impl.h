@@ -43,6 +43,7 @@ struct tcp_end {
      * be sent; not of those in memory of others */
     char *buffer;
     size_t buffer_at, buffered;
+    int wakes_at; /* bytes that have to be there before the kernel tells of them */
     /* where its next message stands in the steps of the stream */
     int64_t round;
     int at;
