@@ -98,7 +98,7 @@ esp_status espi_priced_model_init(struct espi_priced_model *m,
     if (task->p->model != ESP_MODEL_CAPACITY)
         return espi_err(err, ESP_EUNSUPPORTED,
                         "plans by price are for the capacity model, in which links and "
-                        "shared links limit: --model capacity");
+                        "shared links are the limits: --model capacity");
     if (espi_flow_net_init(&m->net, task->p, task->size_bytes, task->root,
                            task->n_targets, task->targets, arena) ||
         take_room(m, arena))
