@@ -181,8 +181,9 @@ static void take_time(struct manifest_reader *r, struct espi_copy_entry *e)
         r->in.bad = 1;
         return;
     }
-    e->mtime_s = ns / NANOSECONDS - (ns % NANOSECONDS < 0);
-    e->mtime_ns = (uint32_t)(ns - e->mtime_s * NANOSECONDS);
+    int64_t rest = ns % NANOSECONDS;
+    e->mtime_s = ns / NANOSECONDS - (rest < 0);
+    e->mtime_ns = (uint32_t)(rest < 0 ? rest + NANOSECONDS : rest);
 }
 
 static int read_extents(struct manifest_reader *r, struct espi_copy_entry *e,

@@ -123,7 +123,7 @@ esp_status espi_runner_tags(const struct espi_copy_disk *disk,
                         espi_malloc(ESPI_COPY_WORK_BYTES)};
     esp_status status = t.tagger && t.piece ? ESP_OK : espi_err_nomem(err);
     for (uint32_t b = 0; !status && b < m->n_blocks; b++) {
-        struct esp_err why;
+        struct esp_err why = {0};
         if (!espi_set_has(set, b))
             continue;
         int failed = tag_block(&t, b, tags, &why);
