@@ -122,6 +122,15 @@ static unsigned char *room_for(const struct shape *shape, long parts)
     return check_alloc((size_t)(parts * shape->step) + 4);
 }
 
+static void forget(struct shape *a, struct shape *b, unsigned char *of_a,
+                   unsigned char *of_b)
+{
+    MPI_Type_free(&a->type);
+    MPI_Type_free(&b->type);
+    free(of_a);
+    free(of_b);
+}
+
 static void put(const struct shape *shape, unsigned char *at, unsigned seed)
 {
     for (long i = 0; i < shape->n; i++)
@@ -173,10 +182,7 @@ static long scatter(struct soaker *s, const struct call *c)
                     in_place ? MPI_IN_PLACE : to, own.count, own.type, c->root, c->comm);
     if (!in_place)
         bad += wrong(&own, to, seed_of(c, c->rank));
-    MPI_Type_free(&whole.type);
-    MPI_Type_free(&own.type);
-    free(from);
-    free(to);
+    forget(&whole, &own, from, to);
     return bad;
 }
 
@@ -193,10 +199,7 @@ static long gather(struct soaker *s, const struct call *c)
                     own.type, to, whole.count, whole.type, c->root, c->comm);
     for (int r = 0; is_root && r < c->size; r++)
         bad += wrong(&whole, to + r * whole.step, seed_of(c, r));
-    MPI_Type_free(&whole.type);
-    MPI_Type_free(&own.type);
-    free(from);
-    free(to);
+    forget(&whole, &own, from, to);
     return bad;
 }
 
@@ -212,10 +215,7 @@ static long allgather(struct soaker *s, const struct call *c)
                     own.count, own.type, to, whole.count, whole.type, c->comm);
     for (int r = 0; r < c->size; r++)
         bad += wrong(&whole, to + r * whole.step, seed_of(c, r));
-    MPI_Type_free(&whole.type);
-    MPI_Type_free(&own.type);
-    free(from);
-    free(to);
+    forget(&whole, &own, from, to);
     return bad;
 }
 
@@ -224,6 +224,12 @@ struct unequal {
     int *count, *at;
     long largest, all;
 };
+
+static void forget_parts(struct unequal *u)
+{
+    free(u->count);
+    free(u->at);
+}
 
 static struct unequal draw_parts(struct soaker *s, const struct call *c)
 {
@@ -271,12 +277,8 @@ static long allgatherv(struct soaker *s, const struct call *c)
     long bad = MAKE(s, c, Allgatherv, Iallgatherv, in_place ? MPI_IN_PLACE : from,
                     own.count, own.type, to, u.count, u.at, whole.type, c->comm);
     bad += check_parts(c, &u, &whole, to);
-    MPI_Type_free(&whole.type);
-    MPI_Type_free(&own.type);
-    free(from);
-    free(to);
-    free(u.count);
-    free(u.at);
+    forget(&whole, &own, from, to);
+    forget_parts(&u);
     return bad;
 }
 
@@ -398,8 +400,7 @@ static long reduce_scatter(struct soaker *s, const struct call *c)
     free(from);
     free(to);
     free(expected);
-    free(u.count);
-    free(u.at);
+    forget_parts(&u);
     return bad;
 }
 
@@ -419,10 +420,7 @@ static long alltoall(struct soaker *s, const struct call *c)
                     from.type, got, to.count, to.type, c->comm);
     for (int r = 0; r < c->size; r++)
         bad += wrong(&to, got + r * to.step, seed_of(c, r * c->size + c->rank));
-    MPI_Type_free(&from.type);
-    MPI_Type_free(&to.type);
-    free(sent);
-    free(got);
+    forget(&from, &to, sent, got);
     return bad;
 }
 

@@ -28,12 +28,8 @@ static long scatterv(struct soaker *s, const struct call *c)
                     own.count, own.type, c->root, c->comm);
     if (!in_place)
         bad += wrong(&own, to, seed_of(c, c->rank));
-    MPI_Type_free(&whole.type);
-    MPI_Type_free(&own.type);
-    free(from);
-    free(to);
-    free(u.count);
-    free(u.at);
+    forget(&whole, &own, from, to);
+    forget_parts(&u);
     return bad;
 }
 
@@ -52,27 +48,18 @@ static long gatherv(struct soaker *s, const struct call *c)
                     own.type, to, is_root ? u.count : NULL, is_root ? u.at : NULL,
                     whole.type, c->root, c->comm);
     bad += is_root ? check_parts(c, &u, &whole, to) : 0;
-    MPI_Type_free(&whole.type);
-    MPI_Type_free(&own.type);
-    free(from);
-    free(to);
-    free(u.count);
-    free(u.at);
+    forget(&whole, &own, from, to);
+    forget_parts(&u);
     return bad;
 }
 
-/* The parts of a rank, out of those of all pairs. */
-struct half {
-    int *count, *at;
-    long all;
-};
-
-/* Those it sends, or those it gets; in place both are of the same sizes. */
-static struct half take_half(const struct call *c, const int *sizes, int sends,
-                             int in_place)
+/* Of the parts of all pairs those that a rank sends, or those it gets; in place both are
+ * of the same sizes. */
+static struct unequal take_half(const struct call *c, const int *sizes, int sends,
+                                int in_place)
 {
-    struct half h = {.count = check_alloc((size_t)c->size * sizeof *h.count),
-                     .at = check_alloc((size_t)c->size * sizeof *h.at)};
+    struct unequal h = {.count = check_alloc((size_t)c->size * sizeof *h.count),
+                        .at = check_alloc((size_t)c->size * sizeof *h.at)};
     for (int r = c->size - 1; r >= 0; r--) {
         int from = sends ? c->rank : r, to = sends ? r : c->rank;
         if (in_place && from > to) {
@@ -100,8 +87,8 @@ static long alltoallv(struct soaker *s, const struct call *c)
     /* in place Open MPI itself may wait for ever where the call does not wait */
     int in_place = (int)below(&s->lots, 2) && c->manner == NOW;
     int *sizes = draw_pairs(s, c);
-    struct half out = take_half(c, sizes, 1, in_place);
-    struct half in = take_half(c, sizes, 0, in_place);
+    struct unequal out = take_half(c, sizes, 1, in_place);
+    struct unequal in = take_half(c, sizes, 0, in_place);
     struct shape from = describe(s, out.all, 1), to = describe(s, in.all, 1);
     unsigned char *sent = room_for(&from, 1), *got = room_for(&to, 1);
     for (int r = 0; r < c->size; r++) {
@@ -118,15 +105,10 @@ static long alltoallv(struct soaker *s, const struct call *c)
         bad +=
             wrong(&part, got + in.at[r] * to.stride, seed_of(c, r * c->size + c->rank));
     }
-    MPI_Type_free(&from.type);
-    MPI_Type_free(&to.type);
-    free(sent);
-    free(got);
+    forget(&from, &to, sent, got);
     free(sizes);
-    free(out.count);
-    free(out.at);
-    free(in.count);
-    free(in.at);
+    forget_parts(&out);
+    forget_parts(&in);
     return bad;
 }
 
