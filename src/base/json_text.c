@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,6 +91,7 @@ static esp_status open_temp(const char *path, char **temp, FILE **out,
     mode_t mask = umask(0);
     umask(mask);
     fchmod(fd, 0666 & ~mask);
+    __fsetlocking(f, FSETLOCKING_BYCALLER); /* nobody else has it, and plans are long */
     *temp = name;
     *out = f;
     return ESP_OK;

@@ -1,30 +1,50 @@
 #include "plan/messages.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/sort.h"
 #include "plan/ops.h"
 #include "platform/platform.h"
 
-static int by_message(const struct esp_plan *plan, const struct espi_message_part *a,
-                      const struct espi_message_part *b)
+/* A part beside what says where it belongs: there are as many as hosts times hosts. */
+struct placed {
+    int step, from, to;
+    struct espi_message_part part;
+};
+
+static int is_before(const struct placed *x, const struct placed *y)
 {
-    const struct esp_edge *x = espi_part_edge(plan, a), *y = espi_part_edge(plan, b);
-    int s = plan->trees[a->tree].steps[a->edge], t = plan->trees[b->tree].steps[b->edge];
-    if (s != t)
-        return s < t ? -1 : 1;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return x->to < y->to ? -1 : x->to > y->to;
+    if (x->step != y->step)
+        return x->step < y->step;
+    return x->from != y->from ? x->from < y->from : x->to < y->to;
 }
 
-static int by_place(const void *a, const void *b, void *plan)
+ESPI_DEFINE_SORT(sort_parts, struct placed, is_before)
+
+/* In the order of trees, which the sort keeps among those of one message. */
+static int list_parts(const struct esp_plan *plan, struct placed *out)
 {
-    const struct espi_message_part *x = a, *y = b;
-    int order = by_message(plan, x, y);
-    return order ? order : x->tree < y->tree ? -1 : x->tree > y->tree;
+    int n = 0;
+    for (int t = 0; t < plan->n_trees; t++) {
+        const struct esp_tree *tree = &plan->trees[t];
+        for (int i = 0; i < tree->n_edges; i++)
+            out[n++] = (struct placed){
+                tree->steps[i], tree->edges[i].from, tree->edges[i].to, {t, i}};
+    }
+    return n;
+}
+
+static void put_parts(struct espi_messages *m, const struct placed *at, int n)
+{
+    m->n = 0;
+    for (int k = 0; k < n; k++) {
+        m->part[k] = at[k].part;
+        if (k == 0 || is_before(&at[k - 1], &at[k]))
+            m->start[m->n++] = k;
+    }
+    m->start[m->n] = n;
 }
 
 int espi_messages_init(struct espi_messages *m, const struct esp_plan *plan,
@@ -35,19 +55,15 @@ int espi_messages_init(struct espi_messages *m, const struct esp_plan *plan,
         n += (size_t)plan->trees[t].n_edges;
     m->part = ESPI_ARENA_NEW(arena, struct espi_message_part, n);
     m->start = ESPI_ARENA_NEW(arena, int, n + 1);
-    m->n = 0;
-    if (!m->part || !m->start)
-        return -1;
-    n = 0;
-    for (int t = 0; t < plan->n_trees; t++)
-        for (int i = 0; i < plan->trees[t].n_edges; i++)
-            m->part[n++] = (struct espi_message_part){t, i};
-    qsort_r(m->part, n, sizeof *m->part, by_place, (void *)plan);
-    for (size_t k = 0; k < n; k++)
-        if (k == 0 || by_message(plan, &m->part[k - 1], &m->part[k]))
-            m->start[m->n++] = (int)k;
-    m->start[m->n] = (int)n;
-    return 0;
+    struct espi_arena_mark mark = espi_arena_mark(arena);
+    struct placed *placed = ESPI_ARENA_NEW(arena, struct placed, 2 * n);
+    if (m->part && m->start && placed) {
+        int listed = list_parts(plan, placed);
+        sort_parts(placed, placed + n, listed);
+        put_parts(m, placed, listed);
+    }
+    espi_arena_release(arena, mark);
+    return placed && m->part && m->start ? 0 : -1;
 }
 
 /* ---- checks ---- */

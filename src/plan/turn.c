@@ -41,17 +41,24 @@ static void add_turned(struct transfers *x, const struct esp_tree *tree, int edg
     x->start[++x->n] = at + e->n_hops;
 }
 
-/* What was the last step of all becomes the first. */
-static esp_status turn_steps(const struct esp_plan *plan, const struct esp_tree *tree,
-                             struct esp_plan *to, struct esp_err *err)
+/* Of all trees; 0 where there are no steps. */
+static int last_step(const struct esp_plan *plan)
 {
-    int last = 0, *steps = ESPI_NEW(int, (size_t)tree->n_edges + 1);
-    if (!steps)
-        return espi_err_nomem(err);
-    for (int t = 0; t < plan->n_trees; t++)
+    int last = 0;
+    for (int t = 0; t < plan->n_trees && espi_plan_has_steps(plan); t++)
         for (int i = 0; i < plan->trees[t].n_edges; i++)
             if (plan->trees[t].steps[i] > last)
                 last = plan->trees[t].steps[i];
+    return last;
+}
+
+/* What was the last step of all becomes the first. */
+static esp_status turn_steps(const struct esp_tree *tree, int last, struct esp_plan *to,
+                             struct esp_err *err)
+{
+    int *steps = ESPI_NEW(int, (size_t)tree->n_edges + 1);
+    if (!steps)
+        return espi_err_nomem(err);
     for (int i = 0; i < tree->n_edges; i++)
         steps[i] = last - tree->steps[tree->n_edges - 1 - i];
     esp_status st = esp_plan_set_tree_steps(to, steps, err);
@@ -59,7 +66,7 @@ static esp_status turn_steps(const struct esp_plan *plan, const struct esp_tree 
     return st;
 }
 
-static esp_status turn_tree(const struct esp_plan *plan, int t,
+static esp_status turn_tree(const struct esp_plan *plan, int t, int last,
                             const struct esp_platform *p, struct esp_plan *to,
                             struct esp_err *err)
 {
@@ -77,7 +84,7 @@ static esp_status turn_tree(const struct esp_plan *plan, int t,
     if (!st)
         st = esp_plan_set_tree_ends(to, tree->root, tree->n_targets, tree->targets, err);
     if (!st && espi_plan_has_steps(plan))
-        st = turn_steps(plan, tree, to, err);
+        st = turn_steps(tree, last, to, err);
     transfers_free(&x);
     return st;
 }
@@ -124,8 +131,9 @@ esp_status espi_plan_turn(const struct esp_plan *plan, esp_op op,
         return st;
     if (plan->targets)
         st = esp_plan_set_targets(to, plan->n_targets, plan->targets, err);
+    int last = last_step(plan);
     for (int t = 0; t < plan->n_trees && !st; t++)
-        st = turn_tree(plan, t, p, to, err);
+        st = turn_tree(plan, t, last, p, to, err);
     if (!st && plan->schedule && plan->op != ESP_OP_ALLREDUCE)
         st = turn_schedule(plan, to, p, err);
     to->size_bytes = plan->size_bytes;

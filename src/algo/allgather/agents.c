@@ -13,9 +13,9 @@
 #include "algo/allgather/agents.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/watch.h"
 #include "base/err.h"
 
@@ -41,19 +41,34 @@ static double recv_s(const struct espi_agents *a, int from, int to, int parts)
                        parts * a->part_bytes);
 }
 
-struct row {
-    const struct espi_agents *a;
-    int to;
+/* Senders to one host, by when a part of theirs would be there. */
+struct sender {
+    double end_s;
+    int host;
 };
 
-static int by_end(const void *x, const void *y, void *arg)
+static int is_sooner(const struct sender *x, const struct sender *y)
 {
-    const struct row *row = arg;
-    int i = *(const int *)x, j = *(const int *)y;
-    double s = end_s(row->a, i, row->to, 1), t = end_s(row->a, j, row->to, 1);
-    if (s != t)
-        return s < t ? -1 : 1;
-    return i < j ? -1 : i > j;
+    return x->end_s < y->end_s;
+}
+
+ESPI_DEFINE_SORT(sort_by_end, struct sender, is_sooner)
+
+static int order_senders(struct espi_agents *a)
+{
+    struct espi_arena_mark mark = espi_arena_mark(a->task->arena);
+    struct sender *sender = ESPI_ARENA_NEW(a->task->arena, struct sender, 2 * a->n);
+    if (!sender)
+        return -1;
+    for (int to = 0; to < a->n; to++) {
+        for (int i = 0; i < a->n; i++)
+            sender[i] = (struct sender){end_s(a, i, to, 1), i};
+        sort_by_end(sender, sender + a->n, a->n);
+        for (int i = 0; i < a->n; i++)
+            a->senders[(size_t)to * (size_t)a->n + (size_t)i] = sender[i].host;
+    }
+    espi_arena_release(a->task->arena, mark);
+    return 0;
 }
 
 int espi_agents_init(struct espi_agents *a, const struct espi_task *task)
@@ -74,14 +89,7 @@ int espi_agents_init(struct espi_agents *a, const struct espi_task *task)
         !a->ready_s || !a->count || !a->order ||
         espi_pairs_init(&a->pairs, task, a->part_bytes))
         return -1;
-    for (int to = 0; to < n; to++) {
-        struct row row = {a, to};
-        int *list = a->senders + (size_t)to * (size_t)n;
-        for (int i = 0; i < n; i++)
-            list[i] = i;
-        qsort_r(list, (size_t)n, sizeof *list, by_end, &row);
-    }
-    return 0;
+    return order_senders(a);
 }
 
 /* ---- who serves whom ---- */
