@@ -1,37 +1,9 @@
 /* Barriers: nobody leaves before all have come, whoever is late, on communicators of all
- * kinds; and wrong ones end as the library's do. Who
- * has come is counted in memory that all ranks share. */
-#include <fcntl.h>
-#include <stdatomic.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "check.h"
-#include "mpi/native_call.h"
+ * kinds; and wrong ones end as the library's do. Who has come is counted in memory that
+ * all ranks share. */
+#include "shared.h"
 
 enum { ROUNDS = 40 };
-
-/* Memory of all ranks, which are on one machine. */
-static atomic_long *share(size_t n)
-{
-    char path[] = "/tmp/espalier-barrier-XXXXXX";
-    int file = check_rank == 0 ? mkstemp(path) : -1;
-    if (check_rank == 0 &&
-        (file < 0 || ftruncate(file, (off_t)(n * sizeof(atomic_long)))))
-        abort();
-    NATIVE(Bcast)(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
-    if (check_rank > 0 && (file = open(path, O_RDWR)) < 0)
-        abort();
-    void *at =
-        mmap(NULL, n * sizeof(atomic_long), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (at == MAP_FAILED)
-        abort();
-    close(file);
-    NATIVE(Barrier)(MPI_COMM_WORLD);
-    if (check_rank == 0)
-        unlink(path);
-    return at;
-}
 
 /* Another rank is late each time. The counter is that of the communicator's ranks. */
 static void meet(MPI_Comm comm, atomic_long *came)
