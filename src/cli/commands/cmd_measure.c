@@ -181,6 +181,20 @@ static int print_json(const struct espi_measured *net, const struct esp_platform
     return cli_print_json(json);
 }
 
+/* A first try is often on one machine, of which there is nothing to tell. */
+static void warn_of_one_host(const struct espi_samples *s)
+{
+    char quoted[128];
+
+    if (espi_samples_hosts(s) != 1)
+        return;
+    fprintf(stderr,
+            "espalier: only one host took part, %s: a network of one node has no links, "
+            "and no plan can be faster there. Name more hosts to the launcher (in a "
+            "--hostfile, say); to measure between ranks of one host, add --ranks\n",
+            espi_quote(quoted, sizeof quoted, espi_names_text(&s->hosts, 0)));
+}
+
 /* ---- the whole ---- */
 
 static esp_status write_platform(const void *platform, FILE *out, struct esp_err *err)
@@ -209,6 +223,8 @@ static int digest_samples(const struct cli_args *args, const struct espi_samples
         code = print_json(&net, p, path, took_s);
     else if (code == CLI_OK && to_file)
         code = print_found(&net, p, path, took_s);
+    if (code == CLI_OK)
+        warn_of_one_host(samples);
     esp_platform_free(p);
     espi_measured_done(&net);
     return code;

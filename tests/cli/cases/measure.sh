@@ -22,6 +22,9 @@ printf 'espalier-samples/1\nhost a 1\nhost b 1\nrate 0 0 2 5\n' > bad.txt; espal
 
 printf 'espalier-samples/1\nhost a 1\nhost b 1\nlatency 0 0 1 0.001\n' > poor.txt; espalier measure --samples poor.txt -o q.json; ls q.json
 
+# one host is a network of one node, which is said with what to do
+printf 'espalier-samples/1\nhost a 4\n' > one.txt; espalier measure --samples one.txt -o one.json > out; tail -1 out
+
 espalier measure --check p.json
 
 espalier measure --check p.json --update p.json -- mpirun.openmpi
