@@ -149,6 +149,11 @@ static esp_status move_list(struct agent *a, const struct espi_copy_message *m, 
     return ESP_OK;
 }
 
+static int has_files(const struct agent *a)
+{
+    return !a->is_relay && a->store.m && a->store.build >= 0;
+}
+
 static esp_status move_message(void *self, const struct espi_copy_message *m, int keeps,
                                uint64_t at, void *data, size_t bytes, struct esp_err *err)
 {
@@ -157,11 +162,11 @@ static esp_status move_message(void *self, const struct espi_copy_message *m, in
         return move_list(a, m, keeps, at, data, bytes, err);
     if (a->is_relay)
         return spool(a, keeps, at, data, bytes, err);
-    if (!a->store.m || a->store.build < 0)
+    if (!has_files(a))
         return espi_err(err, ESP_EINPUT, "data came before the list of files");
     if (m->kind == ESPI_MESSAGE_DATA)
         return keeps ? espi_store_keep(&a->store, at, data, bytes, err)
-                     : espi_store_load(&a->store, at, data, bytes, err);
+                     : espi_store_pass(&a->store, at, data, bytes, err);
     if (!espi_manifest_has_stream(&a->manifest))
         return espi_err(err, ESP_EINPUT, "the list of files has no stream");
     return espi_store_stream(&a->store, keeps, m->base + at, data, bytes, err);
@@ -174,7 +179,7 @@ static esp_status find_message(void *self, const struct espi_copy_message *m, in
 {
     struct agent *a = self;
     struct espi_store *s = &a->store;
-    if (a->is_relay || !s->m || s->build < 0 || m->kind == ESPI_MESSAGE_LIST)
+    if (!has_files(a) || m->kind == ESPI_MESSAGE_LIST)
         return ESP_OK;
     if (m->kind == ESPI_MESSAGE_DATA)
         return espi_store_find(s, keeps, at, place, err);
@@ -274,12 +279,16 @@ static void on_stop(struct agent *a, struct espi_wire_in *r)
     espi_runner_done(&a->runner);
 }
 
-static esp_status move_and_show_life(void *self, const struct espi_copy_message *m,
-                                     int keeps, uint64_t at, void *data, size_t bytes,
-                                     struct esp_err *err)
+/* What is proven is what is in the files. */
+static esp_status load_to_prove(void *self, const struct espi_copy_message *m, int keeps,
+                                uint64_t at, void *data, size_t bytes,
+                                struct esp_err *err)
 {
-    show_life(self);
-    return move_message(self, m, keeps, at, data, bytes, err);
+    struct agent *a = self;
+    show_life(a);
+    return has_files(a) && m->kind == ESPI_MESSAGE_DATA
+               ? espi_store_load(&a->store, at, data, bytes, err)
+               : move_message(a, m, keeps, at, data, bytes, err);
 }
 
 static void on_check(struct agent *a, struct espi_wire_in *r)
@@ -302,7 +311,7 @@ static void on_check(struct agent *a, struct espi_wire_in *r)
         memcpy(set, blocks, bytes);
     a->n_tags = set ? espi_set_count(set, a->checked.n_blocks) : 0;
     a->tags = espi_malloc((size_t)a->n_tags * ESPI_TAG_BYTES + 1);
-    struct espi_copy_disk disk = {a, move_and_show_life, NULL};
+    struct espi_copy_disk disk = {a, load_to_prove, NULL};
     esp_status status =
         set && a->tags ? espi_runner_tags(&disk, &a->checked, key, set, 1, a->tags, &err)
                        : espi_err_nomem(&err);

@@ -74,6 +74,7 @@ static esp_status begin_message(struct espi_copy_job *job, int kind, uint64_t ba
                                 uint64_t size, struct esp_err *err)
 {
     forget_message(job);
+    job->message = (struct espi_copy_message){.kind = kind};
     job->learning.changes = 0;
     esp_status status = espi_copy_plan(job, (double)size, err);
     if (status)

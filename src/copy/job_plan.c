@@ -247,10 +247,20 @@ static int plan_is_current(const struct espi_copy_job *job)
     return n == esp_platform_host_count(job->network);
 }
 
+/* To plan takes longer than to send a list by the plan for what it lists, which is made
+ * before, then. */
+static double bytes_to_plan_for(const struct espi_copy_job *job, double bytes)
+{
+    return job->message.kind == ESPI_MESSAGE_LIST
+               ? fmax(bytes, (double)job->source->m.data_bytes)
+               : bytes;
+}
+
 esp_status espi_copy_plan(struct espi_copy_job *job, double bytes, struct esp_err *err)
 {
     int lost = 1;
     esp_status status = ESP_OK;
+    bytes = bytes_to_plan_for(job, bytes);
     take_next_plan(job);
     if (job->plan && plan_is_current(job) && !espi_copy_is_outdated(job) &&
         (job->options.plan || is_of_that_size(job->plan, bytes)))

@@ -24,7 +24,7 @@ static esp_status source_trouble(const char *what, const char *path, struct esp_
 
 void espi_source_init(struct espi_copy_source *s)
 {
-    *s = (struct espi_copy_source){0};
+    *s = (struct espi_copy_source){.at_hand = ESPI_NO_FOLDER};
     for (int i = 0; i < ESPI_SOURCE_OPEN; i++)
         s->open[i].fd = -1;
 }
@@ -34,6 +34,7 @@ void espi_source_done(struct espi_copy_source *s)
     for (int i = 0; i < ESPI_SOURCE_OPEN; i++)
         if (s->open[i].fd >= 0)
             close(s->open[i].fd);
+    espi_leave_folder(&s->at_hand);
     for (int i = 0; i < s->n_tops; i++) {
         if (s->top[i].parent >= 0)
             close(s->top[i].parent);
@@ -176,13 +177,13 @@ static int find_real(const struct espi_copy_source *s, uint32_t entry,
     return top->parent;
 }
 
-static int open_source(const struct espi_copy_source *s, uint32_t entry)
+static int open_source(struct espi_copy_source *s, uint32_t entry)
 {
     char path[REAL_PATH];
     int folder = find_real(s, entry, path);
-    return folder < 0
-               ? -1
-               : espi_open_beneath(folder, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    return folder < 0 ? -1
+                      : espi_open_at_hand(&s->at_hand, folder, path,
+                                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 }
 
 static int is_same(const struct espi_copy_entry *e, const struct stat *st)
@@ -210,6 +211,19 @@ static int read_unchanged(const struct espi_copy_entry *e, int fd, void *to, siz
     return -1;
 }
 
+/* All of a small file, which is opened for nothing else. */
+static int read_whole(struct espi_copy_source *s, uint32_t entry, void *to)
+{
+    const struct espi_copy_entry *e = &s->m.entry[entry];
+    int fd = open_source(s, entry);
+    if (fd < 0)
+        return -1;
+    int failed = read_unchanged(e, fd, to, (size_t)e->size, 0), why = errno;
+    close(fd);
+    errno = why;
+    return failed;
+}
+
 static int source_fd(struct espi_copy_source *s, uint32_t entry)
 {
     int slot = 0;
@@ -233,6 +247,14 @@ static int source_fd(struct espi_copy_source *s, uint32_t entry)
     return fd;
 }
 
+static int read_part(struct espi_copy_source *s, const struct espi_extent *x,
+                     uint64_t skip, void *to, size_t bytes)
+{
+    int fd = source_fd(s, x->entry);
+    return fd < 0 ? -1
+                  : read_unchanged(&s->m.entry[x->entry], fd, to, bytes, x->at + skip);
+}
+
 static esp_status changed_or_unread(const struct espi_copy_entry *e, struct esp_err *err)
 {
     char quoted[160];
@@ -246,13 +268,14 @@ esp_status espi_source_load(struct espi_copy_source *s, uint64_t at, void *to,
                             size_t bytes, struct esp_err *err)
 {
     char *out = to;
-    while (bytes > 0) {
-        const struct espi_extent *x = &s->m.extent[espi_manifest_find(&s->m, at)];
+    const struct espi_extent *x = &s->m.extent[espi_manifest_find(&s->m, at)];
+    for (; bytes > 0; x++) {
         uint64_t skip = at - x->stream, left = x->bytes - skip;
         size_t now = left < bytes ? (size_t)left : bytes;
         const struct espi_copy_entry *e = &s->m.entry[x->entry];
-        int fd = source_fd(s, x->entry);
-        if (fd < 0 || read_unchanged(e, fd, out, now, x->at + skip))
+        int failed = now == e->size ? read_whole(s, x->entry, out)
+                                    : read_part(s, x, skip, out, now);
+        if (failed)
             return changed_or_unread(e, err);
         out += now;
         at += now;
@@ -273,36 +296,19 @@ esp_status espi_source_find(struct espi_copy_source *s, uint64_t at,
     return place->fd < 0 ? changed_or_unread(&s->m.entry[x->entry], err) : ESP_OK;
 }
 
-/* The folder of the files that were looked at last. */
-struct looked_folder {
-    int fd, top; /* -1: none; the open folder that its path is below */
-    char path[REAL_PATH];
-};
-
 static int stat_source(const struct espi_copy_source *s, uint32_t entry,
-                       struct looked_folder *in, struct stat *st)
+                       struct espi_folder_at_hand *in, struct stat *st)
 {
     char path[REAL_PATH];
+    const char *name;
     int top = find_real(s, entry, path);
-    if (top < 0)
-        return -1;
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t length = (size_t)(name - path);
-    if (in->fd < 0 || in->top != top || strlen(in->path) != length ||
-        memcmp(in->path, path, length) != 0) {
-        if (in->fd >= 0)
-            close(in->fd);
-        in->fd = espi_open_parent(top, path, &name);
-        in->top = top;
-        memcpy(in->path, path, length);
-        in->path[length] = '\0';
-    }
-    return in->fd < 0 ? -1 : fstatat(in->fd, name, st, AT_SYMLINK_NOFOLLOW);
+    int folder = top < 0 ? -1 : espi_go_to_parent(in, top, path, &name);
+    return folder < 0 ? -1 : fstatat(folder, name, st, AT_SYMLINK_NOFOLLOW);
 }
 
 esp_status espi_source_check(const struct espi_copy_source *s, struct esp_err *err)
 {
-    struct looked_folder in = {.fd = -1};
+    struct espi_folder_at_hand in = ESPI_NO_FOLDER;
     esp_status status = ESP_OK;
     for (uint32_t i = 0; !status && i < s->m.n_entries; i++) {
         const struct espi_copy_entry *e = &s->m.entry[i];
@@ -314,7 +320,6 @@ esp_status espi_source_check(const struct espi_copy_source *s, struct esp_err *e
             status = changed_or_unread(e, err);
         }
     }
-    if (in.fd >= 0)
-        close(in.fd);
+    espi_leave_folder(&in);
     return status;
 }

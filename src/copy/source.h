@@ -8,6 +8,7 @@
 
 #include "copy/manifest.h"
 #include "copy/slices.h"
+#include "copy/tree.h"
 
 enum { ESPI_SOURCE_OPEN = 16 }; /* limit: files that are open at a time */
 
@@ -29,6 +30,7 @@ struct espi_copy_source {
         uint32_t entry;
         uint64_t used;
     } open[ESPI_SOURCE_OPEN];
+    struct espi_folder_at_hand at_hand;
     uint64_t operations;
 };
 

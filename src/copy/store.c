@@ -22,18 +22,9 @@ esp_status espi_store_trouble(const char *what, const char *path, struct esp_err
 
 void espi_store_init(struct espi_store *s)
 {
-    *s = (struct espi_store){.folder = -1, .build = -1};
+    *s = (struct espi_store){.folder = -1, .build = -1, .at_hand = ESPI_NO_FOLDER};
     for (int i = 0; i < ESPI_STORE_OPEN; i++)
         s->open[i].fd = -1;
-}
-
-void espi_store_close_files(struct espi_store *s)
-{
-    for (int i = 0; i < ESPI_STORE_OPEN; i++) {
-        if (s->open[i].fd >= 0)
-            close(s->open[i].fd);
-        s->open[i].fd = -1;
-    }
 }
 
 void espi_store_done(struct espi_store *s)
@@ -44,6 +35,7 @@ void espi_store_done(struct espi_store *s)
     if (s->folder >= 0)
         close(s->folder);
     espi_free(s->finished);
+    espi_recent_done(&s->recent);
     espi_store_init(s);
 }
 
@@ -139,177 +131,6 @@ static esp_status make_entry_folders(struct espi_store *s, struct esp_err *err)
     return ESP_OK;
 }
 
-/* ---- files ---- */
-
-static int open_slot(const struct espi_store *s)
-{
-    int oldest = 0;
-    for (int i = 0; i < ESPI_STORE_OPEN; i++) {
-        if (s->open[i].fd < 0)
-            return i;
-        if (s->open[i].used < s->open[oldest].used)
-            oldest = i;
-    }
-    return oldest;
-}
-
-/* A file that has its mode already, or that an earlier copy left, is ours to read and to
- * write to; it gets its mode at the end. */
-static void unlock_file(const struct espi_store *s, uint32_t entry)
-{
-    const char *name, *path = s->m->entry[entry].path;
-    struct stat st;
-    int parent = espi_open_parent(s->build, path, &name);
-    if (parent < 0)
-        return;
-    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-        fchmodat(parent, name, 0600, 0) == 0)
-        espi_set_drop(s->finished, entry);
-    close(parent);
-}
-
-/* whole: all that the file holds is written at once, so that it can have its mode. */
-static int open_file(const struct espi_store *s, struct espi_store_file *file, int whole)
-{
-    const struct espi_copy_entry *e = &s->m->entry[file->entry];
-    int access = (file->writes ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK;
-    mode_t mode = whole && !(e->mode & s->umask) ? e->mode : 0600;
-    file->fd = -1;
-    if (file->writes)
-        file->fd = espi_open_beneath(s->build, e->path, access | O_CREAT | O_EXCL, mode);
-    file->has_mode = file->fd >= 0 && mode == e->mode;
-    if (file->fd < 0 && (!file->writes || errno == EEXIST))
-        file->fd = espi_open_beneath(s->build, e->path, access, 0);
-    if (file->fd < 0 && errno == EACCES) {
-        unlock_file(s, file->entry);
-        file->fd = espi_open_beneath(s->build, e->path, access, 0);
-    }
-    return file->fd < 0 ? -1 : 0;
-}
-
-/* What is open already, or is opened now, and made when it is to be written and is not
- * there; NULL and errno. */
-static struct espi_store_file *open_entry(struct espi_store *s, uint32_t entry,
-                                          int writes, int whole)
-{
-    int slot = open_slot(s);
-    s->operations++;
-    for (int i = 0; i < ESPI_STORE_OPEN; i++)
-        if (s->open[i].fd >= 0 && s->open[i].entry == entry) {
-            s->open[i].used = s->operations;
-            if (s->open[i].writes >= writes)
-                return &s->open[i];
-            slot = i;
-        }
-    struct espi_store_file file = {-1, entry, s->operations, writes, 0};
-    if (open_file(s, &file, whole))
-        return NULL;
-    if (s->open[slot].fd >= 0)
-        close(s->open[slot].fd);
-    s->open[slot] = file;
-    return &s->open[slot];
-}
-
-static int has_size_and_mode(const struct espi_copy_entry *e, int fd, uint64_t size)
-{
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-           ((uint64_t)st.st_size == size || ftruncate(fd, (off_t)size) == 0) &&
-           fchmod(fd, e->mode) == 0;
-}
-
-/* Its last step, once all that it holds is there. */
-static int dress_file(struct espi_store *s, const struct espi_store_file *file,
-                      uint64_t size)
-{
-    const struct espi_copy_entry *e = &s->m->entry[file->entry];
-    struct timespec times[2] = {{.tv_nsec = UTIME_NOW},
-                                {(time_t)e->mtime_s, (long)e->mtime_ns}};
-    if ((!file->has_mode && !has_size_and_mode(e, file->fd, size)) ||
-        futimens(file->fd, times))
-        return -1;
-    espi_set_add(s->finished, file->entry);
-    return 0;
-}
-
-static esp_status move_stream(struct espi_store *s, int keeps, uint64_t at, char *data,
-                              size_t bytes, struct esp_err *err)
-{
-    const char *what = keeps ? "write" : "read";
-    while (bytes > 0) {
-        if (at >= s->m->data_bytes)
-            return espi_err(err, ESP_EINPUT, "more bytes than the list of files says");
-        const struct espi_extent *x = &s->m->extent[espi_manifest_find(s->m, at)];
-        const struct espi_copy_entry *e = &s->m->entry[x->entry];
-        uint64_t skip = at - x->stream, left = x->bytes - skip;
-        size_t now = left < bytes ? (size_t)left : bytes;
-        int whole = keeps && now == e->size;
-        const struct espi_store_file *file = open_entry(s, x->entry, keeps, whole);
-        if (!file || espi_move_at(file->fd, keeps, data, now, x->at + skip))
-            return espi_store_trouble(what, e->path, err);
-        if (keeps)
-            espi_set_drop(s->finished, x->entry);
-        /* of many small files none is opened again for this */
-        if (whole && dress_file(s, file, e->size))
-            return espi_store_trouble(what, e->path, err);
-        data += now;
-        at += now;
-        bytes -= now;
-    }
-    return ESP_OK;
-}
-
-esp_status espi_store_keep(struct espi_store *s, uint64_t at, const void *from,
-                           size_t bytes, struct esp_err *err)
-{
-    return move_stream(s, 1, at, (char *)(uintptr_t)from, bytes, err);
-}
-
-esp_status espi_store_load(struct espi_store *s, uint64_t at, void *to, size_t bytes,
-                           struct esp_err *err)
-{
-    return move_stream(s, 0, at, to, bytes, err);
-}
-
-esp_status espi_store_stream(struct espi_store *s, int keeps, uint64_t at, void *data,
-                             size_t bytes, struct esp_err *err)
-{
-    const struct espi_store_file *file = open_entry(s, 0, keeps, 0);
-    if (!file || espi_move_at(file->fd, keeps, data, bytes, at))
-        return espi_store_trouble(keeps ? "write" : "read", s->m->entry[0].path, err);
-    return ESP_OK;
-}
-
-esp_status espi_store_find(struct espi_store *s, int keeps, uint64_t at,
-                           struct espi_copy_place *place, struct esp_err *err)
-{
-    if (at >= s->m->data_bytes)
-        return espi_err(err, ESP_EINPUT, "more bytes than the list of files says");
-    const struct espi_extent *x = &s->m->extent[espi_manifest_find(s->m, at)];
-    uint64_t skip = at - x->stream;
-    *place = (struct espi_copy_place){-1, x->at + skip, x->bytes - skip};
-    if (place->bytes < ESPI_COPY_BY_KERNEL_BYTES)
-        return ESP_OK;
-    const struct espi_store_file *file = open_entry(s, x->entry, keeps, 0);
-    if (!file)
-        return espi_store_trouble(keeps ? "write" : "read", s->m->entry[x->entry].path,
-                                  err);
-    if (keeps)
-        espi_set_drop(s->finished, x->entry);
-    place->fd = file->fd;
-    return ESP_OK;
-}
-
-esp_status espi_store_find_stream(struct espi_store *s, int keeps, uint64_t at,
-                                  struct espi_copy_place *place, struct esp_err *err)
-{
-    const struct espi_store_file *file = open_entry(s, 0, keeps, 0);
-    if (!file)
-        return espi_store_trouble(keeps ? "write" : "read", s->m->entry[0].path, err);
-    *place = (struct espi_copy_place){file->fd, at, UINT64_MAX};
-    return ESP_OK;
-}
-
 /* ---- what is there already ---- */
 
 /* Copies a file of that size that is in its place; that it is the right one is found
@@ -401,9 +222,8 @@ static int finish_entry(struct espi_store *s, uint32_t i, uint64_t stream_bytes)
         return finish_link(s, e);
     if (e->kind == ESPI_ENTRY_FOLDER || (espi_set_has(s->finished, i) && !has_few(s)))
         return 0;
-    const struct espi_store_file *file = open_entry(s, i, 1, e->size == 0);
     uint64_t size = e->kind == ESPI_ENTRY_STREAM ? stream_bytes : e->size;
-    return !file || dress_file(s, file, size) || (has_few(s) && fsync(file->fd)) ? -1 : 0;
+    return espi_store_dress(s, i, size, has_few(s));
 }
 
 /* Folders get theirs last, those inside before those around them. */

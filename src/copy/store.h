@@ -10,7 +10,9 @@
 #include <sys/types.h>
 
 #include "copy/manifest.h"
+#include "copy/recent.h"
 #include "copy/slices.h"
+#include "copy/tree.h"
 
 /* limit: files that are open at a time */
 enum { ESPI_STORE_OPEN = 16 };
@@ -29,6 +31,8 @@ struct espi_store {
     struct espi_manifest *m;
     unsigned char *finished; /* entries that have their mode and time */
     struct espi_store_file open[ESPI_STORE_OPEN];
+    struct espi_folder_at_hand at_hand;
+    struct espi_recent recent;
     uint64_t operations;
     mode_t umask;   /* of the process */
     int had_before; /* something of an earlier copy is there */
@@ -53,6 +57,10 @@ esp_status espi_store_begin(struct espi_store *s, struct espi_manifest *m, int r
 esp_status espi_store_keep(struct espi_store *s, uint64_t at, const void *from,
                            size_t bytes, struct esp_err *err);
 esp_status espi_store_load(struct espi_store *s, uint64_t at, void *to, size_t bytes,
+                           struct esp_err *err);
+/* As load, but what came just now is taken from memory: to be passed on, not to be
+ * proven. */
+esp_status espi_store_pass(struct espi_store *s, uint64_t at, void *to, size_t bytes,
                            struct esp_err *err);
 /* Of a stream: bytes of its one file. */
 esp_status espi_store_stream(struct espi_store *s, int keeps, uint64_t at, void *data,

@@ -7,6 +7,9 @@
 /* ESP_EIO, with what errno says. */
 esp_status espi_store_trouble(const char *what, const char *path, struct esp_err *err);
 void espi_store_close_files(struct espi_store *s);
+/* Gives a file, which is made where it is not there, its size, mode and time; waits:
+ * until the disk has it. -1 and errno. */
+int espi_store_dress(struct espi_store *s, uint32_t entry, uint64_t size, int waits);
 
 /* Opens the folder in which things are built, and locks it: nobody else has it then. What
  * an earlier copy left there is taken away, or, where it is to be used, all of it that is

@@ -46,6 +46,42 @@ int espi_open_parent(int folder, const char *path, const char **name)
     return fd;
 }
 
+int espi_go_to_parent(struct espi_folder_at_hand *h, int base, const char *path,
+                      const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    *name = slash ? slash + 1 : path;
+    if (h->fd >= 0 && h->base == base && h->length == length &&
+        memcmp(h->path, path, length) == 0)
+        return h->fd;
+    espi_leave_folder(h);
+    if (length >= sizeof h->path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    h->fd = espi_open_parent(base, path, name);
+    h->base = base;
+    h->length = length;
+    memcpy(h->path, path, length);
+    return h->fd;
+}
+
+int espi_open_at_hand(struct espi_folder_at_hand *h, int base, const char *path,
+                      int flags, mode_t mode)
+{
+    const char *name;
+    int folder = espi_go_to_parent(h, base, path, &name);
+    return folder < 0 ? -1 : espi_open_beneath(folder, name, flags, mode);
+}
+
+void espi_leave_folder(struct espi_folder_at_hand *h)
+{
+    if (h->fd >= 0)
+        close(h->fd);
+    h->fd = -1;
+}
+
 /* Folders that nobody may write to are ours to remove all the same. */
 int espi_open_to_empty(int folder, const char *name)
 {
