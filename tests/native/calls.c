@@ -1,6 +1,6 @@
-/* Makes calls of a collective and writes which messages each rank started, by what
- * recorder.c noted: OUT.RANK has, for each size and root, a line that names them.
- * usage: calls OUT OPERATION SIZE... */
+/* Makes calls of collectives and writes which messages each rank started, by what
+ * recorder.c noted: OUT.OPERATION.RANK has, for each size and root, a line that names
+ * them. usage: calls OUT OPERATION SIZE... [+ OPERATION SIZE...]... */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -85,6 +85,21 @@ static void record_calls(const char *op, int bytes, FILE *file, int n)
     free(out);
 }
 
+/* The words of one operation, up to the next + or the end. Returns how many they are. */
+static int record_operation(const char *out, char **words, int rank, int n)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s.%s.%d", out, words[0], rank);
+    FILE *file = fopen(path, "w");
+    if (!file)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    int i = 1;
+    for (; words[i] && strcmp(words[i], "+") != 0; i++)
+        record_calls(words[0], atoi(words[i]), file, n);
+    fclose(file);
+    return i;
+}
+
 #ifndef OPEN_MPI
 /* MPICH 4.0 does not always come back from its end over TCP. Its launcher kills the
  * others as soon as one leaves that has not said so, which is all that is left to do
@@ -104,7 +119,6 @@ static _Noreturn void leave(void)
 
 int main(int argc, char **argv)
 {
-    char path[4096];
     int rank, n;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -114,14 +128,9 @@ int main(int argc, char **argv)
     *(void **)&end = dlsym(RTLD_DEFAULT, "recorder_end");
     if (!learn || !begin || !end || argc < 4)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    snprintf(path, sizeof path, "%s.%d", argv[1], rank);
-    FILE *file = fopen(path, "w");
-    if (!file)
-        MPI_Abort(MPI_COMM_WORLD, 1);
     meet_all(rank, n);
-    for (int i = 3; i < argc; i++)
-        record_calls(argv[2], atoi(argv[i]), file, n);
-    fclose(file);
+    for (int i = 2; i < argc; i++)
+        i += record_operation(argv[1], argv + i, rank, n);
     MPI_Barrier(MPI_COMM_WORLD);
 #ifdef OPEN_MPI
     MPI_Finalize();

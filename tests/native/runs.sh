@@ -3,6 +3,9 @@
 # calls, expect and work.
 # shellcheck disable=SC2154
 bad=0 good=0
+# What the next launch is to do: questions of one operation each, and settings.
+asked=()
+declare -A settings=()
 
 run_openmpi() # ranks settings... -- arguments
 {
@@ -13,7 +16,7 @@ run_openmpi() # ranks settings... -- arguments
         shift
     done
     shift
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TMPDIR=$work timeout 100 \
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TMPDIR=$work timeout 300 \
         mpirun.openmpi --oversubscribe --bind-to none -n "$n" --mca pml ucx \
         --mca opal_common_ucx_tls any --mca opal_common_ucx_devices any \
         --mca mpi_yield_when_idle 1 --mca btl_base_warn_component_unused 0 \
@@ -31,25 +34,51 @@ run_mpich()
         shift
     done
     shift
-    timeout 100 mpiexec.mpich -n "$n" -genv LD_PRELOAD "$preload" \
+    timeout 300 mpiexec.mpich -n "$n" -genv LD_PRELOAD "$preload" \
         -genv UCX_TLS tcp,self -genv MPIR_CVAR_NOLOCAL 1 ${set[@]+"${set[@]}"} "$calls" "$@"
 }
 
-# try RANKS OPERATION ALGORITHM SEGMENT FANOUT SIZES SETTINGS...
-try()
+# ask OPERATION ALGORITHM SEGMENT FANOUT SIZES SETTINGS...
+# At most once for an operation, whose settings leave the other operations alone.
+ask()
 {
-    local n=$1 op=$2 algorithm=$3 segment=$4 fanout=$5 sizes=$6
-    shift 6
+    local setting
+    asked+=("$1 $2 $3 $4 $5")
+    for setting in "${@:6}"; do
+        settings[${setting%%=*}]=${setting#*=}
+    done
+}
+
+# answer RANKS: makes all calls that were asked for in one launch, for it is launching that
+# takes the time, and compares each operation.
+answer()
+{
+    local n=$1 question op algorithm segment fanout sizes name words=() set=() ran=1
+    for question in "${asked[@]}"; do
+        read -r op algorithm segment fanout sizes <<<"$question"
+        # shellcheck disable=SC2206
+        words+=(+ "$op" $sizes)
+    done
+    for name in "${!settings[@]}"; do
+        set+=("$name=${settings[$name]}")
+    done
     rm -f "$work"/out.*
-    # shellcheck disable=SC2086
-    if "run_$mpi" "$n" "$@" -- "$work/out" "$op" $sizes >"$work/log" 2>&1 &&
-        "$expect" "$work/out" "$mpi" "$op" "$algorithm" "$n" "$segment" "$fanout" $sizes; then
-        good=$((good + 1))
-    else
-        echo "$mpi $op $algorithm with $n ranks: not as the library does it"
-        tail -5 "$work/log"
-        bad=1
-    fi
+    "run_$mpi" "$n" ${set[@]+"${set[@]}"} -- "$work/out" "${words[@]:1}" >"$work/log" 2>&1 ||
+        ran=0
+    for question in "${asked[@]}"; do
+        read -r op algorithm segment fanout sizes <<<"$question"
+        # shellcheck disable=SC2086
+        if [ $ran = 1 ] && "$expect" "$work/out.$op" "$mpi" "$op" "$algorithm" "$n" \
+            "$segment" "$fanout" $sizes >>"$work/log" 2>&1; then
+            good=$((good + 1))
+        else
+            echo "$mpi $op $algorithm with $n ranks: not as the library does it"
+            bad=1
+        fi
+    done
+    [ $bad = 0 ] || tail -5 "$work/log"
+    asked=()
+    settings=()
 }
 
 # Only what is sent by UCX can be recorded.
