@@ -22,11 +22,9 @@
 
 /* ---- memory of ours ---- */
 
-static char *stored_at(const struct espi_run *run, const struct espi_inflow *in,
-                       int64_t number)
+static char *stored_at(const struct espi_inflow *in, int64_t number)
 {
-    return in->store +
-           (size_t)(number % in->ring) * espi_room_for_message(run, in->stream);
+    return in->store + (size_t)(number % in->ring) * in->room;
 }
 
 /* The relayed slice among those that are here; -1: it is not. */
@@ -78,7 +76,7 @@ static int post_receive(struct espi_run *run, int i)
     const struct espi_step *step = next_step_in(run, in, &slice);
     char *to = espi_place_of_message(run, in->stream, slice, &bytes);
     if (in->store)
-        to = stored_at(run, in, in->posted);
+        to = stored_at(in, in->posted);
     if (!to)
         bytes = 0; /* the rank has lost its data (policies) */
     run->error = t->recv(t->self, run->prog->streams[in->stream].from,
@@ -111,7 +109,7 @@ static int post_receives(struct espi_run *run)
 static void put(struct espi_run *run, struct espi_inflow *in, int64_t number)
 {
     const struct espi_program *prog = run->prog;
-    const char *from = stored_at(run, in, number);
+    const char *from = stored_at(in, number);
     for (int k = 0; k < espi_stream_pieces(prog, in->stream); k++) {
         int64_t slice = prog->pieces ? prog->pieces[prog->piece_start[in->stream] + k]
                                      : in->slots[number % in->ring].slice;
@@ -214,7 +212,7 @@ static int start_send(struct espi_run *run, const struct espi_step *step, int64_
     int packed = -1;
     if (relay >= 0 && !run->prog->streams[s->source].keeps) {
         number = find_relayed(&run->in[relay], slice);
-        from = stored_at(run, &run->in[relay], number);
+        from = stored_at(&run->in[relay], number);
     } else {
         relay = -1;
         if (espi_is_scattered(run, step->stream)) {

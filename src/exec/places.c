@@ -84,10 +84,11 @@ int espi_is_scattered(const struct espi_run *run, int stream)
 }
 
 /* Places start where any type may. */
+enum { ROOM_ALIGNED = 64 }; /* derived: a cache line, which any type fits */
+
 size_t espi_room_for_slice(const struct espi_program *prog,
                            const struct espi_run_options *o)
 {
-    const size_t aligned = 64; /* derived: a cache line, which any type fits */
     uint64_t most = (uint64_t)prog->size_bytes / (uint64_t)prog->parts + 1;
     size_t element = o->element_bytes > 0 ? o->element_bytes : 1;
     for (int i = 0; o->blocks && i < prog->parts; i++)
@@ -95,12 +96,18 @@ size_t espi_room_for_slice(const struct espi_program *prog,
             most = o->blocks[i].bytes;
     size_t bytes =
         (size_t)(most / element / (uint64_t)slices_of_part(prog) + 1) * element;
-    return (bytes + aligned - 1) / aligned * aligned;
+    return (bytes + ROOM_ALIGNED - 1) / ROOM_ALIGNED * ROOM_ALIGNED;
 }
 
+/* Of parts that travel together each has its own size. */
 size_t espi_room_for_message(const struct espi_run *run, int stream)
 {
-    return (size_t)espi_stream_pieces(run->prog, stream) * run->room;
+    const struct espi_program *prog = run->prog;
+    size_t bytes;
+    if (!prog->pieces || !run->options.blocks)
+        return (size_t)espi_stream_pieces(prog, stream) * run->room;
+    espi_place_of_message(run, stream, prog->pieces[prog->piece_start[stream]], &bytes);
+    return bytes / ROOM_ALIGNED * ROOM_ALIGNED + ROOM_ALIGNED;
 }
 
 void espi_slice_load(const struct espi_run *run, int64_t slice, char *to, size_t *bytes)

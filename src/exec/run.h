@@ -19,7 +19,8 @@ struct espi_inflow {
         unsigned char landed;
         unsigned char passed_on; /* relays: the send that passes it on is done */
     } * slots;
-    char *store;       /* relays: the slices themselves */
+    char *store;       /* relays: the slices themselves, */
+    size_t room;       /* so many bytes apart */
     int64_t passed_on; /* relays: passed on in order */
 };
 

@@ -75,10 +75,10 @@ static int make_rings(struct espi_run *run, struct espi_arena *arena)
         int relay =
             !stream->keeps || stream->combines || espi_is_scattered(run, in->stream);
         in->ring = ring_size(run, in);
+        in->room = espi_room_for_message(run, in->stream);
         in->slots = espi_arena_zalloc(arena, (size_t)in->ring, sizeof *in->slots);
         if (relay)
-            in->store = espi_arena_alloc(arena, (size_t)in->ring,
-                                         espi_room_for_message(run, in->stream));
+            in->store = espi_arena_alloc(arena, (size_t)in->ring, in->room);
         if (!in->slots || (relay && !in->store))
             return -1;
         run->max_requests += in->ring;

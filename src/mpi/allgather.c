@@ -227,12 +227,17 @@ static int is_wrong(const struct task *t)
                           t->to + place_of(t, t->work.call.rank) * t->size, own));
 }
 
-static const struct espi_work_kind allgather_kind = {
-    sizeof(struct task), ESPI_CALL_ALLGATHER,
-    "iallgather",        "allgather-init",
-    begin_allgather,     end_allgather,
-    clear_allgather,     allgather_needs,
-    native_allgather,    NULL};
+static const struct espi_work_kind allgather_kind = {sizeof(struct task),
+                                                     ESPI_CALL_ALLGATHER,
+                                                     "iallgather",
+                                                     "allgather-init",
+                                                     begin_allgather,
+                                                     end_allgather,
+                                                     clear_allgather,
+                                                     allgather_needs,
+                                                     native_allgather,
+                                                     NULL,
+                                                     NULL};
 
 static int allgather(struct task *t, MPI_Comm comm, const struct espi_manner *how)
 {

@@ -1,7 +1,7 @@
 /* MPI_Alltoall, MPI_Alltoallv and their non-blocking and persistent kin. Every rank has a
  * part for each other, and gets one from each. By the standard all parts of all ranks of
  * an MPI_Alltoall have the same bytes, so that ranks decide alike. In MPI_Alltoallv they
- * do not, and ranks first tell each other how large theirs are. */
+ * do not, and ranks first tell each other how large theirs are (sizes.h). */
 #include <limits.h>
 
 #include "base/alloc.h"
@@ -21,8 +21,7 @@ struct task {
     struct espi_work work;
     struct side from, to; /* in place: both are what is received into */
     int in_place, is_unequal;
-    uint64_t part;    /* bytes, of all alike */
-    uint64_t *sizes;  /* or of those from each rank to each; NULL: alike */
+    uint64_t part;    /* bytes, of all alike, or as the ranks have told */
     char *sent, *got; /* ours, of parts that are not plain in memory, or in place */
     char *relayed;    /* parts of others that pass through */
     struct espi_block *blocks;
@@ -65,7 +64,7 @@ static int measure_type(struct side *s)
 {
     MPI_Count lb;
     return s->type == MPI_DATATYPE_NULL || PMPI_Type_size_x(s->type, &s->size) ||
-           s->size <= 0 || PMPI_Type_get_extent_x(s->type, &lb, &s->extent);
+           s->size < 0 || PMPI_Type_get_extent_x(s->type, &lb, &s->extent);
 }
 
 /* The bytes of all parts; 0: nothing to do, or wrong. */
@@ -120,7 +119,8 @@ static struct espi_block *block_of(const struct task *t, int from, int to)
 
 static uint64_t bytes_of(const struct task *t, int from, int to)
 {
-    return t->sizes ? t->sizes[from * t->work.call.size + to] : t->part;
+    const uint64_t *sizes = t->work.sizes;
+    return sizes ? sizes[from * t->work.call.size + to] : t->part;
 }
 
 /* Elements that come from a rank, which may be fewer than there is room for; -1: more. */
@@ -163,7 +163,7 @@ static int lay_own(struct task *t)
         if (r == me)
             continue;
         struct espi_block *out = block_of(t, me, r), *in = block_of(t, r, me);
-        if (sent)
+        if (sent && out->bytes)
             code = espi_pack(user_part(&t->from, r), count_of(&t->from, r), t->from.type,
                              sent, t->work.call.c->twin);
         if (out->bytes)
@@ -293,9 +293,24 @@ static void alltoall_needs(struct espi_work *w, struct espi_needs *needs)
         needs->types[needs->n_types++] = &t->from.type;
 }
 
-static void forget_sizes(struct espi_work *w)
+/* Of types of nothing, too. */
+static int knows_sizes(struct espi_work *w)
 {
-    espi_free(((struct task *)w)->sizes);
+    struct task *t = (struct task *)w;
+    int n = w->call.size;
+    if (!espi_counts_are_usable(&t->to.parts, n) || measure_type(&t->to))
+        return 0;
+    if (t->in_place)
+        t->from = t->to;
+    return t->in_place ||
+           (espi_counts_are_usable(&t->from.parts, n) && !measure_type(&t->from));
+}
+
+static void tell_sizes(const struct espi_work *w, uint64_t *own)
+{
+    const struct task *t = (const struct task *)w;
+    for (int r = 0; r < w->call.size; r++)
+        own[r] = espi_bytes(count_of(&t->from, r), t->from.type);
 }
 
 static MPI_Count largest_count(const struct task *t, const struct side *s)
@@ -318,14 +333,21 @@ static int is_wrong(const struct task *t)
              espi_is_alias(&t->work.call, from->at, to->at, to_count)));
 }
 
-static const struct espi_work_kind alltoall_kind = {
-    sizeof(struct task), ESPI_CALL_ALLTOALL, "ialltoall",    "alltoall-init",
-    begin_alltoall,      end_alltoall,       clear_alltoall, alltoall_needs,
-    native_alltoall,     forget_sizes};
+static const struct espi_work_kind alltoall_kind = {sizeof(struct task),
+                                                    ESPI_CALL_ALLTOALL,
+                                                    "ialltoall",
+                                                    "alltoall-init",
+                                                    begin_alltoall,
+                                                    end_alltoall,
+                                                    clear_alltoall,
+                                                    alltoall_needs,
+                                                    native_alltoall,
+                                                    NULL,
+                                                    NULL};
 static const struct espi_work_kind alltoallv_kind = {
     sizeof(struct task), ESPI_CALL_ALLTOALLV, "ialltoallv",   "alltoallv-init",
     begin_alltoall,      end_alltoall,        clear_alltoall, alltoall_needs,
-    native_alltoall,     forget_sizes};
+    native_alltoall,     knows_sizes,         tell_sizes};
 
 int espi_alltoall(const void *from, MPI_Count from_count, MPI_Datatype from_type,
                   void *to, MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm,
@@ -343,39 +365,6 @@ int espi_alltoall(const void *from, MPI_Count from_count, MPI_Datatype from_type
     return espi_work_do(&t.work, how);
 }
 
-/* ---- parts that are not alike ---- */
-
-/* What this rank sends; is it usable? */
-static int fill_sizes(struct task *t)
-{
-    int n = t->work.call.size;
-    uint64_t *own = t->sizes + (size_t)t->work.call.rank * (size_t)n;
-    if (!espi_counts_are_usable(&t->to.parts, n) || measure_type(&t->to))
-        return 0;
-    if (t->in_place)
-        t->from = t->to;
-    else if (!espi_counts_are_usable(&t->from.parts, n) || measure_type(&t->from))
-        return 0;
-    for (int r = 0; r < n; r++)
-        own[r] = espi_bytes(count_of(&t->from, r), t->from.type);
-    return 1;
-}
-
-/* The bytes of all parts but those of ranks for themselves, and of the largest; 0:
- * nothing to do, or the library's. */
-static uint64_t hear_sizes(struct task *t, uint64_t *largest)
-{
-    struct espi_call *call = &t->work.call;
-    size_t n = (size_t)call->size;
-    if (!call->known || n < 2 || n > ESPI_PAIRS_HOSTS || !espi_sizes_are_told(call))
-        return 0;
-    t->sizes = espi_sizes_room(call, n * n);
-    int usable = fill_sizes(t);
-    if (!espi_sizes_of_all(call, t->sizes, usable))
-        return 0;
-    return espi_sizes_sum(t->sizes, n * n, 0, n + 1, largest);
-}
-
 int espi_alltoallv(const void *from, const struct espi_counts *sent,
                    MPI_Datatype from_type, void *to, const struct espi_counts *got,
                    MPI_Datatype to_type, MPI_Comm comm, const struct espi_manner *how)
@@ -383,15 +372,10 @@ int espi_alltoallv(const void *from, const struct espi_counts *sent,
     struct task t = {.work = {.kind = &alltoallv_kind},
                      .in_place = from == MPI_IN_PLACE,
                      .is_unequal = 1};
-    struct espi_call *call = &t.work.call;
-    uint64_t largest = 0;
     t.from = (struct side){.at = (char *)from, .type = from_type, .parts = *sent};
     t.to = (struct side){.at = to, .type = to_type, .parts = *got};
     espi_work_open(&t.work, ESP_OP_ALLTOALL, 0, comm, how);
-    if (call->c && is_wrong(&t))
-        call->c = NULL;
-    uint64_t all = hear_sizes(&t, &largest);
-    espi_call_decide(call, all, largest);
-    espi_sizes_noted(call);
-    return espi_work_do(&t.work, how);
+    if (t.work.call.c && is_wrong(&t))
+        t.work.call.c = NULL;
+    return espi_sizes_do(&t.work, how);
 }

@@ -39,9 +39,17 @@ static int native_barrier(const struct espi_work *w, const struct espi_manner *h
     return ESPI_NATIVE(how, Barrier, Ibarrier, Barrier_init, w->call.comm);
 }
 
-static const struct espi_work_kind barrier_kind = {
-    sizeof(struct task), ESPI_CALL_BARRIER, "ibarrier",    "barrier-init", begin_barrier,
-    end_barrier,         clear_barrier,     barrier_needs, native_barrier, NULL};
+static const struct espi_work_kind barrier_kind = {sizeof(struct task),
+                                                   ESPI_CALL_BARRIER,
+                                                   "ibarrier",
+                                                   "barrier-init",
+                                                   begin_barrier,
+                                                   end_barrier,
+                                                   clear_barrier,
+                                                   barrier_needs,
+                                                   native_barrier,
+                                                   NULL,
+                                                   NULL};
 
 int espi_barrier(MPI_Comm comm, const struct espi_manner *how)
 {

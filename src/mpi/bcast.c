@@ -61,9 +61,17 @@ static void bcast_needs(struct espi_work *w, struct espi_needs *needs)
     needs->types[needs->n_types++] = &task_of(w)->type;
 }
 
-static const struct espi_work_kind bcast_kind = {
-    sizeof(struct task), ESPI_CALL_BCAST, "ibcast",    "bcast-init", begin_bcast,
-    end_bcast,           clear_bcast,     bcast_needs, native_bcast, NULL};
+static const struct espi_work_kind bcast_kind = {sizeof(struct task),
+                                                 ESPI_CALL_BCAST,
+                                                 "ibcast",
+                                                 "bcast-init",
+                                                 begin_bcast,
+                                                 end_bcast,
+                                                 clear_bcast,
+                                                 bcast_needs,
+                                                 native_bcast,
+                                                 NULL,
+                                                 NULL};
 
 int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                const struct espi_manner *how)

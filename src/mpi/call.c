@@ -103,12 +103,6 @@ void espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm)
         call->c = NULL;
 }
 
-/* Parts that travel together get room as if all were like the largest. */
-static int is_lopsided(const struct espi_entry *e, uint64_t bytes, uint64_t program_bytes)
-{
-    return e->prog.pieces && program_bytes / 4 > bytes;
-}
-
 /* That what is decided on can be done, on all ranks. */
 static void agree_on(const struct espi_call *call, const struct espi_decision *d)
 {
@@ -136,18 +130,26 @@ static void begin_trial(struct espi_call *call, const struct espi_decision *d)
     espi_trials_enter(call);
 }
 
-int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part)
+uint64_t espi_program_bytes(const struct espi_call *call, uint64_t largest_part)
 {
-    uint64_t program_bytes = bytes;
-    uint64_t n = (uint64_t)call->size;
+    uint64_t n = (uint64_t)call->size, bytes;
     uint64_t parts = espi_op_has_parts(call->op)   ? n
                      : espi_op_has_pairs(call->op) ? n * (n - 1)
                                                    : n - 1;
+    return __builtin_mul_overflow(largest_part, parts, &bytes) ||
+                   bytes > (uint64_t)INT64_MAX / 2
+               ? 0
+               : bytes;
+}
+
+int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part)
+{
+    uint64_t program_bytes =
+        largest_part ? espi_program_bytes(call, largest_part) : bytes;
     call->bytes = bytes;
     if (!call->c || !bytes || (call->is_barrier ? 0 : (double)bytes) < least_bytes())
         return 0;
-    if (largest_part && (__builtin_mul_overflow(largest_part, parts, &program_bytes) ||
-                         program_bytes > (uint64_t)INT64_MAX / 2))
+    if (!program_bytes)
         return 0;
     if (!espi_comm_ask(call->c, call->comm)) {
         call->c = NULL;
@@ -158,7 +160,7 @@ int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_pa
     call->decided = 1;
     call->ours_s = d.entry->choice.ours_s;
     call->native_s = d.entry->choice.native_s;
-    if (d.ours && d.entry->choice.plan && !is_lopsided(d.entry, bytes, program_bytes))
+    if (d.ours && d.entry->choice.plan)
         call->entry = d.entry;
     begin_trial(call, &d);
     return call->entry != NULL;

@@ -38,6 +38,8 @@ void espi_later_free(struct espi_later *p)
     espi_drop(&p->kept);
     espi_arena_done(&p->arena);
     espi_arena_done(&p->entry.arena);
+    for (int i = 0; i < ESPI_UNTOLD_PLANS; i++)
+        esp_plan_free(p->plans[i]);
     if (p->work)
         espi_work_forget(p->work);
     espi_free(p->work);
@@ -86,7 +88,7 @@ static void finish_later(struct espi_later *p, int result)
     int code = take_result(p, result);
     w->kind->clear(w);
     espi_arena_done(&p->arena);
-    if (espi_job.settings.stats[0])
+    if (espi_job.settings.stats[0] && !w->call.is_inner)
         espi_stats_note(p->name, p->c->size, w->call.bytes, p->algo,
                         espi_now_s() - w->call.start_s, w->call.native_s);
     p->code_of_run = p->lost ? p->lost : code;
@@ -138,6 +140,8 @@ static int go_on(struct espi_later *p)
         return 0;
     p->looked = p->c->n_ended;
     if (p->waits && (p->waits = has_to_wait(p)))
+        return 0;
+    if (p->is_untold && !espi_untold_hear(p))
         return 0;
     return espi_run_progress(&p->run, 0);
 }
@@ -223,34 +227,38 @@ void espi_later_tag(struct espi_later *p, int first)
 }
 
 /* The next tags of the ring, alike on all ranks. */
-static void take_tags(struct espi_later *p)
+static int next_tags(struct espi_later *p)
 {
-    int *next = &p->c->next_tag;
+    int *next = &p->c->next_tag, first;
     if (*next + p->n_tags > ESPI_LATER_TAGS)
         *next = 0;
-    espi_later_tag(p, ESPI_TAG_LATER + *next);
+    first = ESPI_TAG_LATER + *next;
     *next += p->n_tags;
+    return first;
+}
+
+int espi_later_count_tags(const struct espi_entry *e, int least)
+{
+    for (int i = 0; i < e->prog.n_streams; i++)
+        if (e->channel[i] >= least)
+            least = e->channel[i] + 1;
+    return least;
 }
 
 /* Tasks find the program by their call, as those of blocking calls do. */
-static int take_program(struct espi_later *p)
+int espi_later_compile(struct espi_later *p, const struct esp_plan *plan, uint64_t bytes)
 {
     struct espi_call *call = &p->work->call;
-    const struct espi_entry *from = call->entry;
-    p->entry.op = from->op;
-    p->entry.choice = from->choice;
-    snprintf(p->algo, sizeof p->algo, "%s", from->choice.plan->algo);
-    int bad = espi_compile(p->c, &p->entry, from->bytes) != ESP_OK;
+    snprintf(p->algo, sizeof p->algo, "%s", plan->algo);
+    p->entry.choice.plan = (struct esp_plan *)plan; /* it is not changed */
+    int bad = espi_compile(p->c, &p->entry, bytes) != ESP_OK;
     p->entry.choice.plan = NULL; /* it is the other's */
     call->entry = &p->entry;
     call->later = 1;
-    for (int i = 0; !bad && i < p->entry.prog.n_streams; i++)
-        if (p->entry.channel[i] >= p->n_tags)
-            p->n_tags = p->entry.channel[i] + 1;
     return bad ? -1 : 0;
 }
 
-struct espi_later *espi_later_make(struct espi_work *w)
+struct espi_later *espi_later_bare(struct espi_work *w)
 {
     struct espi_later *p = espi_calloc(1, sizeof *p);
     struct espi_work *copy = p ? espi_malloc(w->kind->bytes) : NULL;
@@ -262,12 +270,24 @@ struct espi_later *espi_later_make(struct espi_work *w)
     memcpy(copy, w, w->kind->bytes);
     p->work = copy;
     p->c = w->call.c;
+    p->entry.op = w->call.op;
     espi_arena_init(&p->arena);
     espi_arena_init(&p->entry.arena);
-    if (take_program(p)) {
+    return p;
+}
+
+struct espi_later *espi_later_make(struct espi_work *w)
+{
+    struct espi_later *p = espi_later_bare(w);
+    if (!p)
+        return NULL;
+    const struct espi_entry *from = w->call.entry;
+    p->entry.choice = from->choice;
+    if (espi_later_compile(p, from->choice.plan, from->bytes)) {
         espi_later_free(p);
         return NULL;
     }
+    p->n_tags = espi_later_count_tags(&p->entry, 0);
     return p;
 }
 
@@ -308,19 +328,28 @@ void espi_later_go(struct espi_later *p)
     espi_progress();
 }
 
+int espi_later_enter(struct espi_later *p, MPI_Request *request)
+{
+    int first = next_tags(p);
+    p->ended = complete_request;
+    p->name = p->work->kind->later;
+    p->not_kept = espi_keep(p->work, &p->kept);
+    if (p->is_untold)
+        p->first_tag = first; /* till there are streams that have them */
+    else
+        espi_later_tag(p, first);
+    if ((!p->is_untold && espi_later_begin(p)) || make_request(p))
+        espi_end_job(p->name, "is out of memory");
+    *request = p->request;
+    espi_later_go(p);
+    return MPI_SUCCESS;
+}
+
 /* Others wait for this rank, whatever it lacks. */
 int espi_later_start(struct espi_work *w, MPI_Request *request)
 {
     struct espi_later *p = espi_later_make(w);
-    if (p) {
-        p->ended = complete_request;
-        p->name = w->kind->later;
-        p->not_kept = espi_keep(p->work, &p->kept);
-        take_tags(p);
-    }
-    if (!p || espi_later_begin(p) || make_request(p))
+    if (!p)
         espi_end_job(w->kind->later, "is out of memory");
-    *request = p->request;
-    espi_later_go(p);
-    return MPI_SUCCESS;
+    return espi_later_enter(p, request);
 }

@@ -219,22 +219,44 @@ static void reduce_needs(struct espi_work *w, struct espi_needs *needs)
     needs->op = &t->reduction.op;
 }
 
-static const struct espi_work_kind reduce_kind = {
-    sizeof(struct task), ESPI_CALL_REDUCE, "ireduce",    "reduce-init", begin_reduce,
-    end_reduce,          clear_reduce,     reduce_needs, native_reduce, NULL};
-static const struct espi_work_kind allreduce_kind = {
-    sizeof(struct task), ESPI_CALL_ALLREDUCE,
-    "iallreduce",        "allreduce-init",
-    begin_reduce,        end_reduce,
-    clear_reduce,        reduce_needs,
-    native_for_all,      NULL};
+static const struct espi_work_kind reduce_kind = {sizeof(struct task),
+                                                  ESPI_CALL_REDUCE,
+                                                  "ireduce",
+                                                  "reduce-init",
+                                                  begin_reduce,
+                                                  end_reduce,
+                                                  clear_reduce,
+                                                  reduce_needs,
+                                                  native_reduce,
+                                                  NULL,
+                                                  NULL};
+static const struct espi_work_kind allreduce_kind = {sizeof(struct task),
+                                                     ESPI_CALL_ALLREDUCE,
+                                                     "iallreduce",
+                                                     "allreduce-init",
+                                                     begin_reduce,
+                                                     end_reduce,
+                                                     clear_reduce,
+                                                     reduce_needs,
+                                                     native_for_all,
+                                                     NULL,
+                                                     NULL};
 
 static const struct espi_work_kind scan_kind = {
-    sizeof(struct task), ESPI_CALL_SCAN, "iscan",      "scan-init",    begin_reduce,
-    end_reduce,          clear_reduce,   reduce_needs, native_for_all, NULL};
-static const struct espi_work_kind exscan_kind = {
-    sizeof(struct task), ESPI_CALL_EXSCAN, "iexscan",    "exscan-init",  begin_reduce,
-    end_reduce,          clear_reduce,     reduce_needs, native_for_all, NULL};
+    sizeof(struct task), ESPI_CALL_SCAN, "iscan",      "scan-init",
+    begin_reduce,        end_reduce,     clear_reduce, reduce_needs,
+    native_for_all,      NULL,           NULL};
+static const struct espi_work_kind exscan_kind = {sizeof(struct task),
+                                                  ESPI_CALL_EXSCAN,
+                                                  "iexscan",
+                                                  "exscan-init",
+                                                  begin_reduce,
+                                                  end_reduce,
+                                                  clear_reduce,
+                                                  reduce_needs,
+                                                  native_for_all,
+                                                  NULL,
+                                                  NULL};
 
 static int make_call(struct task *t, const struct espi_manner *how)
 {

@@ -231,12 +231,17 @@ static int is_wrong(const struct task *t)
     return !t->in_place && espi_is_alias(&t->work.call, t->from, t->to, t->all);
 }
 
-static const struct espi_work_kind reduce_scatter_kind = {
-    sizeof(struct task),   ESPI_CALL_REDUCE_SCATTER,
-    "ireduce-scatter",     "reduce-scatter-init",
-    begin_reduce_scatter,  end_reduce_scatter,
-    clear_reduce_scatter,  reduce_scatter_needs,
-    native_reduce_scatter, NULL};
+static const struct espi_work_kind reduce_scatter_kind = {sizeof(struct task),
+                                                          ESPI_CALL_REDUCE_SCATTER,
+                                                          "ireduce-scatter",
+                                                          "reduce-scatter-init",
+                                                          begin_reduce_scatter,
+                                                          end_reduce_scatter,
+                                                          clear_reduce_scatter,
+                                                          reduce_scatter_needs,
+                                                          native_reduce_scatter,
+                                                          NULL,
+                                                          NULL};
 
 static int reduce_scatter(struct task *t, MPI_Comm comm, const struct espi_manner *how)
 {

@@ -2,7 +2,8 @@
  * persistent kin. Each rank but the root has a part of the message; only the root has all
  * of them. Which of the arguments mean something depends on who asks: on the root those
  * of the whole, elsewhere those of the part. Parts have the same bytes, whatever counts
- * and types the ranks describe them with, or the root tells how many each has. */
+ * and types the ranks describe them with, or the root tells how many each has (sizes.h).
+ */
 #include <limits.h>
 
 #include "base/alloc.h"
@@ -17,9 +18,8 @@ struct side {
 /* One call as this rank sees it. */
 struct task {
     struct espi_work work;
-    uint64_t part;   /* bytes, of all alike */
-    uint64_t *sizes; /* or of each rank's, as the root has told; NULL: alike */
-    int is_unequal;  /* on the root they are of so many, in such places: */
+    uint64_t part;  /* bytes, of all alike, or as the root has told */
+    int is_unequal; /* on the root they are of so many, in such places: */
     struct espi_counts parts;
     struct side whole;         /* on the root */
     struct side own;           /* at MPI_IN_PLACE: the root's part stays where it is */
@@ -99,7 +99,7 @@ static int native_gather(const struct espi_work *w, const struct espi_manner *ho
 
 static uint64_t bytes_of(const struct task *t, int rank)
 {
-    return t->sizes ? t->sizes[rank] : t->part;
+    return t->work.sizes ? t->work.sizes[rank] : t->part;
 }
 
 /* On the root: elements of a rank's part, and where it is in the user's memory. */
@@ -273,9 +273,19 @@ static int is_wrong(const struct task *t)
                          own->count);
 }
 
-static void forget_sizes(struct espi_work *w)
+/* The root does, and need not be right elsewhere. */
+static int knows_sizes(struct espi_work *w)
 {
-    espi_free(((struct task *)w)->sizes);
+    const struct task *t = (const struct task *)w;
+    return !is_on_root(t) || (t->whole.type != MPI_DATATYPE_NULL &&
+                              espi_counts_are_usable(&t->parts, w->call.size));
+}
+
+static void tell_sizes(const struct espi_work *w, uint64_t *own)
+{
+    const struct task *t = (const struct task *)w;
+    for (int r = 0; r < w->call.size; r++)
+        own[r] = espi_bytes(count_of(t, r), t->whole.type);
 }
 
 /* ---- scatter ---- */
@@ -323,12 +333,21 @@ static int end_scatter(struct espi_work *w)
     return code;
 }
 
-static const struct espi_work_kind scatter_kind = {
-    sizeof(struct task), ESPI_CALL_SCATTER, "iscatter",  "scatter-init", begin_scatter,
-    end_scatter,         clear_parts,       parts_needs, native_scatter, forget_sizes};
+static const struct espi_work_kind scatter_kind = {sizeof(struct task),
+                                                   ESPI_CALL_SCATTER,
+                                                   "iscatter",
+                                                   "scatter-init",
+                                                   begin_scatter,
+                                                   end_scatter,
+                                                   clear_parts,
+                                                   parts_needs,
+                                                   native_scatter,
+                                                   NULL,
+                                                   NULL};
 static const struct espi_work_kind scatterv_kind = {
-    sizeof(struct task), ESPI_CALL_SCATTERV, "iscatterv", "scatterv-init", begin_scatter,
-    end_scatter,         clear_parts,        parts_needs, native_scatter,  forget_sizes};
+    sizeof(struct task), ESPI_CALL_SCATTERV, "iscatterv", "scatterv-init",
+    begin_scatter,       end_scatter,        clear_parts, parts_needs,
+    native_scatter,      knows_sizes,        tell_sizes};
 
 /* ---- gather ---- */
 
@@ -375,12 +394,21 @@ static int end_gather(struct espi_work *w)
     return code;
 }
 
-static const struct espi_work_kind gather_kind = {
-    sizeof(struct task), ESPI_CALL_GATHER, "igather",   "gather-init", begin_gather,
-    end_gather,          clear_parts,      parts_needs, native_gather, forget_sizes};
+static const struct espi_work_kind gather_kind = {sizeof(struct task),
+                                                  ESPI_CALL_GATHER,
+                                                  "igather",
+                                                  "gather-init",
+                                                  begin_gather,
+                                                  end_gather,
+                                                  clear_parts,
+                                                  parts_needs,
+                                                  native_gather,
+                                                  NULL,
+                                                  NULL};
 static const struct espi_work_kind gatherv_kind = {
-    sizeof(struct task), ESPI_CALL_GATHERV, "igatherv",  "gatherv-init", begin_gather,
-    end_gather,          clear_parts,       parts_needs, native_gather,  forget_sizes};
+    sizeof(struct task), ESPI_CALL_GATHERV, "igatherv",  "gatherv-init",
+    begin_gather,        end_gather,        clear_parts, parts_needs,
+    native_gather,       knows_sizes,       tell_sizes};
 
 /* ---- both ---- */
 
@@ -402,32 +430,6 @@ static int move_parts(const struct espi_work_kind *kind, const struct side *whol
     return espi_work_do(&t.work, how);
 }
 
-/* The root's part of what all are told: its sizes. Are they usable? */
-static int fill_sizes(struct task *t)
-{
-    if (t->whole.type == MPI_DATATYPE_NULL ||
-        !espi_counts_are_usable(&t->parts, t->work.call.size))
-        return 0;
-    for (int r = 0; r < t->work.call.size; r++)
-        t->sizes[r] = espi_bytes(count_of(t, r), t->whole.type);
-    return 1;
-}
-
-/* The bytes of all parts but the root's, and of the largest of them; 0: nothing to do, or
- * the library's. */
-static uint64_t hear_sizes(struct task *t, uint64_t *largest)
-{
-    struct espi_call *call = &t->work.call;
-    if (!espi_sizes_are_told(call))
-        return 0;
-    t->sizes = espi_sizes_room(call, (size_t)call->size);
-    int usable = !is_on_root(t) || fill_sizes(t);
-    if (!espi_sizes_of_root(call, t->sizes, usable))
-        return 0;
-    size_t n = (size_t)call->size;
-    return espi_sizes_sum(t->sizes, n, (size_t)call->root, n, largest);
-}
-
 static int move_unequal(const struct espi_work_kind *kind, const struct side *whole,
                         const struct espi_counts *parts, const struct side *own, int root,
                         MPI_Comm comm, const struct espi_manner *how)
@@ -437,16 +439,11 @@ static int move_unequal(const struct espi_work_kind *kind, const struct side *wh
                      .parts = *parts,
                      .whole = *whole,
                      .own = *own};
-    struct espi_call *call = &t.work.call;
-    uint64_t largest = 0;
     espi_work_open(&t.work, kind == &scatterv_kind ? ESP_OP_SCATTER : ESP_OP_GATHER, root,
                    comm, how);
-    if (call->c && is_wrong(&t))
-        call->c = NULL;
-    uint64_t all = hear_sizes(&t, &largest);
-    espi_call_decide(call, all, largest);
-    espi_sizes_noted(call);
-    return espi_work_do(&t.work, how);
+    if (t.work.call.c && is_wrong(&t))
+        t.work.call.c = NULL;
+    return espi_sizes_do(&t.work, how);
 }
 
 int espi_scatter(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,

@@ -438,6 +438,9 @@ void espi_call_open(struct espi_call *call, esp_op op, int root, MPI_Comm comm);
 /* Is there a plan for a message of so many bytes, of parts none larger than so many
  * (0: it has none)? Every rank finds the same. */
 int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_part);
+/* What the program is compiled for where the largest part has so many bytes; 0: too many.
+ */
+uint64_t espi_program_bytes(const struct espi_call *call, uint64_t largest_part);
 
 /* Runs this rank's part of the plan's program, to its end; MPI_SUCCESS, or a code. lost:
  * why the rank has no data, or MPI_SUCCESS; it takes part all the same, since others wait

@@ -9,15 +9,88 @@
 
 #include "base/alloc.h"
 #include "mpi/tuning.h"
+#include "plan/ops.h"
 
 #define INNER (&(const struct espi_manner){.kind = ESPI_BLOCKING, .is_inner = 1})
 
 /* derived: more bytes than any part may have */
 static const uint64_t NONE = UINT64_MAX;
 
-int espi_sizes_are_told(struct espi_call *call)
+/* ---- what is told ---- */
+
+/* Each rank has a row of the table; or there is one, the root's. */
+static int all_tell(const struct espi_call *call)
 {
-    if (!call->c)
+    return espi_op_has_pairs(call->op);
+}
+
+static size_t n_rows(const struct espi_call *call)
+{
+    return all_tell(call) ? (size_t)call->size : 1;
+}
+
+static uint64_t *row_of(const struct espi_work *w, int rank)
+{
+    return w->sizes + (all_tell(&w->call) ? (size_t)rank * (size_t)w->call.size : 0);
+}
+
+void espi_sizes_room(struct espi_work *w)
+{
+    w->sizes = espi_calloc(n_rows(&w->call) * (size_t)w->call.size, sizeof *w->sizes);
+    if (!w->sizes)
+        espi_end_job(espi_collective_name(w->call.which), "is out of memory");
+}
+
+void espi_sizes_tell(struct espi_work *w, int usable, const struct espi_manner *how)
+{
+    const struct espi_call *call = &w->call;
+    uint64_t *own = row_of(w, call->rank);
+    if (!usable)
+        own[0] = NONE;
+    else if (all_tell(call) || call->rank == call->root)
+        w->kind->tell_sizes(w, own);
+    int code =
+        all_tell(call)
+            ? espi_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, w->sizes, call->size,
+                             MPI_UINT64_T, call->comm, how)
+            : espi_bcast(w->sizes, call->size, MPI_UINT64_T, call->root, call->comm, how);
+    if (code)
+        espi_end_job(espi_collective_name(call->which), "cannot tell others of sizes");
+}
+
+int espi_sizes_came(const struct espi_work *w)
+{
+    size_t n = (size_t)w->call.size;
+    for (size_t row = 0; row < n_rows(&w->call); row++)
+        if (w->sizes[row * n] == NONE)
+            return 0;
+    return 1;
+}
+
+uint64_t espi_sizes_sum(const struct espi_work *w, uint64_t *largest)
+{
+    const struct espi_call *call = &w->call;
+    uint64_t all = 0;
+    *largest = 0;
+    for (size_t row = 0; row < n_rows(call); row++)
+        for (int r = 0; r < call->size; r++) {
+            uint64_t bytes = w->sizes[row * (size_t)call->size + (size_t)r];
+            if (r == (all_tell(call) ? (int)row : call->root))
+                continue;
+            if (__builtin_add_overflow(all, bytes, &all))
+                return 0;
+            *largest = bytes > *largest ? bytes : *largest;
+        }
+    return all > (uint64_t)INT64_MAX / 2 ? 0 : all;
+}
+
+/* ---- before a call that may wait ---- */
+
+/* Will the ranks tell each other for this call? All find the same. Collective over the
+ * communicator the first time. */
+static int are_told(struct espi_call *call)
+{
+    if (!call->c || call->size < 2 || (all_tell(call) && call->size > ESPI_PAIRS_HOSTS))
         return 0;
     struct espi_sizes_told *told = &call->c->told[call->which];
     if (!call->is_init && espi_job.settings.mode != ESPI_MODE_FORCE &&
@@ -31,7 +104,8 @@ int espi_sizes_are_told(struct espi_call *call)
     return call->c != NULL;
 }
 
-void espi_sizes_noted(const struct espi_call *call)
+/* It has been decided whose the call is. */
+static void note_told(const struct espi_call *call)
 {
     if (!call->c)
         return;
@@ -42,57 +116,28 @@ void espi_sizes_noted(const struct espi_call *call)
         told->in_vain++;
 }
 
-static void end_if(const struct espi_call *call, int code)
+/* The bytes of all parts, and of the largest; 0: nothing to do, or the library's. */
+static uint64_t hear_sizes(struct espi_work *w, uint64_t *largest)
 {
-    if (code)
-        espi_end_job(espi_collective_name(call->which), "cannot tell others of sizes");
+    if (!are_told(&w->call))
+        return 0;
+    espi_sizes_room(w);
+    espi_sizes_tell(w, w->kind->knows_sizes(w), INNER);
+    return espi_sizes_came(w) ? espi_sizes_sum(w, largest) : 0;
 }
 
-int espi_sizes_of_root(const struct espi_call *call, uint64_t *sizes, int usable)
+int espi_sizes_do(struct espi_work *w, const struct espi_manner *how)
 {
-    if (call->rank == call->root && !usable)
-        sizes[0] = NONE;
-    end_if(call,
-           espi_bcast(sizes, call->size, MPI_UINT64_T, call->root, call->comm, INNER));
-    return sizes[0] != NONE;
+    uint64_t largest = 0;
+    if (how->kind == ESPI_LATER)
+        return espi_untold_do(w, how);
+    uint64_t all = hear_sizes(w, &largest);
+    espi_call_decide(&w->call, all, largest);
+    note_told(&w->call);
+    return espi_work_do(w, how);
 }
 
-int espi_sizes_of_all(const struct espi_call *call, uint64_t *sizes, int usable)
-{
-    if (!usable)
-        sizes[(size_t)call->rank * (size_t)call->size] = NONE;
-    end_if(call, espi_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, sizes, call->size,
-                                MPI_UINT64_T, call->comm, INNER));
-    for (int r = 0; r < call->size; r++)
-        if (sizes[(size_t)r * (size_t)call->size] == NONE)
-            return 0;
-    return 1;
-}
-
-uint64_t *espi_sizes_room(const struct espi_call *call, size_t n)
-{
-    uint64_t *sizes = espi_calloc(n, sizeof *sizes);
-    if (!sizes)
-        espi_end_job(espi_collective_name(call->which), "is out of memory");
-    return sizes;
-}
-
-uint64_t espi_sizes_sum(const uint64_t *sizes, size_t n, size_t own, size_t step,
-                        uint64_t *largest)
-{
-    uint64_t all = 0;
-    *largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i == own) {
-            own += step;
-            continue;
-        }
-        if (__builtin_add_overflow(all, sizes[i], &all))
-            return 0;
-        *largest = sizes[i] > *largest ? sizes[i] : *largest;
-    }
-    return all > (uint64_t)INT64_MAX / 2 ? 0 : all;
-}
+/* ---- parts of different sizes ---- */
 
 static int are_there(const struct espi_counts *v)
 {

@@ -1,32 +1,32 @@
-/* Sizes of parts that the ranks tell each other before they decide whose a call is: those
- * that only its root knows, or each rank for itself. */
+/* Calls in which not all ranks know how large all parts are: only their root does, or
+ * each rank for its own parts. The ranks tell each other before the call is decided on,
+ * or, if it must not wait for that, before it goes on (untold.c). */
 #ifndef ESPI_MPI_SIZES_H
 #define ESPI_MPI_SIZES_H
 
 #include "mpi/work.h"
 
-/* Will the ranks tell each other for this call? All find the same. Collective over the
- * communicator the first time. */
-int espi_sizes_are_told(struct espi_call *call);
+/* Makes such a call, once it is open. The code. */
+int espi_sizes_do(struct espi_work *w, const struct espi_manner *how);
 
-/* The root's sizes, one a rank, to all. usable: on the root, 0 if it has none or they are
- * wrong. Does the root have some? All ranks find the same. */
-int espi_sizes_of_root(const struct espi_call *call, uint64_t *sizes, int usable);
+/* The same, if it is not to wait: by a plan, or by the library. */
+int espi_untold_do(struct espi_work *w, const struct espi_manner *how);
 
-/* Each rank's sizes for each, rows of a table of which this rank has filled in its own.
- * Are all of them usable? All ranks find the same. */
-int espi_sizes_of_all(const struct espi_call *call, uint64_t *sizes, int usable);
+/* ---- what both do ---- */
 
-/* It has been decided whose the call is. */
-void espi_sizes_noted(const struct espi_call *call);
+/* Room for the sizes. Others wait for this rank: if there is none, the job ends. */
+void espi_sizes_room(struct espi_work *w);
 
-/* Room for so many, which others wait for: none, and the job ends. */
-uint64_t *espi_sizes_room(const struct espi_call *call, size_t n);
+/* Fills in this rank's own, and tells them. usable: 0 if it has none, or they are wrong.
+ * Ends the job if it cannot. */
+void espi_sizes_tell(struct espi_work *w, int usable, const struct espi_manner *how);
 
-/* All of so many bytes, and the largest, but for what ranks have for themselves: the size
- * at `own` and each `step` behind it. 0: too many. */
-uint64_t espi_sizes_sum(const uint64_t *sizes, size_t n, size_t own, size_t step,
-                        uint64_t *largest);
+/* Could all who should tell? Then all of so many bytes, and the largest, but for what
+ * ranks have for themselves; 0: too many. All ranks find the same. */
+int espi_sizes_came(const struct espi_work *w);
+uint64_t espi_sizes_sum(const struct espi_work *w, uint64_t *largest);
+
+/* ---- parts of different sizes ---- */
 
 /* Are there arrays, and nothing below zero in them? */
 int espi_counts_are_usable(const struct espi_counts *parts, int n);

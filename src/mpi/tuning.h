@@ -200,4 +200,21 @@ enum { ESPI_NEAR_CLASSES = 1 };
  * chosen on: not measured */
 enum { ESPI_SIZES_IN_VAIN = 4 };
 
+/* Non-blocking calls whose sizes are not yet known run by one of two plans: for messages
+ * of about so many bytes in all, or of as many as the next constant says.
+ * unit: bytes
+ * trades: larger, plans for short messages that save bytes, not crossings; smaller,
+ * messages of middling size by plans for long ones
+ * shown by: tests/mpi, the runs "vectors"
+ * chosen on: not measured */
+enum { ESPI_UNTOLD_SHORT_BYTES = 16 << 10 };
+
+/* The longer ones. Which of the two a call runs by is a matter of the sizes' product.
+ * unit: bytes
+ * trades: larger, plans for messages that are rare; smaller, plans that are no better
+ * than those for short ones
+ * shown by: tests/mpi, the runs "vectors"
+ * chosen on: not measured */
+enum { ESPI_UNTOLD_LONG_BYTES = 1 << 20 };
+
 #endif

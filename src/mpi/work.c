@@ -1,5 +1,7 @@
 #include "mpi/work.h"
 
+#include "base/alloc.h"
+
 void espi_work_open(struct espi_work *w, esp_op op, int root, MPI_Comm comm,
                     const struct espi_manner *how)
 {
@@ -37,8 +39,8 @@ int espi_work_leave(struct espi_work *w, uint64_t bytes, const struct espi_manne
 
 void espi_work_forget(struct espi_work *w)
 {
-    if (w->kind->forget)
-        w->kind->forget(w);
+    espi_free(w->sizes);
+    w->sizes = NULL;
 }
 
 static int do_now(struct espi_work *w, const struct espi_manner *how)

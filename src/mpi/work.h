@@ -84,14 +84,17 @@ struct espi_work_kind {
     void (*needs)(struct espi_work *w, struct espi_needs *needs);
     /* The library's own call, with the user's arguments. */
     int (*native)(const struct espi_work *w, const struct espi_manner *how);
-    /* Frees what was found out before the call was decided on, which a persistent call
-     * keeps till its end; NULL: there is none. */
-    void (*forget)(struct espi_work *w);
+    /* Of calls of which not all ranks know how large all parts are (sizes.h), else NULL.
+     * Are this rank's arguments such that it can tell its own sizes? And these, in bytes,
+     * one for each rank. */
+    int (*knows_sizes)(struct espi_work *w);
+    void (*tell_sizes)(const struct espi_work *w, uint64_t *own);
 };
 
 struct espi_work {
     const struct espi_work_kind *kind;
     struct espi_call call;
+    uint64_t *sizes; /* what the ranks have told each other, or NULL; freed with it */
 };
 
 /* Looks at communicator and root only, as espi_call_open does. A call that must not wait
@@ -103,6 +106,8 @@ void espi_work_open(struct espi_work *w, esp_op op, int root, MPI_Comm comm,
 /* Leaves a call of so many bytes to the library without a further look. The code. */
 int espi_work_leave(struct espi_work *w, uint64_t bytes, const struct espi_manner *how);
 
+/* Frees what was found out before the call was decided on, which a call that goes on, or
+ * may be started again, keeps till its end. */
 void espi_work_forget(struct espi_work *w);
 
 /* Makes the call, which has been decided on, by its plan or by the library, and forgets

@@ -182,6 +182,22 @@ contains
     do i = 1, m * ranks
       if (all(i) /= mod(i - 1, m) + 1 + 1000 * me) bad = bad + 1
     end do
+    ! parts of sizes that not all ranks know
+    own = [(i + 1000 * me, i = 1, m)]
+    part = -1
+    gathered = -1
+    all = -1
+    call MPI_Iscatterv(parts, counts, at, MPI_INTEGER, part, m, MPI_INTEGER, from, comm, requests(1))
+    call MPI_Igatherv(own, m, MPI_INTEGER, gathered, counts, at, MPI_INTEGER, from, comm, requests(2))
+    call MPI_Ialltoallv(parts, counts, at, MPI_INTEGER, all, counts, at, MPI_INTEGER, comm, &
+         requests(3), code)
+    if (code /= MPI_SUCCESS) bad = bad + 1
+    call MPI_Waitall(3, requests(1:3), MPI_STATUSES_IGNORE)
+    if (any(part /= own)) bad = bad + 1
+    if (me == from) call look(gathered, m, ranks)
+    do i = 1, m * ranks
+      if (all(i) /= mod(i - 1, m) + 1 + 1000 * me) bad = bad + 1
+    end do
   end subroutine
   subroutine look(whole, m, ranks)
     integer, intent(in) :: m, ranks, whole(*)

@@ -248,6 +248,24 @@ C     All kinds under way at once.
       call MPI_WAIT(req(1), MPI_STATUS_IGNORE, ierr)
       do i = 1, m * nranks
          if (all(i) .ne. mod(i - 1, m) + 1 + 1000 * rank) bad = bad + 1
+         all(i) = -1
+         gath(i) = -1
+      end do
+C     Parts of sizes that not all ranks know.
+      call MPI_ISCATTERV(parts, counts, at, MPI_INTEGER, part, m,
+     &     MPI_INTEGER, root, MPI_COMM_WORLD, req(1), ierr)
+      call MPI_IGATHERV(own, m, MPI_INTEGER, gath, counts, at,
+     &     MPI_INTEGER, root, MPI_COMM_WORLD, req(2), ierr)
+      call MPI_IALLTOALLV(parts, counts, at, MPI_INTEGER, all, counts,
+     &     at, MPI_INTEGER, MPI_COMM_WORLD, req(3), ierr)
+      if (ierr .ne. MPI_SUCCESS) bad = bad + 1
+      call MPI_WAITALL(3, req, MPI_STATUSES_IGNORE, ierr)
+      if (rank .eq. root) call look(gath, m, nranks, bad)
+      do i = 1, m
+         if (part(i) .ne. own(i)) bad = bad + 1
+      end do
+      do i = 1, m * nranks
+         if (all(i) .ne. mod(i - 1, m) + 1 + 1000 * rank) bad = bad + 1
       end do
       end
 

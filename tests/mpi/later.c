@@ -2,7 +2,8 @@
  * communicators: many under way, completed by each rank in an order and by a way of its
  * own, some in place, of types with gaps that are freed at once, and on communicators
  * that are freed meanwhile. Each byte is looked at, also those that nobody should have
- * touched. LATER_ROUNDS rounds, from the seed LATER_SEED. */
+ * touched. LATER_ROUNDS rounds, from the seed LATER_SEED; LATER_BY_PLANS: plans run all
+ * of them. */
 #include "ops.h"
 
 enum { COMMS = 4, BARRIER_ROOM = 64 };
@@ -82,6 +83,33 @@ static void barrier_holds(int late)
     CHECK(!MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
+/* Nobody waits in a call, also where only others know how large its parts are: a rank
+ * begins the call when it has heard from all others that they have. */
+static void starts_do_not_wait(struct op *o, int kind, int late)
+{
+    int token = 0;
+    describe_kind(o, (enum kind)kind, MPI_COMM_WORLD, LATER);
+    prepare_op(o);
+    for (int i = 0; check_rank == late && i < check_size - 1; i++)
+        MPI_Recv(&token, 1, MPI_INT, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    CHECK(!call(o));
+    if (check_rank != late)
+        MPI_Send(&token, 1, MPI_INT, late, 4, MPI_COMM_WORLD);
+}
+
+static void all_start_at_once(int late)
+{
+    struct op ops[MOST];
+    _Static_assert((int)KINDS <= (int)MOST, "there is room for one of each");
+    int n = KINDS;
+    for (int i = 0; i < n; i++)
+        starts_do_not_wait(&ops[i], i, late);
+    complete(ops, n);
+    for (int i = 0; i < n; i++)
+        check_and_end(&ops[i]);
+}
+
 /* ---- operations of the user's own, freed at once ---- */
 
 static void largest(void *in, void *inout, int *n, MPI_Datatype *type)
@@ -119,6 +147,7 @@ int main(int argc, char **argv)
     MPI_Comm comms[COMMS];
     check_begin(&argc, &argv);
     long rounds = setting("LATER_ROUNDS", 60);
+    by_plans = (int)setting("LATER_BY_PLANS", 0);
     lots = (uint64_t)setting("LATER_SEED", 1) * 1000;
     own = lots * 77 + (uint64_t)check_rank;
     comms[0] = MPI_COMM_WORLD;
@@ -134,6 +163,8 @@ int main(int argc, char **argv)
             barrier_holds((int)(round / 10) % check_size);
         if (round % 20 == 7)
             own_operation();
+        if (round % 20 == 9)
+            all_start_at_once((int)(round / 10) % check_size);
     }
     for (int i = 1; i < COMMS; i++)
         MPI_Comm_free(&comms[i]);

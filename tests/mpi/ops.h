@@ -22,6 +22,9 @@ enum kind {
     ALLGATHER,
     ALLGATHERV,
     ALLTOALL,
+    SCATTERV,
+    GATHERV,
+    ALLTOALLV,
     REDUCE,
     ALLREDUCE,
     REDUCE_SCATTER,
@@ -100,14 +103,14 @@ static void fill_bcast(struct op *o)
 static void fill_scatter(struct op *o)
 {
     for (int r = 0; r < o->size; r++)
-        put(o, o->from, r * (long)o->n, r, 0, o->n);
+        put(o, o->from, place_of(o, r), r, 0, count_of(o, r));
     if (!o->in_place)
-        put(o, o->expected, 0, o->rank, 0, o->n);
+        put(o, o->expected, 0, o->rank, 0, count_of(o, o->rank));
 }
 
 static void fill_gather(struct op *o)
 {
-    int wanted = o->kind != GATHER || o->rank == o->root;
+    int wanted = (o->kind != GATHER && o->kind != GATHERV) || o->rank == o->root;
     if (o->in_place)
         put(o, o->to, place_of(o, o->rank), o->rank, 0, count_of(o, o->rank));
     else
@@ -119,9 +122,9 @@ static void fill_gather(struct op *o)
 static void fill_alltoall(struct op *o)
 {
     for (int r = 0; r < o->size; r++) {
-        put(o, o->in_place ? o->to : o->from, r * (long)o->n, o->rank * o->size + r, 0,
-            o->n);
-        put(o, o->expected, r * (long)o->n, r * o->size + o->rank, 0, o->n);
+        put(o, o->in_place ? o->to : o->from, place_of(o, r), o->rank * o->size + r, 0,
+            count_of(o, r));
+        put(o, o->expected, place_of(o, r), r * o->size + o->rank, 0, count_of(o, r));
     }
 }
 
@@ -144,9 +147,10 @@ static void fill_reduce_scatter(struct op *o)
 static void fill(struct op *o)
 {
     static void (*const fills[KINDS])(struct op *) = {
-        fill_bcast,          fill_scatter,       fill_gather, fill_gather,
-        fill_gather,         fill_alltoall,      fill_reduce, fill_reduce,
-        fill_reduce_scatter, fill_reduce_scatter};
+        fill_bcast,         fill_scatter,  fill_gather,  fill_gather,
+        fill_gather,        fill_alltoall, fill_scatter, fill_gather,
+        fill_alltoall,      fill_reduce,   fill_reduce,  fill_reduce_scatter,
+        fill_reduce_scatter};
     if (fills[o->kind])
         fills[o->kind](o);
 }
@@ -170,6 +174,26 @@ static void fill(struct op *o)
      : o->manner == LATER ? MPI_##IName(__VA_ARGS__, &o->request)                        \
                           : INIT_CALL(Name, __VA_ARGS__))
 
+/* What only the root has to say others leave out. */
+static int call_unequal(struct op *o, const void *from, void *to, MPI_Datatype t)
+{
+    void *own_to = o->in_place ? MPI_IN_PLACE : to;
+    const void *own_from = o->in_place ? MPI_IN_PLACE : from;
+    const int *count = o->rank == o->root ? o->count : NULL;
+    const int *at = o->rank == o->root ? o->at : NULL;
+    int n = o->count[o->rank];
+    if (o->kind == SCATTERV)
+        return CALL(Scatterv, Iscatterv, from, count, at, t, own_to, n, t, o->root,
+                    o->comm);
+    if (o->kind == GATHERV)
+        return CALL(Gatherv, Igatherv, own_from, n, t, to, count, at, t, o->root,
+                    o->comm);
+    if (o->kind == ALLTOALLV)
+        return CALL(Alltoallv, Ialltoallv, own_from, o->count, o->at, t, to, o->count,
+                    o->at, t, o->comm);
+    return CALL(Allgatherv, Iallgatherv, own_from, n, t, to, o->count, o->at, t, o->comm);
+}
+
 static int call_parts(struct op *o, const void *from, void *to, MPI_Datatype t)
 {
     void *own_to = o->in_place ? MPI_IN_PLACE : to;
@@ -182,8 +206,7 @@ static int call_parts(struct op *o, const void *from, void *to, MPI_Datatype t)
         return CALL(Allgather, Iallgather, own_from, o->n, t, to, o->n, t, o->comm);
     if (o->kind == ALLTOALL)
         return CALL(Alltoall, Ialltoall, own_from, o->n, t, to, o->n, t, o->comm);
-    return CALL(Allgatherv, Iallgatherv, own_from, o->count[o->rank], t, to, o->count,
-                o->at, t, o->comm);
+    return call_unequal(o, from, to, t);
 }
 
 static int call_reduction(struct op *o)
@@ -234,6 +257,8 @@ static int call(struct op *o)
 
 /* At least so many elements in all: calls without any are left to the library. */
 static int fewest;
+/* Do plans run all? */
+static int by_plans;
 
 static int draw_count(void)
 {
@@ -243,16 +268,35 @@ static int draw_count(void)
     return n > fewest ? n : fewest;
 }
 
+static int is_told(const struct op *o)
+{
+    return o->kind == SCATTERV || o->kind == GATHERV || o->kind == ALLTOALLV;
+}
+
+/* What a rank has for another is as much as it gets from there. */
+static void turn_counts(struct op *o)
+{
+    int *drawn = check_alloc((size_t)o->size * sizeof *drawn);
+    memcpy(drawn, o->count, (size_t)o->size * sizeof *drawn);
+    for (int r = 0; r < o->size; r++)
+        o->count[r] = drawn[(o->rank + r) % o->size];
+    free(drawn);
+}
+
 static void draw_parts(struct op *o)
 {
     o->count = check_alloc((size_t)o->size * sizeof *o->count);
     o->at = check_alloc((size_t)o->size * sizeof *o->at);
     for (int r = o->size - 1; r >= 0; r--) {
         o->count[r] = below(&lots, 4) ? draw_count() / o->size : 0;
-        if (r == 0 && o->count[0] < fewest)
-            o->count[0] = fewest;
+        if ((r == 0 || is_told(o)) && o->count[r] < fewest)
+            o->count[r] = fewest;
+    }
+    if (o->kind == ALLTOALLV)
+        turn_counts(o);
+    for (int r = o->size - 1; r >= 0; r--) {
         o->at[r] = o->all;
-        o->all += o->count[r] + (o->kind == ALLGATHERV ? r % 2 : 0);
+        o->all += o->count[r] + (o->kind != REDUCE_SCATTER ? r % 2 : 0);
     }
 }
 
@@ -264,29 +308,33 @@ enum { IS_MPICH = 0 };
 
 /* What may be in place, and whether this rank says so. MPICH 4.0.2 itself crashes in
  * reductions in place to a root other than 0, and in non-blocking reduce-scatters of
- * unequal parts in place (soak.c). */
+ * unequal parts in place (soak.c); Open MPI itself may wait for ever in alltoalls of
+ * unequal parts in place that do not wait. */
 static int draw_place(const struct op *o)
 {
     int all = (int)below(&lots, 3) == 0, here = (int)below(&own, 2);
-    if (o->kind == SCATTER || o->kind == GATHER)
+    if (o->kind == SCATTER || o->kind == GATHER || o->kind == SCATTERV ||
+        o->kind == GATHERV)
         return o->rank == o->root && here;
     if (o->kind == REDUCE)
         return all && o->rank == o->root && (o->root == 0 || !IS_MPICH);
     if (o->kind == REDUCE_SCATTER)
         return all && !(IS_MPICH && o->manner != NOW);
+    if (o->kind == ALLTOALLV)
+        return all && (by_plans || o->manner == NOW);
     return o->kind != BCAST && o->kind != BARRIER && all;
 }
 
-static void describe_op(struct op *o, MPI_Comm comm, enum manner manner)
+static void describe_kind(struct op *o, enum kind kind, MPI_Comm comm, enum manner manner)
 {
-    *o = (struct op){.kind = (enum kind)below(&lots, KINDS), .comm = comm};
+    *o = (struct op){.kind = kind, .comm = comm};
     MPI_Comm_rank(comm, &o->rank);
     MPI_Comm_size(comm, &o->size);
     o->manner = manner;
     o->root = (int)(below(&lots, 1000) % o->size);
     o->seed = (unsigned)draw(&lots);
     o->n = draw_count();
-    if (o->kind == ALLGATHERV || o->kind == REDUCE_SCATTER)
+    if (o->kind == ALLGATHERV || o->kind == REDUCE_SCATTER || is_told(o))
         draw_parts(o);
     if (o->kind == REDUCE_SCATTER_BLOCK)
         o->all = o->n * o->size;
@@ -301,6 +349,11 @@ static void describe_op(struct op *o, MPI_Comm comm, enum manner manner)
     o->expected = check_alloc(ints * sizeof(int));
     o->request = MPI_REQUEST_NULL;
     o->type = MPI_DATATYPE_NULL;
+}
+
+static void describe_op(struct op *o, MPI_Comm comm, enum manner manner)
+{
+    describe_kind(o, (enum kind)below(&lots, KINDS), comm, manner);
 }
 
 static void prepare_op(struct op *o)

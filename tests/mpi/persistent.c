@@ -190,7 +190,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     long rounds = setting("PERSISTENT_ROUNDS", 25);
     freely = (int)setting("PERSISTENT_FREELY", 0);
-    fewest = freely;
+    fewest = by_plans = freely;
     lots = (uint64_t)setting("PERSISTENT_SEED", 1) * 1000;
     own = lots * 77 + (uint64_t)check_rank;
     comms[0] = MPI_COMM_WORLD;

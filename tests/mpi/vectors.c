@@ -77,9 +77,9 @@ static void done(struct side *s)
     free(s->want);
 }
 
-/* ---- calls in four manners ---- */
+/* ---- calls in five manners ---- */
 
-enum manner { NOW, LATER, AGAIN, LARGE, MANNERS };
+enum manner { NOW, LATER, AGAIN, LARGE, LARGE_LATER, MANNERS };
 
 #if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
 #define INIT(Name, ...) MPIX_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request)
@@ -111,6 +111,14 @@ static void finish(enum manner manner, MPI_Request *request)
     } while (0)
 
 #if MPI_VERSION >= 4
+#define MAKE_LARGE(manner, Name, IName, ...)                                             \
+    do {                                                                                 \
+        MPI_Request request = MPI_REQUEST_NULL;                                          \
+        CHECK(!(manner == LARGE ? MPI_##Name##_c(__VA_ARGS__)                            \
+                                : MPI_##IName##_c(__VA_ARGS__, &request)));              \
+        CHECK(!MPI_Wait(&request, MPI_STATUS_IGNORE));                                   \
+    } while (0)
+
 struct large {
     MPI_Count count[RANKS];
     MPI_Aint at[RANKS];
@@ -148,12 +156,12 @@ static void scatter(const struct scene *c, enum manner manner)
         put(own.want, &own, at, c->root, c->rank, bytes);
     void *to = in_place ? MPI_IN_PLACE : own.data + place_of(&own.s, at, 0);
     count += c->more && !here ? elements(&own.s, 4) : 0; /* there is room */
-    if (manner == LARGE) {
+    if (manner >= LARGE) {
 #if MPI_VERSION >= 4
         struct large l = large_of(&whole);
-        CHECK(!MPI_Scatterv_c(here ? whole.data : GARBAGE, here ? l.count : NULL,
-                              here ? l.at : GARBAGE, whole.s.type, to, count, own.s.type,
-                              c->root, c->comm));
+        MAKE_LARGE(manner, Scatterv, Iscatterv, here ? whole.data : GARBAGE,
+                   here ? l.count : NULL, here ? l.at : GARBAGE, whole.s.type, to, count,
+                   own.s.type, c->root, c->comm);
 #endif
     } else {
         MAKE(manner, Scatterv, Iscatterv, here ? whole.data : GARBAGE,
@@ -180,12 +188,12 @@ static void gather(const struct scene *c, enum manner manner)
         put(whole.data, &whole, whole.at[c->rank], c->rank, c->rank, bytes);
     const void *from = in_place ? MPI_IN_PLACE : own.data + place_of(&own.s, at, 0);
     int count = elements(&own.s, bytes);
-    if (manner == LARGE) {
+    if (manner >= LARGE) {
 #if MPI_VERSION >= 4
         struct large l = large_of(&whole);
-        CHECK(!MPI_Gatherv_c(from, count, own.s.type, here ? whole.data : GARBAGE,
-                             here ? l.count : NULL, here ? l.at : GARBAGE, whole.s.type,
-                             c->root, c->comm));
+        MAKE_LARGE(manner, Gatherv, Igatherv, from, count, own.s.type,
+                   here ? whole.data : GARBAGE, here ? l.count : NULL,
+                   here ? l.at : GARBAGE, whole.s.type, c->root, c->comm);
 #endif
     } else {
         MAKE(manner, Gatherv, Igatherv, from, count, own.s.type,
@@ -211,11 +219,11 @@ static void exchange(const struct scene *c, enum manner manner)
             put(in.data, &in, in.at[r], c->rank, r, bytes_of(c, c->rank, r));
     }
     const void *from = c->in_place ? MPI_IN_PLACE : out.data;
-    if (manner == LARGE) {
+    if (manner >= LARGE) {
 #if MPI_VERSION >= 4
         struct large lo = large_of(&out), li = large_of(&in);
-        CHECK(!MPI_Alltoallv_c(from, lo.count, lo.at, out.s.type, in.data, li.count,
-                               li.at, in.s.type, c->comm));
+        MAKE_LARGE(manner, Alltoallv, Ialltoallv, from, lo.count, lo.at, out.s.type,
+                   in.data, li.count, li.at, in.s.type, c->comm);
 #endif
     } else {
         MAKE(manner, Alltoallv, Ialltoallv, from, out.count, out.at, out.s.type, in.data,
@@ -225,12 +233,18 @@ static void exchange(const struct scene *c, enum manner manner)
     done(&in);
 }
 
+/* Do plans run all, also what does not wait? */
+static int by_plans(void)
+{
+    return getenv("VECTORS_BY_PLANS") != NULL;
+}
+
 /* Libraries themselves: Open MPI 4.1.4 may wait for ever in non-blocking alltoalls in
  * place, and what has come is sent again by a second start. MPICH 4.0.2 brings wrong
  * bytes in persistent gathers. */
 static int is_safe(const struct scene *c, enum manner manner)
 {
-    return !(c->in_place && (manner == LATER || manner == AGAIN));
+    return !(c->in_place && ((manner == LATER && !by_plans()) || manner == AGAIN));
 }
 
 /* Libraries wait for ever for what the root does not send; plans do not, where there is
@@ -240,7 +254,7 @@ static int may_have_room(const struct scene *c)
     int bytes = 0;
     for (int r = 0; r < c->size; r++)
         bytes += r == c->root ? 0 : bytes_of(c, c->root, r);
-    return getenv("VECTORS_MORE") && bytes > 0;
+    return by_plans() && bytes > 0;
 }
 
 static void all_of(MPI_Comm comm)
@@ -250,16 +264,16 @@ static void all_of(MPI_Comm comm)
     MPI_Comm_rank(comm, &c.rank);
     MPI_Comm_size(comm, &c.size);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        for (int round = 0; round < 8; round++, c.turn++) {
+        for (int round = 0; round < 2 * MANNERS; round++, c.turn++) {
             enum manner manner = (enum manner)(round % MANNERS);
             c.base = sizes[k];
             c.root = c.turn % c.size;
-            c.in_place = round / 4;
+            c.in_place = round / MANNERS;
             c.more = 0;
-            if (manner == LARGE && MPI_VERSION < 4)
-                manner = NOW;
+            if (manner >= LARGE && MPI_VERSION < 4)
+                manner = manner == LARGE ? NOW : LATER;
             scatter(&c, manner);
-            c.more = manner != LATER && may_have_room(&c);
+            c.more = may_have_room(&c);
             scatter(&c, manner);
             gather(&c, manner);
             if (is_safe(&c, manner))
