@@ -13,6 +13,20 @@
 #define SHOWN __attribute__((visibility("default")))
 
 /* clang-format off */
+/* A collective and its non-blocking kin. */
+#define UNWRAP(...) __VA_ARGS__
+#define BOTH(X, Name, IName, params, args)                                               \
+    X(Name, (UNWRAP params), (UNWRAP args))                                              \
+    X(IName, (UNWRAP params, MPI_Request *request), (UNWRAP args, request))
+
+#define PARTS                                                                            \
+    const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype other
+#define ALIKE from, n, type, to, m, other
+#define MANY(n) const int n[], const int n##_at[]
+#define COMBINED                                                                         \
+    (const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+#define COMBINE (from, to, n, type, op, comm)
+
 #define CALLS(X)                                                                         \
     X(Init, (int *argc, char ***argv), (argc, argv))                                     \
     X(Finalize, (void), ())                                                              \
@@ -29,25 +43,40 @@
     X(Op_free, (MPI_Op *op), (op))                                                       \
     X(Type_get_extent, (MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent),             \
       (type, low, extent))                                                               \
-    X(Barrier, (MPI_Comm comm), (comm))                                                  \
-    X(Bcast, (void *data, int n, MPI_Datatype type, int root, MPI_Comm comm),            \
-      (data, n, type, root, comm))                                                       \
-    X(Gather, (const void *from, int n, MPI_Datatype type, void *to, int m,              \
-      MPI_Datatype other, int root, MPI_Comm comm),                                      \
-      (from, n, type, to, m, other, root, comm))                                         \
-    X(Allgather, (const void *from, int n, MPI_Datatype type, void *to, int m,           \
-      MPI_Datatype other, MPI_Comm comm), (from, n, type, to, m, other, comm))           \
-    X(Alltoall, (const void *from, int n, MPI_Datatype type, void *to, int m,            \
-      MPI_Datatype other, MPI_Comm comm), (from, n, type, to, m, other, comm))           \
-    X(Reduce, (const void *from, void *to, int n, MPI_Datatype type, MPI_Op op,          \
-      int root, MPI_Comm comm), (from, to, n, type, op, root, comm))                     \
-    X(Allreduce, (const void *from, void *to, int n, MPI_Datatype type, MPI_Op op,       \
-      MPI_Comm comm), (from, to, n, type, op, comm))                                     \
-    X(Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request))                  \
-    X(Ibcast, (void *data, int n, MPI_Datatype type, int root, MPI_Comm comm,            \
-      MPI_Request *request), (data, n, type, root, comm, request))                       \
-    X(Iallreduce, (const void *from, void *to, int n, MPI_Datatype type, MPI_Op op,      \
-      MPI_Comm comm, MPI_Request *request), (from, to, n, type, op, comm, request))      \
+    BOTH(X, Barrier, Ibarrier, (MPI_Comm comm), (comm))                                  \
+    BOTH(X, Bcast, Ibcast,                                                               \
+         (void *data, int n, MPI_Datatype type, int root, MPI_Comm comm),                \
+         (data, n, type, root, comm))                                                    \
+    BOTH(X, Scatter, Iscatter, (PARTS, int root, MPI_Comm comm), (ALIKE, root, comm))    \
+    BOTH(X, Gather, Igather, (PARTS, int root, MPI_Comm comm), (ALIKE, root, comm))      \
+    BOTH(X, Allgather, Iallgather, (PARTS, MPI_Comm comm), (ALIKE, comm))                \
+    BOTH(X, Alltoall, Ialltoall, (PARTS, MPI_Comm comm), (ALIKE, comm))                  \
+    BOTH(X, Scatterv, Iscatterv,                                                         \
+         (const void *from, MANY(n), MPI_Datatype type, void *to, int m,                 \
+          MPI_Datatype other, int root, MPI_Comm comm),                                  \
+         (from, n, n_at, type, to, m, other, root, comm))                                \
+    BOTH(X, Gatherv, Igatherv,                                                           \
+         (const void *from, int n, MPI_Datatype type, void *to, MANY(m),                 \
+          MPI_Datatype other, int root, MPI_Comm comm),                                  \
+         (from, n, type, to, m, m_at, other, root, comm))                                \
+    BOTH(X, Allgatherv, Iallgatherv,                                                     \
+         (const void *from, int n, MPI_Datatype type, void *to, MANY(m),                 \
+          MPI_Datatype other, MPI_Comm comm),                                            \
+         (from, n, type, to, m, m_at, other, comm))                                      \
+    BOTH(X, Alltoallv, Ialltoallv,                                                       \
+         (const void *from, MANY(n), MPI_Datatype type, void *to, MANY(m),               \
+          MPI_Datatype other, MPI_Comm comm),                                            \
+         (from, n, n_at, type, to, m, m_at, other, comm))                                \
+    BOTH(X, Reduce, Ireduce,                                                             \
+         (const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, int root,     \
+          MPI_Comm comm), (from, to, n, type, op, root, comm))                           \
+    BOTH(X, Allreduce, Iallreduce, COMBINED, COMBINE)                                    \
+    BOTH(X, Reduce_scatter_block, Ireduce_scatter_block, COMBINED, COMBINE)              \
+    BOTH(X, Reduce_scatter, Ireduce_scatter,                                             \
+         (const void *from, void *to, const int n[], MPI_Datatype type, MPI_Op op,       \
+          MPI_Comm comm), (from, to, n, type, op, comm))                                 \
+    BOTH(X, Scan, Iscan, COMBINED, COMBINE)                                              \
+    BOTH(X, Exscan, Iexscan, COMBINED, COMBINE)                                          \
     X(Start, (MPI_Request *request), (request))                                          \
     X(Startall, (int n, MPI_Request requests[]), (n, requests))                          \
     X(Request_free, (MPI_Request *request), (request))                                   \
