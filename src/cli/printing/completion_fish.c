@@ -37,11 +37,12 @@ static void put_option(FILE *out, const struct command *c, const struct cli_opti
     else if (o->kind != CLI_FLAG)
         fputs(" -x", out);
     if (o->names == CLI_NAMES_HOST)
-        fputs(" -a '(__espalier_hosts)'", out);
+        fputs(" -a '(__espalier_list (__espalier_hosts))'", out);
     else if (cli_knows_values(o)) {
-        fputs(" -a '", out);
+        bool one = o->kind == CLI_CHOICE;
+        fputs(one ? " -a '" : " -a '(__espalier_list ", out);
         cli_put_values(out, o);
-        fputc('\'', out);
+        fputs(one ? "'" : ")'", out);
     }
     fputs(" -d ", out);
     put_single(out, o->help);
@@ -100,6 +101,14 @@ void cli_write_completion_fish(FILE *out)
           "    for word in (commandline -opc)[3..-1]\n"
           "        test -f $word; or continue\n"
           "        espalier info --hosts -- $word 2> /dev/null; and return\n"
+          "    end\n"
+          "end\n"
+          "# each with what stands before it in a list with commas\n"
+          "function __espalier_list\n"
+          "    set -l token (commandline -ct | string replace -r '^--[a-z-]+=' '')\n"
+          "    set -l before (string match -r '^.*,' -- $token)\n"
+          "    for word in $argv\n"
+          "        echo \"$before$word\"\n"
           "    end\n"
           "end\n"
           "complete -c espalier -f\n",
