@@ -7,6 +7,7 @@
 #include "base/portable_math.h"
 #include "base/units.h"
 #include "report/markup.h"
+#include "report/overview.h"
 
 /* looks: what is left out or drawn otherwise where there is much */
 enum {
@@ -50,7 +51,12 @@ const char espi_network_style[] =
     "stroke:var(--paper);stroke-width:3;stroke-opacity:.7}.node .left{text-anchor:end}"
     ".node .mid{text-anchor:middle}"
     ".crowd .edge{stroke-width:1.3;stroke-opacity:.8}"
-    ".bundle{stroke-width:5;stroke-linecap:round}";
+    ".bundle{stroke-width:5;stroke-linecap:round}"
+    ".closed circle{fill:var(--panel);stroke:var(--ink);stroke-width:2}"
+    ".closed.root circle{fill:var(--ink)}"
+    ".closed text{fill:var(--ink);font:600 15px system-ui,sans-serif;text-anchor:middle}"
+    ".closed.root text{fill:var(--paper)}"
+    ".cable-of{opacity:.75}.cable{fill:none;stroke:var(--c0)}.cable-head{fill:var(--c0)}";
 
 /* ---- what is drawn ---- */
 
@@ -486,8 +492,9 @@ void espi_network_write_element(const struct espi_network *net, FILE *out)
     const struct espi_picture_layout *l = &net->layout;
 
     fprintf(out,
-            "<svg id=\"network\" viewBox=\"0 0 %d %d\" role=\"img\" "
+            "<svg id=\"network\"%s viewBox=\"0 0 %d %d\" role=\"img\" "
             "aria-label=\"The network\"><style>%s</style><g id=\"world\">\n",
+            espi_overview_suits(net) ? " data-by-site=\"\"" : "",
             (int)ceil(l->width * ESPI_NETWORK_SCALE),
             (int)ceil(l->height * ESPI_NETWORK_SCALE), espi_network_style);
     espi_network_write(net, out);

@@ -8,9 +8,11 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "report/markup.h"
+#include "report/overview.h"
 
 enum { LINE = 24, HEAD = 70, TREES_MAX = 9, WIDTH_MIN = 900 }; /* looks: pixels */
 enum { TITLE_LETTER = 11 };                                    /* looks: pixels */
+enum { WIDTH_USUAL = 1200 }; /* looks: pixels; letters of wider pictures are larger */
 
 const char *espi_plan_caption(const struct esp_plan *plan, char *out, size_t out_size)
 {
@@ -49,6 +51,9 @@ static int shown_trees(const struct esp_plan *plan)
 static int legend_lines(const struct espi_picture *picture)
 {
     const struct espi_network *net = &picture->net;
+
+    if (espi_overview_suits(net))
+        return 2 + (net->bound != NULL);
     int lines = 2 + (net->n_drawn < net->n_pairs) + (net->bound != NULL);
 
     return net->n_plans
@@ -88,23 +93,37 @@ static int write_speeds(const struct espi_network *net, int y, FILE *out)
     return y + LINE;
 }
 
-static int write_bound(const struct espi_network *net, int y, FILE *out)
+/* cut: it is drawn, too. */
+static int write_bound(const struct espi_network *net, bool cut, int y, FILE *out)
 {
     char rate[32], text[400];
 
     if (!net->bound)
         return y;
-    fprintf(out, "<line class=\"cross\" x1=\"20\" y1=\"%d\" x2=\"104\" y2=\"%d\"/>",
-            y - 5, y - 5);
+    if (cut)
+        fprintf(out, "<line class=\"cross\" x1=\"20\" y1=\"%d\" x2=\"104\" y2=\"%d\"/>",
+                y - 5, y - 5);
     int length =
-        snprintf(text, sizeof text, "no plan does more than %s",
+        snprintf(text, sizeof text, "no plan exceeds %s",
                  espi_format_bandwidth(rate, sizeof rate, net->bound->throughput_Bps));
     if (net->bound->n_bottlenecks > 0)
-        snprintf(text + length, sizeof text - (size_t)length, ": %s binds%s",
-                 net->bound->bottlenecks[0]->text,
-                 net->bound->n_bottlenecks > 1 ? " most" : "");
-    put_line(out, 116, y, text);
+        snprintf(text + length, sizeof text - (size_t)length, ": the %sbottleneck is %s",
+                 net->bound->n_bottlenecks > 1 ? "main " : "",
+                 net->bound->bottlenecks[0]->text);
+    put_line(out, cut ? 116 : 20, y, text);
     return y + LINE;
+}
+
+static void write_overview_legend(const struct espi_network *net, int y, FILE *out)
+{
+    char text[200];
+
+    put_line(
+        out, 20, y,
+        "each circle is a site, with its number of hosts; the width of an arrow shows "
+        "what it carries");
+    y = write_bound(net, false, y + LINE, out);
+    put_line(out, 20, y, espi_plan_caption(net->plans[0], text, sizeof text));
 }
 
 static void write_tree_line(const struct esp_plan *plan, int t, int y, FILE *out)
@@ -131,8 +150,12 @@ static void write_legend(const struct espi_picture *picture, int y, FILE *out)
     const struct espi_network *net = &picture->net;
     char text[200];
 
+    if (espi_overview_suits(net)) {
+        write_overview_legend(net, y, out);
+        return;
+    }
     y = write_speeds(net, y, out);
-    y = write_bound(net, y, out);
+    y = write_bound(net, true, y, out);
     if (net->n_plans == 0)
         return;
     put_line(out, 20, y, espi_plan_caption(net->plans[0], text, sizeof text));
@@ -154,6 +177,25 @@ static const char *const frame_style =
     ".title{fill:var(--ink);font:600 18px system-ui,sans-serif}"
     ".legend{fill:var(--ink);font:16px system-ui,sans-serif}";
 
+/* Begins a group that is larger by so many hundredths; whole numbers are the same in
+ * every locale. */
+static void put_scaled(FILE *out, int y, int hundredths)
+{
+    fprintf(out, "<g transform=\"translate(0 %d) scale(%d.%02d)\">\n", y,
+            hundredths / 100, hundredths % 100);
+}
+
+static void write_title(const char *text, double width, int hundredths, FILE *out)
+{
+    char title[512];
+
+    cut_title(title, sizeof title, text, (int)(width - 40) / TITLE_LETTER);
+    put_scaled(out, 0, hundredths);
+    fputs("<text class=\"title\" x=\"20\" y=\"42\">", out);
+    espi_markup_text(out, title);
+    fputs("</text></g>\n", out);
+}
+
 esp_status espi_picture_write(const void *what, FILE *out, struct esp_err *err)
 {
     const struct espi_picture *picture = what;
@@ -161,7 +203,10 @@ esp_status espi_picture_write(const void *what, FILE *out, struct esp_err *err)
     int width = (int)ceil(l->width * ESPI_NETWORK_SCALE);
     int inner = (int)ceil(l->height * ESPI_NETWORK_SCALE);
     int total = width < WIDTH_MIN ? WIDTH_MIN : width;
-    int height = HEAD + inner + LINE * legend_lines(picture) + 20;
+    double scale = fmax(1, (double)total / WIDTH_USUAL);
+    int head = (int)lround(HEAD * scale);
+    int foot = (int)lround((LINE * legend_lines(picture) + 20) * scale);
+    int height = head + inner + foot;
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
@@ -171,16 +216,16 @@ esp_status espi_picture_write(const void *what, FILE *out, struct esp_err *err)
     espi_markup_text(out, picture->title);
     fprintf(out, "</title>\n<style>%s%s</style>\n", espi_network_style, frame_style);
     fputs("<rect width=\"100%\" height=\"100%\" style=\"fill:var(--paper)\"/>\n", out);
-    char title[512];
-    cut_title(title, sizeof title, picture->title, (total - 40) / TITLE_LETTER);
-    fputs("<text class=\"title\" x=\"20\" y=\"42\">", out);
-    espi_markup_text(out, title);
-    fprintf(out, "</text>\n<g transform=\"translate(%d %d)\">\n", (total - width) / 2,
-            HEAD);
-    espi_network_write(&picture->net, out);
+    write_title(picture->title, total / scale, (int)lround(100 * scale), out);
+    fprintf(out, "<g transform=\"translate(%d %d)\">\n", (total - width) / 2, head);
+    if (!espi_overview_suits(&picture->net))
+        espi_network_write(&picture->net, out);
+    else if (espi_overview_write(&picture->net, out))
+        return espi_err_nomem(err);
     fputs("</g>\n", out);
-    write_legend(picture, HEAD + inner + LINE, out);
-    fputs("</svg>\n", out);
+    put_scaled(out, head + inner, (int)lround(100 * scale));
+    write_legend(picture, LINE, out);
+    fputs("</g>\n</svg>\n", out);
     if (ferror(out))
         return espi_err(err, ESP_EIO, "cannot write the picture");
     return ESP_OK;

@@ -17,6 +17,7 @@
 #include "platform/platform.h"
 #include "report/layout.h"
 #include "report/load.h"
+#include "report/overview.h"
 #include "report/page.h"
 #include "report/picture.h"
 #include "report/study_report.h"
@@ -364,6 +365,32 @@ static void test_roles_are_told_apart(void **state)
 }
 
 /* Without ports, the load of a node is that of its links. */
+/* A dense plan is drawn site by site, with cables between these; another is not. */
+static void test_dense_plans_are_drawn_by_site(void **state)
+{
+    enum { SITES = 4, HOSTS = 10 };
+    struct esp_platform *p = sites_platform(SITES, HOSTS);
+    struct esp_plan *dense = plan_of(p, ESP_OP_ALLGATHER, "ring", 0, NULL);
+    struct esp_plan *plain = plan_of(p, ESP_OP_BCAST, "ecef", 0, NULL);
+    char *text = picture_of(p, dense);
+
+    (void)state;
+    assert_int_equal(count(text, "class=\"closed\""), SITES + 1); /* and a lone host */
+    assert_int_equal(count(text, ">10 hosts<"), SITES);
+    assert_int_equal(count(text, "class=\"edge"), 0);
+    assert_int_equal(count(text, "class=\"link"), 0);
+    int cables = count(text, "class=\"cable\"");
+    assert_true(cables > SITES && cables <= (SITES + 1) * SITES);
+    free(text);
+    text = picture_of(p, plain);
+    assert_int_equal(count(text, "class=\"closed"), 0);
+    assert_true(count(text, "class=\"edge") >= p->n_hosts - 1);
+    free(text);
+    esp_plan_free(dense);
+    esp_plan_free(plain);
+    esp_platform_free(p);
+}
+
 static void test_load_without_ports(void **state)
 {
     struct esp_platform *ports = sites_platform(2, 3), *p = NULL;
@@ -505,12 +532,34 @@ static esp_status lay_out(void *platform)
     return failed ? ESP_ENOMEM : ESP_OK;
 }
 
+/* Of a network that is laid out. */
+static esp_status draw_by_site(void *network)
+{
+    FILE *out = fopen("/dev/null", "w");
+
+    assert_non_null(out);
+    int failed = espi_overview_write(network, out);
+    fclose(out);
+    return failed ? ESP_ENOMEM : ESP_OK;
+}
+
 static void test_without_memory(void **state)
 {
     (void)state;
     struct esp_platform *p = sites_platform(8, 12);
+    struct esp_plan *plan = plan_of(p, ESP_OP_BCAST, "flat", 0, NULL);
+    const struct esp_plan *plans[] = {plan};
+    struct espi_arena arena;
+    struct espi_network net;
 
     assert_true(alloc_fail_each(lay_out, p) > 0);
+    espi_arena_init(&arena);
+    assert_int_equal(espi_network_init(&net, p, 0, NULL, &arena), 0);
+    net.plans = plans;
+    net.n_plans = 1;
+    assert_true(alloc_fail_each(draw_by_site, &net) > 0);
+    espi_arena_done(&arena);
+    esp_plan_free(plan);
     esp_platform_free(p);
 }
 
@@ -523,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_pages_hold_their_data),
         cmocka_unit_test(test_load_is_that_of_the_throughput),
         cmocka_unit_test(test_roles_are_told_apart),
+        cmocka_unit_test(test_dense_plans_are_drawn_by_site),
         cmocka_unit_test(test_load_without_ports),
         cmocka_unit_test(test_accounts_are_well_formed),
         cmocka_unit_test(test_no_name_covers_another),

@@ -1,11 +1,11 @@
 // Large networks and dense plans: each site is one circle with the number of its hosts, and
 // what goes from site to site one cable, as wide as the part of the message that it carries.
-// A click on a site opens it, and another closes it.
+// A click on a site opens it, and another closes it. Which begin so says the program, whose
+// pictures are drawn in the same way (src/report/overview.c).
 import { percent, type Platform } from "./data";
 import type { Network, Shown } from "./network";
 
 const SVG = "http://www.w3.org/2000/svg";
-const HOSTS = 150, EDGES = 300; // from so many on, of a network or a plan, sites begin closed
 const CLOSED = 0.62; // the circle of a closed site, as part of the open one
 const WIDE = 2.6; // a name within the circle: so many radii over its letters
 const NODE = 14; // from a node's middle to where a cable ends
@@ -44,8 +44,7 @@ export class Sites {
     label.hidden = platform.sites.length < 2;
     if (label.hidden) return;
     this.learn();
-    const edges = this.svg.querySelectorAll('.plan[data-plan="0"] path.edge').length;
-    this.box.checked = platform.hosts >= HOSTS || edges >= EDGES;
+    this.box.checked = this.svg.dataset.bySite !== undefined;
     this.box.addEventListener("change", () => {
       this.open.clear();
       this.draw();
@@ -152,12 +151,17 @@ export class Sites {
     const aside = Math.min(0.7 * Math.min(a.r, b.r), 0.6 * head);
     const rim = (e: End) => Math.sqrt(Math.max(0, e.r * e.r - aside * aside));
     const text = (p: Point) => `${p.x.toFixed(1)} ${p.y.toFixed(1)}`;
-    const start = at(a, rim(a), aside), tip = at(b, -rim(b), aside), neck = at(b, -rim(b) - head, aside);
-    const bow = at({ x: (start.x + neck.x) / 2, y: (start.y + neck.y) / 2 }, 0, 0.08 * long);
+    const start = at(a, rim(a), aside), tip = at(b, -rim(b), aside);
+    const bow = at({ x: (start.x + tip.x) / 2, y: (start.y + tip.y) / 2 }, 0, 0.08 * long);
+    // The head goes on where the line leads.
+    const rest = Math.hypot(tip.x - bow.x, tip.y - bow.y) || 1;
+    const last = { x: (tip.x - bow.x) / rest, y: (tip.y - bow.y) / rest };
+    const behind = (side: number): Point =>
+      ({ x: tip.x - last.x * head - last.y * side, y: tip.y - last.y * head + last.x * side });
+    const neck = behind(0), left = behind(-head / 2), right = behind(head / 2);
     const group = this.make("g", { class: "cable-of" });
     const line = this.make("path", { class: "cable", "stroke-width": wide.toFixed(1),
       d: `M${text(start)}Q${text(bow)} ${text(neck)}` }) as SVGPathElement;
-    const left = at(neck, 0, -head / 2), right = at(neck, 0, head / 2);
     group.append(line, this.make("path", { class: "cable-head", d: `M${text(left)}L${text(right)}L${text(tip)}Z` }),
       this.make("title", {}, `${percent(load)} of the message, in ${transfers} transfers`));
     this.ways.set(`${a.key}/${b.key}`, line);

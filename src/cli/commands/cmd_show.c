@@ -288,8 +288,9 @@ const struct command cli_command_show = {
             "A page is a single file that works offline. It shows the load of "
             "hosts, an animated timeline of the simulated transfers, the algorithms "
             "and the bound over message sizes, and a list of the hosts. It can show "
-            "several plans. Sites of dense plans and large networks are drawn as "
-            "one, and open on a click.",
+            "several plans.",
+            "Dense plans and large networks are drawn site by site, with an arrow for "
+            "all that goes from one site to another; on a page, click a site to open it.",
             NULL},
     .positionals =
         (const struct cli_positional[]){
