@@ -37,7 +37,7 @@ struct offset {
     int x, y;
 };
 
-static int letters(const char *name)
+int espi_letters(const char *name)
 {
     int n = 0;
     for (; *name; name++)
@@ -108,7 +108,7 @@ static void list_offsets(const struct placer *x, int v, struct offset out[TRIES]
 static void place_node(struct placer *x, int v, int in_any_case, struct espi_label *out)
 {
     struct offset tries[TRIES];
-    double width = letters(espi_node_name(x->p, v)) * NODE_LETTER / 10.0;
+    double width = espi_letters(espi_node_name(x->p, v)) * NODE_LETTER / 10.0;
     double cx = x->layout->node[v].x * ESPI_NETWORK_SCALE,
            cy = x->layout->node[v].y * ESPI_NETWORK_SCALE;
     list_offsets(x, v, tries);
@@ -128,7 +128,7 @@ static void place_node(struct placer *x, int v, int in_any_case, struct espi_lab
 static void place_site(struct placer *x, int g, struct espi_label *out)
 {
     const struct espi_group *k = &x->layout->groups[g];
-    double width = letters(espi_names_text(&x->p->sites, k->site)) * SITE_LETTER *
+    double width = espi_letters(espi_names_text(&x->p->sites, k->site)) * SITE_LETTER *
                    x->site_px / 100.0;
     double height = 1.2 * x->site_px;
     double cx = k->centre.x * ESPI_NETWORK_SCALE, cy = k->centre.y * ESPI_NETWORK_SCALE;

@@ -29,4 +29,7 @@ int espi_labels_place(struct espi_labels *out, const struct esp_platform *p,
                       const struct espi_picture_layout *layout, int root, int most,
                       struct espi_arena *arena);
 
+/* How many letters a name in UTF-8 has. */
+int espi_letters(const char *name) __attribute__((pure));
+
 #endif

@@ -197,15 +197,6 @@ static void put_text(FILE *out, const struct end *e, double down, double px,
     fputs("</text>", out);
 }
 
-static int letters(const char *text)
-{
-    int n = 0;
-
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
-
 static void write_site(const struct espi_network *net, int group, FILE *out)
 {
     const struct espi_group *g = &net->layout.groups[group];
@@ -216,7 +207,7 @@ static void write_site(const struct espi_network *net, int group, FILE *out)
             has_root ? " root" : "", lround(e.x), lround(e.y), lround(e.r));
     if (g->site >= 0) {
         const char *name = espi_names_text(&net->p->sites, g->site);
-        int hosts = hosts_of(net, group), n = letters(name);
+        int hosts = hosts_of(net, group), n = espi_letters(name);
         double px = e.r * fmin(0.5, WIDE / (n > 0 ? n : 1));
         char text[48];
         snprintf(text, sizeof text, "%d host%s", hosts, hosts == 1 ? "" : "s");

@@ -24,7 +24,9 @@ function summary(plan: Plan | undefined): string {
   if (switches) parts.push(`${switches} switches`);
   if (sites.length) parts.push(`${sites.length} sites`);
   parts.push(`${n} links`, `${model} model`);
-  const name = data.platform.name.includes("=") ? ` (${data.platform.name})` : "";
+  // Generated networks are named after all their numbers.
+  const words = data.platform.name.split(" "), seed = words.find((w) => w.startsWith("seed="));
+  const name = data.platform.name.includes("=") ? ` (generated: ${[words[0], seed].filter(Boolean).join(", ")})` : "";
   const first = `${parts.join(", ")}${name}.`;
   if (!plan) return first;
   const from = data.platform.nodes[plan.root]?.[0] ?? "";
@@ -32,7 +34,8 @@ function summary(plan: Plan | undefined): string {
   const bound = most > 0 && plan.throughput_Bps > 0 ? ` That is ${percent(plan.throughput_Bps / most)} of the upper bound, ${rate(most)}.` : "";
   const makespan = plan.makespan_s > 0 ? `, completion time ${seconds(plan.makespan_s)}` : "";
   const to = data.root >= 0 ? ` from ${from}` : "";
-  return `${first} ${plan.op}${to} by ${plan.algo}: ${rate(plan.throughput_Bps)}${makespan}.${bound}`;
+  const op = plan.op === "bcast" ? "Broadcast" : `${plan.op[0].toUpperCase()}${plan.op.slice(1)}`;
+  return `${first} ${op}${to} by ${plan.algo}: ${rate(plan.throughput_Bps)}${makespan}.${bound}`;
 }
 
 function showNode(node: number) {
