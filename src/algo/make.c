@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "algo/algo.h"
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/watch.h"
 #include "plan/ops.h"
 #include "plan/tuning.h"
 #include "plan/turn.h"
@@ -183,6 +185,15 @@ static esp_status make_turned(const struct making *m, const struct esp_platform 
     return st;
 }
 
+/* The part of the time that is left which is for one half of a plan, so that the other
+ * half, and whoever is held against the whole, have some, too. Where there is no end in
+ * sight there is none for the half. */
+static void begin_half(struct espi_watch *watch, double part)
+{
+    double left_s = espi_watch_stop_s() - espi_now_s();
+    espi_watch_begin(watch, isfinite(left_s) ? part * left_s : 0, NULL, NULL);
+}
+
 /* A reduce and a broadcast, each part of the message first along one, then the other. */
 static esp_status make_both(const struct making *m, const struct esp_platform *p,
                             const struct esp_request *request, struct esp_plan **out,
@@ -190,11 +201,16 @@ static esp_status make_both(const struct making *m, const struct esp_platform *p
 {
     struct esp_request half = *request;
     struct esp_plan *plan = NULL, *in = NULL, *away = NULL;
+    struct espi_watch watch;
     half.op = ESP_OP_REDUCE;
+    begin_half(&watch, 1.0 / 3);
     esp_status st = make_turned(m, p, &half, ESP_OP_BCAST, &in, err);
+    espi_watch_end(&watch);
     half.op = ESP_OP_BCAST;
+    begin_half(&watch, 1.0 / 2);
     if (!st)
         st = make_direct(m, p, &half, &away, err);
+    espi_watch_end(&watch);
     if (!st && away->redundant)
         st = no_race(request, err);
     if (!st)

@@ -9,13 +9,16 @@
 /* looks: from so many on, of a network or of a plan, sites are drawn as one */
 enum { HOSTS = 150, EDGES = 300, GROUPS_MAX = 500 };
 
-/* looks: as in web/src/sites.ts */
-#define CLOSED                                                                           \
-    0.62 /* the circle of a site drawn as one, as part of that round its hosts */
-#define WIDE     2.6  /* a name within the circle: so many radii over its letters */
-#define WIDEST   0.35 /* cables, as parts of the smallest circle */
+/* looks: as in web/src/sites.ts: the circle of a site, as part of that round its hosts */
+#define CLOSED 0.62
+/* looks: a name within the circle: so many radii over its letters */
+#define WIDE 2.6
+/* looks: cables, as parts of the smallest circle */
+#define WIDEST 0.35
+/* looks: likewise */
 #define THINNEST 0.06
-#define LONE     14.0 /* from the middle of a host that has no site to where a cable ends */
+/* looks: from the middle of a host that has no site to where a cable ends */
+#define LONE 14.0
 
 struct end {
     double x, y, r;
