@@ -208,6 +208,7 @@ export class Sites {
   private legend() {
     const on = this.box.checked;
     document.getElementById("by-site-text")!.hidden = !on;
+    document.getElementById("legend-host")!.hidden = on;
     document.getElementById("legend-cut")!.hidden = on || !this.svg.querySelector(".cut");
   }
 }
