@@ -211,6 +211,7 @@ static void find_hosts(struct commander *c, const char *names, struct espi_sampl
     struct espi_names found = {0};
     if (!ranks || !c->leader || !c->second || !c->host || !c->asked)
         give_up("out of memory");
+    c->n_hosts = 0;
     for (int r = 0; r < c->n_ranks; r++) {
         int h = c->host[r] = espi_names_intern(&found, names + (size_t)r * NAME);
         if (h < 0)
