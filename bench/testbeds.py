@@ -53,7 +53,12 @@ class Testbeds:
     # ---- networks ----
 
     def generate(self, kind, seed, hosts, path):
-        """"equal" has equal hosts on one switch; all else is random."""
+        """"equal" has equal hosts on one switch, "sites" are linked host to host; all else
+        is random."""
+        if kind == "sites":
+            self.answer("generate", "sites", "--sites", "3", "--clusters", "2", "--hosts",
+                        str(max(hosts // 6, 1)), "--spread", "2", "--seed", seed, "-o", path)
+            return
         words = ["--kind", kind, "--seed", seed]
         if kind == "equal":
             words = ["--kind", "flat", "--noise", "0", "--bandwidth-min", "10MB/s",
