@@ -5,15 +5,16 @@
 
 #include <espalier/espalier.h>
 
-#include "advisor/advisor.h"
 #include "advisor/probe_planner.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/rng.h"
 #include "platform/platform.h"
+#include "study/advised_job.h"
 #include "study/arrivals.h"
 
-enum { CALLS = ESPI_ADAPT_CALLS, MANY = ESPI_ADAPT_MANY, CLASSES = 32, SPELLS = 64 };
+enum { CALLS = ESPI_ADAPT_CALLS, MANY = ESPI_ADAPT_MANY, SPELLS = 64 };
+enum { PLANS_A_GAP = 3 }; /* as there is time for between two calls */
 
 #define SLICE_BYTES 65024.0
 #define KNOWN_FOR_S 300.0 /* what Mateescu's tree is made of */
@@ -111,12 +112,6 @@ static esp_status reality_at(const struct esp_platform *p, const struct weather 
 
 /* ---- broadcasts ---- */
 
-/* A job under an advisor. */
-struct job {
-    struct espi_advisor *advisor;
-    struct esp_plan *published[CLASSES], *in_force[CLASSES];
-};
-
 enum { PLAIN, PROBING, JOBS };
 
 struct course {
@@ -124,7 +119,7 @@ struct course {
     int root;
     struct weather weather;
     struct esp_sim_options fluid; /* by which plans are judged */
-    struct job job[JOBS];
+    struct espi_advised_job job[JOBS];
     struct espi_view ways;      /* by which probes go */
     struct espi_arena arena;    /* of these */
     struct espi_rng noise;      /* of probes */
@@ -172,53 +167,6 @@ static esp_status plan_static(struct course *c, double bytes)
 }
 
 /* ---- the contestants ---- */
-
-/* Before the call the advisor has had the gap: three sizes, or all while it is idle. */
-static esp_status advise(struct course *c, struct job *j, double now_s)
-{
-    struct espi_outlook o;
-    esp_status status = ESP_OK;
-
-    espi_advisor_outlook(j->advisor, now_s, &o);
-    for (int i = 0; i < 3 && o.calls && status == ESP_OK; i++) {
-        struct espi_advice advice;
-        status = espi_advisor_plan(j->advisor, now_s, &advice, c->err);
-        if (status != ESP_OK)
-            break;
-        if (advice.size_class < CLASSES) {
-            esp_plan_free(j->published[advice.size_class]);
-            j->published[advice.size_class] = advice.plan;
-        } else {
-            esp_plan_free(advice.plan);
-        }
-    }
-    return status == ESP_EUNSUPPORTED ? ESP_OK : status; /* nothing to plan for yet */
-}
-
-static esp_status run_adaptive(struct course *c, struct job *j,
-                               const struct esp_platform *reality, int call, double now_s,
-                               double bytes, double *took_s)
-{
-    int k = espi_size_class((uint64_t)bytes);
-    const struct esp_plan *plan = j->in_force[k] ? j->in_force[k] : c->unloaded;
-    struct espi_arrivals seen;
-    esp_status status = espi_arrivals_run(c->p, plan, reality, bytes, &seen, c->err);
-
-    if (status != ESP_OK)
-        return status;
-    *took_s = seen.took_s;
-    status = espi_arrivals_tell(j->advisor, plan, &seen, (uint64_t)call, bytes,
-                                now_s + *took_s, c->err);
-    espi_arrivals_done(&seen);
-    /* What travelled with this call is in force from the next one on. */
-    for (int i = k - 1; i <= k; i++)
-        if (i >= 0 && j->published[i]) {
-            esp_plan_free(j->in_force[i]);
-            j->in_force[i] = j->published[i];
-            j->published[i] = NULL;
-        }
-    return status;
-}
 
 static esp_status run_plain(struct course *c, enum espi_adapt_who who,
                             const struct esp_platform *reality, double bytes,
@@ -318,9 +266,14 @@ static esp_status run_one(struct course *c, enum espi_adapt_who who,
 
     if (who != ESPI_ADAPT_ADAPTIVE && who != ESPI_ADAPT_PROBING)
         return run_plain(c, who, reality, call->bytes, took_s);
-    struct job *j = &c->job[who == ESPI_ADAPT_PROBING ? PROBING : PLAIN];
-    esp_status status =
-        run_adaptive(c, j, reality, number, call->at_s, call->bytes, took_s);
+    struct espi_advised_job *j = &c->job[who == ESPI_ADAPT_PROBING ? PROBING : PLAIN];
+    const struct espi_job_call job_call = {.net = c->p,
+                                           .reality = reality,
+                                           .fallback = c->unloaded,
+                                           .number = (uint64_t)number,
+                                           .now_s = call->at_s,
+                                           .bytes = call->bytes};
+    esp_status status = espi_advised_job_call(j, &job_call, took_s, c->err);
     if (who == ESPI_ADAPT_PROBING)
         *took_s += call->probes_s;
     return status;
@@ -339,7 +292,7 @@ static esp_status run_call(struct course *c, int number, struct espi_adapt_call 
     if (status == ESP_OK)
         status = probe_until_call(c, c->job[PROBING].advisor, call);
     for (int i = 0; i < JOBS && status == ESP_OK; i++)
-        status = advise(c, &c->job[i], call->at_s);
+        status = espi_advised_job_advise(&c->job[i], PLANS_A_GAP, call->at_s, c->err);
     for (int k = 0; k < MANY && status == ESP_OK; k++)
         status = run_one(c, (enum espi_adapt_who)k, reality, number, call);
     c->quiet_s = call->at_s + call->took_s[ESPI_ADAPT_PROBING];
@@ -382,15 +335,6 @@ static esp_status run_calls(struct course *c, uint64_t seed, int n,
     return status;
 }
 
-static void end_job(struct job *j)
-{
-    for (int i = 0; i < CLASSES; i++) {
-        esp_plan_free(j->published[i]);
-        esp_plan_free(j->in_force[i]);
-    }
-    espi_advisor_free(j->advisor);
-}
-
 esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed, int n,
                              struct espi_adapt_call *calls, struct esp_err *err)
 {
@@ -408,7 +352,7 @@ esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed, int
     draw_weather(&c.weather, grid, &rng, 1400);
     esp_status status = run_calls(&c, seed, n, calls);
     for (int i = 0; i < JOBS; i++)
-        end_job(&c.job[i]);
+        espi_advised_job_end(&c.job[i]);
     espi_arena_done(&c.arena);
     esp_plan_free(c.unloaded);
     esp_platform_free(c.known);

@@ -2,13 +2,14 @@
 
 #include <math.h>
 
+#include <espalier/espalier.h>
+
 #include "advisor/advisor.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "platform/platform.h"
+#include "study/advised_job.h"
 #include "study/arrivals.h"
-
-enum { FREE_CALLS = 3 };
 
 /* The simulator sends a slice as soon as it may: no window holds it up. So much as no
  * broadcast has under way. */
@@ -18,64 +19,29 @@ enum { WINDOW = 1 << 20 };
  * far shorter than what it believes lasts. */
 #define GAP_S 2.0
 
+/* The network under one load, and what who knows it would do. */
+struct known {
+    struct espi_cable_load load;
+    struct esp_platform *net;
+    struct esp_plan *plan[ESPI_JOB_CLASSES];
+};
+
 struct course {
     const struct esp_platform *p;
-    struct esp_platform *loaded;
-    struct espi_advisor *advisor;
-    struct esp_plan *plan; /* in force */
+    struct espi_course *out;
+    struct known known[ESPI_COURSE_CALLS + 1]; /* [0]: without load */
+    int n_known;
+    struct espi_advised_job job;
+    struct esp_plan *hierarchical[ESPI_JOB_CLASSES];
     int root;
-    double bytes, now_s;
-    uint64_t call;
+    double now_s;
     struct esp_err *err;
 };
 
-/* ---- the load ---- */
+/* ---- the network under load ---- */
 
-static int is_port(const struct esp_platform *p, int cable)
-{
-    int first = p->shared_links.start[cable], end = p->shared_links.start[cable + 1];
-    int one_sender = 1, one_receiver = 1, e = p->shared_links.item[first];
-
-    for (int k = first; k < end; k++) {
-        one_sender &= p->tail[p->shared_links.item[k]] == p->tail[e];
-        one_receiver &= p->head[p->shared_links.item[k]] == p->head[e];
-    }
-    return one_sender || one_receiver;
-}
-
-static int passes_cable(const struct esp_platform *p, const struct esp_plan *plan,
-                        int cable)
-{
-    for (int t = 0; t < plan->n_trees; t++)
-        for (int h = 0; h < plan->trees[t].n_hops; h++) {
-            int e = plan->trees[t].hops[h];
-            for (int k = p->link_shared.start[e]; k < p->link_shared.start[e + 1]; k++)
-                if (p->link_shared.item[k] == cable)
-                    return 1;
-        }
-    return 0;
-}
-
-static int count_links(const struct esp_platform *p, int cable)
-{
-    return p->shared_links.start[cable + 1] - p->shared_links.start[cable];
-}
-
-/* Of those that the plan passes the one with most links; of ports, too, which is one of
- * the root. -1: none. */
-static int choose_cable(const struct course *c, enum espi_load_place place)
-{
-    int best = -1;
-
-    for (int s = 0; s < c->p->n_shared; s++)
-        if (is_port(c->p, s) == (place == ESPI_LOAD_PORT) &&
-            passes_cable(c->p, c->plan, s) &&
-            (best < 0 || count_links(c->p, s) > count_links(c->p, best)))
-            best = s;
-    return best;
-}
-
-static esp_status load_cable(struct course *c, int cable, double left)
+static esp_status load_cable(struct course *c, const struct espi_cable_load *load,
+                             struct esp_platform **out)
 {
     const struct esp_platform *p = c->p;
     double *link = ESPI_NEW(double, (size_t)p->n_links + 1);
@@ -83,23 +49,43 @@ static esp_status load_cable(struct course *c, int cable, double left)
     esp_status status = link && shared ? ESP_OK : espi_err_nomem(c->err);
 
     for (int s = 0; s < p->n_shared && status == ESP_OK; s++)
-        shared[s] = s == cable ? left : 1;
+        shared[s] = s == load->cable ? load->left : 1;
     for (int e = 0; e < p->n_links && status == ESP_OK; e++)
         link[e] = 1;
     /* a link alone is no faster than what it passes */
-    for (int k = p->shared_links.start[cable];
-         k < p->shared_links.start[cable + 1] && status == ESP_OK; k++) {
+    int end = load->cable < 0 ? 0 : p->shared_links.start[load->cable + 1];
+    for (int k = end ? p->shared_links.start[load->cable] : 0;
+         k < end && status == ESP_OK; k++) {
         int e = p->shared_links.item[k];
-        link[e] = fmin(1, p->shared_Bps[cable] * left / p->bandwidth_Bps[e]);
+        link[e] = fmin(1, p->shared_Bps[load->cable] * load->left / p->bandwidth_Bps[e]);
     }
     if (status == ESP_OK)
-        status = espi_platform_scaled(p, link, shared, &c->loaded, c->err);
+        status = espi_platform_scaled(p, link, shared, out, c->err);
     espi_free(link);
     espi_free(shared);
     return status;
 }
 
-/* ---- calls ---- */
+static esp_status find_known(struct course *c, const struct espi_cable_load *load,
+                             struct known **out)
+{
+    int k = 0;
+
+    while (k < c->n_known &&
+           (c->known[k].load.cable != load->cable || c->known[k].load.left != load->left))
+        k++;
+    *out = &c->known[k];
+    if (k < c->n_known)
+        return ESP_OK;
+    esp_status status = load_cable(c, load, &c->known[k].net);
+    if (status != ESP_OK)
+        return status;
+    c->known[k].load = *load;
+    c->n_known++;
+    return ESP_OK;
+}
+
+/* ---- plans ---- */
 
 static esp_status make_advisor(const struct esp_platform *net, struct espi_advisor **out,
                                struct esp_err *err)
@@ -109,90 +95,121 @@ static esp_status make_advisor(const struct esp_platform *net, struct espi_advis
     return espi_advisor_create(net, &options, out, err);
 }
 
-static esp_status ask(struct course *c, struct espi_advisor *advisor,
-                      struct esp_plan **out)
+/* What an advisor says whom the network is told, and who has heard nothing. */
+static esp_status plan_known(struct course *c, struct known *k, double bytes)
 {
-    struct espi_advice advice;
-    esp_status status =
-        espi_advisor_plan_for(advisor, c->root, c->bytes, c->now_s, &advice, c->err);
-
-    if (status == ESP_OK)
-        *out = advice.plan;
-    return status;
-}
-
-/* A call by the plan in force, of which all ranks tell, and the next plan. */
-static esp_status call_once(struct course *c, const struct esp_platform *reality,
-                            double *took_s)
-{
-    struct esp_plan *next = NULL;
-    struct espi_arrivals seen;
-    esp_status status =
-        espi_arrivals_run(c->p, c->plan, reality, c->bytes, &seen, c->err);
-
-    if (status != ESP_OK)
-        return status;
-    *took_s = seen.took_s;
-    status = espi_arrivals_tell(c->advisor, c->plan, &seen, ++c->call, c->bytes,
-                                c->now_s + *took_s, c->err);
-    espi_arrivals_done(&seen);
-    c->now_s += *took_s + GAP_S;
-    if (status == ESP_OK)
-        status = ask(c, c->advisor, &next);
-    if (status == ESP_OK) {
-        esp_plan_free(c->plan);
-        c->plan = next;
-    }
-    return status;
-}
-
-static esp_status run_clairvoyant(struct course *c, double *took_s)
-{
+    struct esp_plan **plan = &k->plan[espi_size_class((uint64_t)bytes)];
     struct espi_advisor *advisor = NULL;
-    struct esp_plan *plan = NULL;
-    esp_status status = make_advisor(c->loaded, &advisor, c->err);
+    struct espi_advice advice;
 
+    if (*plan)
+        return ESP_OK;
+    esp_status status = make_advisor(k->net, &advisor, c->err);
     if (status == ESP_OK)
-        status = ask(c, advisor, &plan);
+        status = espi_advisor_plan_for(advisor, c->root, bytes, 0, &advice, c->err);
     if (status == ESP_OK)
-        status = espi_arrivals_time(c->p, plan, c->loaded, c->bytes, took_s, c->err);
-    esp_plan_free(plan);
+        *plan = advice.plan;
     espi_advisor_free(advisor);
     return status;
 }
 
-static esp_status run_course(struct course *c, enum espi_load_place place, double left,
-                             struct espi_load_course *out)
+static esp_status plan_hierarchical(struct course *c, double bytes)
 {
-    esp_status status = make_advisor(c->p, &c->advisor, c->err);
+    struct esp_plan **plan = &c->hierarchical[espi_size_class((uint64_t)bytes)];
+    struct esp_request request;
 
-    if (status == ESP_OK)
-        status = ask(c, c->advisor, &c->plan);
-    if (status != ESP_OK || (out->cable = choose_cable(c, place)) < 0)
-        return status;
-    status = load_cable(c, out->cable, left);
-    for (int i = 0; i < FREE_CALLS && status == ESP_OK; i++)
-        status = call_once(c, c->p, &out->free_s);
-    if (status == ESP_OK)
-        status = espi_arrivals_time(c->p, c->plan, c->loaded, c->bytes, &out->static_s,
-                                    c->err);
-    for (int i = 0; i < ESPI_LOADED_CALLS && status == ESP_OK; i++)
-        status = call_once(c, c->loaded, &out->took_s[i]);
-    return status == ESP_OK ? run_clairvoyant(c, &out->clairvoyant_s) : status;
+    if (*plan)
+        return ESP_OK;
+    esp_request_init(&request, c->root);
+    request.algo = "hierarchical";
+    request.size_bytes = bytes;
+    return esp_plan_make(c->p, &request, plan, c->err);
 }
 
-esp_status espi_load_course_run(const struct esp_platform *p, enum espi_load_place place,
-                                double left, double bytes, struct espi_load_course *out,
+/* ---- calls ---- */
+
+/* All but the advisor's: what each plan takes on the network as it is. */
+static esp_status run_others(struct course *c, const struct known *now, double bytes,
+                             double *took_s)
+{
+    int k = espi_size_class((uint64_t)bytes);
+    double *clairvoyant_s = &took_s[ESPI_COURSE_CLAIRVOYANT];
+    esp_status status = espi_arrivals_time(c->p, c->known[0].plan[k], now->net, bytes,
+                                           &took_s[ESPI_COURSE_STATIC], c->err);
+
+    if (status == ESP_OK)
+        status = espi_arrivals_time(c->p, c->hierarchical[k], now->net, bytes,
+                                    &took_s[ESPI_COURSE_HIERARCHICAL], c->err);
+    if (status == ESP_OK)
+        status = espi_arrivals_time(c->p, now->plan[k], now->net, bytes, clairvoyant_s,
+                                    c->err);
+    *clairvoyant_s = fmin(*clairvoyant_s, took_s[ESPI_COURSE_STATIC]);
+    return status;
+}
+
+static esp_status run_call(struct course *c, int i)
+{
+    struct espi_course *o = c->out;
+    double bytes = o->is_falling ? floor(o->bytes * (o->calls - i) / o->calls) : o->bytes;
+    struct known *now;
+    esp_status status = find_known(c, &o->load[i], &now);
+
+    if (status == ESP_OK)
+        status = plan_known(c, &c->known[0], bytes);
+    if (status == ESP_OK)
+        status = plan_known(c, now, bytes);
+    if (status == ESP_OK)
+        status = plan_hierarchical(c, bytes);
+    if (status == ESP_OK)
+        status = run_others(c, now, bytes, o->took_s[i]);
+    if (status == ESP_OK)
+        status = espi_advised_job_advise_for(&c->job, c->root, bytes, c->now_s, c->err);
+    if (status != ESP_OK)
+        return status;
+    const struct espi_job_call call = {
+        .net = c->p,
+        .reality = now->net,
+        .fallback = c->known[0].plan[espi_size_class((uint64_t)bytes)],
+        .number = (uint64_t)i + 1,
+        .now_s = c->now_s,
+        .bytes = bytes};
+    double *took_s = &o->took_s[i][ESPI_COURSE_ADAPTIVE];
+    status = espi_advised_job_call(&c->job, &call, took_s, c->err);
+    c->now_s += *took_s + GAP_S;
+    return status;
+}
+
+static void course_done(struct course *c)
+{
+    espi_advised_job_end(&c->job);
+    for (int k = 0; k < c->n_known; k++) {
+        esp_platform_free(c->known[k].net);
+        for (int i = 0; i < ESPI_JOB_CLASSES; i++)
+            esp_plan_free(c->known[k].plan[i]);
+    }
+    for (int i = 0; i < ESPI_JOB_CLASSES; i++)
+        esp_plan_free(c->hierarchical[i]);
+}
+
+esp_status espi_load_course_run(const struct esp_platform *p, struct espi_course *course,
                                 struct esp_err *err)
 {
-    struct course c = {.p = p, .bytes = bytes, .err = err};
+    static const struct espi_cable_load none = {-1, 1};
+    struct course *c = espi_calloc(1, sizeof *c); /* large for a stack */
+    struct known *unloaded;
 
-    *out = (struct espi_load_course){.cable = -1};
-    while (espi_is_switch(p, c.root))
-        c.root++;
-    esp_status status = run_course(&c, place, left, out);
-    esp_plan_free(c.plan);
-    espi_advisor_free(c.advisor);
-    esp_platform_free(c.loaded);
+    if (!c)
+        return espi_err_nomem(err);
+    c->p = p;
+    c->out = course;
+    c->root = espi_load_root(p);
+    c->err = err;
+    esp_status status = find_known(c, &none, &unloaded);
+    if (status == ESP_OK)
+        status = make_advisor(p, &c->job.advisor, err);
+    for (int i = 0; i < course->calls && status == ESP_OK; i++)
+        status = run_call(c, i);
+    course_done(c);
+    espi_free(c);
     return status;
 }

@@ -14,7 +14,9 @@
 #include "study/load_course.h"
 #include "support/seed.h"
 
-enum { NETWORKS = 1, SETTLED = 2 };
+enum { NETWORKS = 1, FREE = 2, LOADED = 6 };
+/* calls until a plan is in force for what a call told of: it travels with the next */
+enum { SETTLED = 2 };
 
 static const int kinds[] = {ESP_MEASURED_RACKS, ESP_MEASURED_FULL, ESP_MEASURED_CHAIN,
                             ESP_MEASURED_RING, ESP_MEASURED_STAR};
@@ -29,20 +31,25 @@ static void add_course(struct sums *s, int kind, enum espi_load_place place,
 {
     struct esp_measured_options o;
     struct esp_platform *p;
-    struct espi_load_course c;
+    struct espi_course c = {.calls = FREE + LOADED, .bytes = 1e6};
+    struct espi_cable_load load = {-1, 0.125};
     esp_measured_options_defaults(&o);
     o.kind = kind;
     o.hosts = 12;
     o.seed = seed;
     o.bandwidth_max_Bps = 1e8;
     assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
-    assert_int_equal(espi_load_course_run(p, place, 0.125, 1e6, &c, NULL), ESP_OK);
-    for (int i = SETTLED; i < ESPI_LOADED_CALLS && c.cable >= 0; i++)
-        s->settled += c.took_s[i] / c.clairvoyant_s / (ESPI_LOADED_CALLS - SETTLED);
-    if (c.cable >= 0) {
-        s->courses++;
-        s->fixed += c.static_s / c.clairvoyant_s;
+    assert_int_equal(espi_load_busiest(p, place, c.bytes, &load.cable, NULL), ESP_OK);
+    for (int i = 0; i < c.calls; i++)
+        c.load[i] = i < FREE ? (struct espi_cable_load){-1, 1} : load;
+    if (load.cable >= 0)
+        assert_int_equal(espi_load_course_run(p, &c, NULL), ESP_OK);
+    for (int i = FREE + SETTLED; i < c.calls && load.cable >= 0; i++) {
+        double knows_s = c.took_s[i][ESPI_COURSE_CLAIRVOYANT];
+        s->settled += c.took_s[i][ESPI_COURSE_ADAPTIVE] / knows_s / (LOADED - SETTLED);
+        s->fixed += c.took_s[i][ESPI_COURSE_STATIC] / knows_s / (LOADED - SETTLED);
     }
+    s->courses += load.cable >= 0;
     esp_platform_free(p);
 }
 
