@@ -1,15 +1,15 @@
-/* How far broadcasts by plans of the advisor, without probes, are from those of one who
- * knows the load and plans each call for it (study/load_course.h): networks as measuring
- * writes them, 60 calls, of which some 40 are under load: steps, ramps and bursts, on
- * cables and on ports of hosts.
- *   bench_regret [--json] [--falling] [--kind K] [SEEDS [FIRST_SEED [HOSTS]]]
- *                                                                 (20, from 1 on, 24)
- * --falling: messages from 1 MB to nothing by a line, instead of 1 MB each. By kind,
- * times over the clairvoyant's: the mean and the 95th of 100 of calls under load, the
- * mean of the others and of the plan that stays, and the network with the worst mean
- * under load. Then, of whole networks, the worst time over that of the plan that stays
- * and of MPICH-G2's tree, and by how much calls under load take less than by that tree,
- * in the mean. Seeds from 100000 on are for judging. */
+/* How far broadcasts by plans of the advisor, with probes between them, are from those of
+ * one who knows the load and plans each call for it (study/load_course.h): networks as
+ * measuring writes them, 60 calls, of which some 40 are under load: steps, ramps and
+ * bursts, on cables and on ports of hosts.
+ *   bench_regret [--json] [--falling] [--no-probes] [--kind K]
+ *                [SEEDS [FIRST_SEED [HOSTS]]]                     (20, from 1 on, 24)
+ * --falling: messages from 1 MB to nothing by a line, instead of 1 MB each. By kind, times
+ * over the clairvoyant's: the mean and the 95th of 100 of calls under load, the mean of
+ * the others, the mean of the plan that stays under load, and the network with the worst
+ * mean under load. Then, of whole networks, the worst time over that of the plan that
+ * stays and of MPICH-G2's tree, and by how much calls under load take less than by that
+ * tree, in the mean. Seeds from 100000 on are for judging. */
 #include "bench.h"
 
 #include <espalier/espalier.h>
@@ -20,7 +20,7 @@ static const char *const kind_names[ESP_MEASURED_KIND_COUNT] = {"flat",  "racks"
                                                                 "chain", "ring",  "star"};
 
 struct options {
-    int json, is_falling, kind, seeds, hosts;
+    int json, is_falling, no_probes, kind, seeds, hosts;
     uint64_t first_seed;
 };
 
@@ -80,8 +80,10 @@ static void run_network(struct tally *t, const struct options *o, int kind, uint
 {
     struct esp_measured_options m;
     struct esp_platform *p = NULL;
-    struct espi_course course = {
-        .calls = ESPI_COURSE_CALLS, .bytes = 1e6, .is_falling = o->is_falling};
+    struct espi_course course = {.calls = ESPI_COURSE_CALLS,
+                                 .bytes = 1e6,
+                                 .is_falling = o->is_falling,
+                                 .has_probes = !o->no_probes};
     struct esp_err err;
 
     esp_measured_options_defaults(&m);
@@ -145,6 +147,8 @@ static int read_options(int argc, char **argv, struct options *o)
             o->json = 1;
         else if (!strcmp(argv[i], "--falling"))
             o->is_falling = 1;
+        else if (!strcmp(argv[i], "--no-probes"))
+            o->no_probes = 1;
         else if (!strcmp(argv[i], "--kind") && i + 1 < argc)
             o->kind = find_kind(argv[++i]);
         else if (numbers == 0 && ++numbers)
@@ -164,8 +168,8 @@ int main(int argc, char **argv)
     struct options o;
 
     if (!read_options(argc, argv, &o)) {
-        fprintf(stderr, "usage: bench_regret [--json] [--falling] [--kind K] [SEEDS "
-                        "[FIRST_SEED [HOSTS]]]\n");
+        fprintf(stderr, "usage: bench_regret [--json] [--falling] [--no-probes] "
+                        "[--kind K] [SEEDS [FIRST_SEED [HOSTS]]]\n");
         return 2;
     }
     const char *before = o.json ? "[" : "";

@@ -5,13 +5,13 @@
 
 #include <espalier/espalier.h>
 
-#include "advisor/probe_planner.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/rng.h"
 #include "platform/platform.h"
 #include "study/advised_job.h"
 #include "study/arrivals.h"
+#include "study/probed_gap.h"
 
 enum { CALLS = ESPI_ADAPT_CALLS, MANY = ESPI_ADAPT_MANY, SPELLS = 64 };
 enum { PLANS_A_GAP = 3 }; /* as there is time for between two calls */
@@ -120,9 +120,7 @@ struct course {
     struct weather weather;
     struct esp_sim_options fluid; /* by which plans are judged */
     struct espi_advised_job job[JOBS];
-    struct espi_view ways;      /* by which probes go */
-    struct espi_arena arena;    /* of these */
-    struct espi_rng noise;      /* of probes */
+    struct espi_probed_net probed;
     double quiet_s;             /* since when nobody calls */
     struct esp_plan *unloaded;  /* for this call, on the network without load */
     struct esp_platform *known; /* to Mateescu */
@@ -189,53 +187,21 @@ static esp_status run_plain(struct course *c, enum espi_adapt_who who,
     return status;
 }
 
-/* ---- probes ---- */
-
-#define PROBE_NOISE 0.1
-#define LOOK_S      0.1 /* the advisor looks as often whether one is due */
-
-/* How fast a train comes from one host to another at that time, alone on the network. */
-static double train_Bps(struct course *c, const struct espi_probe_order *order,
-                        double now_s, double *latency_s)
+/* What a train gets of a link, which loads have. */
+static double link_Bps(const void *arg, int link, double now_s)
 {
-    const struct espi_view *w = &c->ways;
-    int from = w->host[order->from], to = w->host[order->to];
-    double Bps = INFINITY;
+    const struct course *c = arg;
 
-    for (int k = w->g.in.start[to]; k < w->g.in.start[to + 1]; k++) {
-        int arc = w->g.in.item[k];
-        if (w->g.tail[arc] != from)
-            continue;
-        *latency_s = w->latency_s[arc];
-        for (int i = w->hop_start[arc]; i < w->hop_start[arc + 1]; i++)
-            Bps = fmin(Bps, c->p->bandwidth_Bps[w->hops[i]] *
-                                factor_at(&c->weather, w->hops[i], now_s));
-    }
-    return Bps * espi_rng_range(&c->noise, 1 - PROBE_NOISE, 1 + PROBE_NOISE);
+    return c->p->bandwidth_Bps[link] * factor_at(&c->weather, link, now_s);
 }
 
-/* Probes until the call comes, which waits for what is under way then. */
-static esp_status probe_until_call(struct course *c, struct espi_advisor *advisor,
-                                   struct espi_adapt_call *call)
+static esp_status probe_until_call(struct course *c, struct espi_adapt_call *call)
 {
-    struct espi_probe_order order;
-    esp_status status = ESP_OK;
-    double now_s = c->quiet_s, latency_s = 0;
-    int changed;
+    struct espi_probed_gap gap = {.from_s = c->quiet_s, .until_s = call->at_s};
+    esp_status status = espi_probe_gap(&c->probed, c->job[PROBING].advisor, &gap, c->err);
 
-    while (now_s < call->at_s && status == ESP_OK) {
-        if (!espi_advisor_next_probe(advisor, now_s, &order)) {
-            now_s += LOOK_S;
-            continue;
-        }
-        double Bps = train_Bps(c, &order, now_s, &latency_s);
-        double came_s = now_s + latency_s + ESPI_TRAIN_BYTES / Bps;
-        call->probes++;
-        call->probes_s = fmax(came_s - call->at_s, 0);
-        now_s = came_s + latency_s; /* of the answer */
-        status = espi_advisor_probed(advisor, order.number, ESPI_PROBE_RATE, Bps, now_s,
-                                     &changed, c->err);
-    }
+    call->probes = gap.probes;
+    call->probes_s = gap.late_s;
     return status;
 }
 
@@ -290,7 +256,7 @@ static esp_status run_call(struct course *c, int number, struct espi_adapt_call 
     if (status == ESP_OK)
         status = plan_static(c, call->bytes);
     if (status == ESP_OK)
-        status = probe_until_call(c, c->job[PROBING].advisor, call);
+        status = probe_until_call(c, call);
     for (int i = 0; i < JOBS && status == ESP_OK; i++)
         status = espi_advised_job_advise(&c->job[i], PLANS_A_GAP, call->at_s, c->err);
     for (int k = 0; k < MANY && status == ESP_OK; k++)
@@ -314,9 +280,12 @@ static esp_status begin_jobs(struct course *c, uint64_t seed)
     options.probe_share = 0.05;
     if (status == ESP_OK)
         status = espi_advisor_create(c->p, &options, &c->job[PROBING].advisor, c->err);
-    for (int i = 0; i < c->p->n_nodes && status == ESP_OK; i++)
-        espi_advisor_set_prober(c->job[PROBING].advisor, i, 1);
-    return status ? status : espi_view_init(&c->ways, c->p, 65536, &c->arena, c->err);
+    if (status != ESP_OK)
+        return status;
+    c->probed.link_Bps = link_Bps;
+    c->probed.arg = c;
+    return espi_probed_net_init(&c->probed, c->p, c->job[PROBING].advisor, seed + 1000,
+                                c->err);
 }
 
 static esp_status run_calls(struct course *c, uint64_t seed, int n,
@@ -346,14 +315,12 @@ esp_status espi_adapt_course(const struct esp_platform *grid, uint64_t seed, int
         .err = err};
     struct espi_rng rng;
 
-    espi_arena_init(&c.arena);
     espi_rng_seed(&rng, seed);
-    espi_rng_seed(&c.noise, seed + 1000);
     draw_weather(&c.weather, grid, &rng, 1400);
     esp_status status = run_calls(&c, seed, n, calls);
     for (int i = 0; i < JOBS; i++)
         espi_advised_job_end(&c.job[i]);
-    espi_arena_done(&c.arena);
+    espi_probed_net_done(&c.probed);
     esp_plan_free(c.unloaded);
     esp_platform_free(c.known);
     return status;

@@ -10,6 +10,7 @@
 #include "platform/platform.h"
 #include "study/advised_job.h"
 #include "study/arrivals.h"
+#include "study/probed_gap.h"
 
 /* The simulator sends a slice as soon as it may: no window holds it up. So much as no
  * broadcast has under way. */
@@ -18,6 +19,9 @@ enum { WINDOW = 1 << 20 };
 /* Of the scenario, not tuned: long enough for the advisor to plan between two calls, and
  * far shorter than what it believes lasts. */
 #define GAP_S 2.0
+
+/* As `espalier advise` does by default. */
+#define PROBE_SHARE 0.05
 
 /* The network under one load, and what who knows it would do. */
 struct known {
@@ -32,6 +36,9 @@ struct course {
     struct known known[ESPI_COURSE_CALLS + 1]; /* [0]: without load */
     int n_known;
     struct espi_advised_job job;
+    struct espi_probed_net probed;
+    const struct esp_platform *last, *next; /* the network in two calls */
+    double quiet_s;                         /* since when nobody calls */
     struct esp_plan *hierarchical[ESPI_JOB_CLASSES];
     int root;
     double now_s;
@@ -87,10 +94,13 @@ static esp_status find_known(struct course *c, const struct espi_cable_load *loa
 
 /* ---- plans ---- */
 
-static esp_status make_advisor(const struct esp_platform *net, struct espi_advisor **out,
-                               struct esp_err *err)
+static esp_status make_advisor(const struct esp_platform *net, int has_probes,
+                               struct espi_advisor **out, struct esp_err *err)
 {
-    struct espi_advisor_options options = {.window = WINDOW, .work = 200, .seed = 1};
+    struct espi_advisor_options options = {.window = WINDOW,
+                                           .work = 200,
+                                           .seed = 1,
+                                           .probe_share = has_probes ? PROBE_SHARE : 0};
 
     return espi_advisor_create(net, &options, out, err);
 }
@@ -104,7 +114,7 @@ static esp_status plan_known(struct course *c, struct known *k, double bytes)
 
     if (*plan)
         return ESP_OK;
-    esp_status status = make_advisor(k->net, &advisor, c->err);
+    esp_status status = make_advisor(k->net, 0, &advisor, c->err);
     if (status == ESP_OK)
         status = espi_advisor_plan_for(advisor, c->root, bytes, 0, &advice, c->err);
     if (status == ESP_OK)
@@ -127,6 +137,28 @@ static esp_status plan_hierarchical(struct course *c, double bytes)
 }
 
 /* ---- calls ---- */
+
+/* Loads begin and end in the middle between two calls. */
+static double link_Bps(const void *arg, int link, double now_s)
+{
+    const struct course *c = arg;
+    const struct esp_platform *net = now_s < c->quiet_s + GAP_S / 2 ? c->last : c->next;
+
+    return net->bandwidth_Bps[link];
+}
+
+/* Probes in the gap before a call, which waits for one that is under way. */
+static esp_status probe_gap(struct course *c, const struct esp_platform *next)
+{
+    struct espi_probed_gap gap = {.from_s = c->quiet_s, .until_s = c->now_s};
+
+    c->next = next;
+    if (!c->out->has_probes || !c->last)
+        return ESP_OK;
+    esp_status status = espi_probe_gap(&c->probed, c->job.advisor, &gap, c->err);
+    c->now_s += gap.late_s;
+    return status;
+}
 
 /* All but the advisor's: what each plan takes on the network as it is. */
 static esp_status run_others(struct course *c, const struct known *now, double bytes,
@@ -163,6 +195,8 @@ static esp_status run_call(struct course *c, int i)
     if (status == ESP_OK)
         status = run_others(c, now, bytes, o->took_s[i]);
     if (status == ESP_OK)
+        status = probe_gap(c, now->net);
+    if (status == ESP_OK)
         status = espi_advised_job_advise_for(&c->job, c->root, bytes, c->now_s, c->err);
     if (status != ESP_OK)
         return status;
@@ -175,13 +209,16 @@ static esp_status run_call(struct course *c, int i)
         .bytes = bytes};
     double *took_s = &o->took_s[i][ESPI_COURSE_ADAPTIVE];
     status = espi_advised_job_call(&c->job, &call, took_s, c->err);
-    c->now_s += *took_s + GAP_S;
+    c->quiet_s = c->now_s + *took_s;
+    c->now_s = c->quiet_s + GAP_S;
+    c->last = now->net;
     return status;
 }
 
 static void course_done(struct course *c)
 {
     espi_advised_job_end(&c->job);
+    espi_probed_net_done(&c->probed);
     for (int k = 0; k < c->n_known; k++) {
         esp_platform_free(c->known[k].net);
         for (int i = 0; i < ESPI_JOB_CLASSES; i++)
@@ -206,7 +243,11 @@ esp_status espi_load_course_run(const struct esp_platform *p, struct espi_course
     c->err = err;
     esp_status status = find_known(c, &none, &unloaded);
     if (status == ESP_OK)
-        status = make_advisor(p, &c->job.advisor, err);
+        status = make_advisor(p, course->has_probes, &c->job.advisor, err);
+    c->probed.link_Bps = link_Bps;
+    c->probed.arg = c;
+    if (status == ESP_OK)
+        status = espi_probed_net_init(&c->probed, p, c->job.advisor, 1, err);
     for (int i = 0; i < course->calls && status == ESP_OK; i++)
         status = run_call(c, i);
     course_done(c);

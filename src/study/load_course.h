@@ -1,6 +1,6 @@
 /* Broadcasts of a program while cables of a network come under load and are free again:
- * by plans of the advisor, without probes, by the plan that stays, by MPICH-G2's tree,
- * and by one who knows the load and plans each call for it. */
+ * by plans of the advisor, with probes or without, by the plan that stays, by MPICH-G2's
+ * tree, and by one who knows the load and plans each call for it. */
 #ifndef ESPI_STUDY_LOAD_COURSE_H
 #define ESPI_STUDY_LOAD_COURSE_H
 
@@ -52,6 +52,7 @@ struct espi_course {
     int calls;
     double bytes;
     int is_falling; /* by a line to nothing, as in the adaptive paper */
+    int has_probes; /* while nobody calls */
     struct espi_cable_load load[ESPI_COURSE_CALLS];
     double took_s[ESPI_COURSE_CALLS][ESPI_COURSE_MANY]; /* filled in */
 };

@@ -319,7 +319,7 @@ static void test_load_is_that_of_the_throughput(void **state)
 {
     (void)state;
     struct drawing d;
-    struct espi_cable_load load;
+    struct espi_load load;
 
     setup(&d);
     assert_int_equal(espi_load_init(&load, d.p, d.plan, d.plan->slice_bytes, &d.arena),
@@ -395,7 +395,7 @@ static void test_load_without_ports(void **state)
 {
     struct esp_platform *ports = sites_platform(2, 3), *p = NULL;
     struct espi_arena arena;
-    struct espi_cable_load load;
+    struct espi_load load;
 
     (void)state;
     assert_int_equal(esp_platform_with_model(ports, ESP_MODEL_CAPACITY, &p, NULL),
