@@ -4,12 +4,12 @@
  * bursts, on cables and on ports of hosts.
  *   bench_regret [--json] [--falling] [--no-probes] [--kind K]
  *                [SEEDS [FIRST_SEED [HOSTS]]]                     (20, from 1 on, 24)
- * --falling: messages from 1 MB to nothing by a line, instead of 1 MB each. By kind, times
- * over the clairvoyant's: the mean and the 95th of 100 of calls under load, the mean of
- * the others, the mean of the plan that stays under load, and the network with the worst
- * mean under load. Then, of whole networks, the worst time over that of the plan that
- * stays and of MPICH-G2's tree, and by how much calls under load take less than by that
- * tree, in the mean. Seeds from 100000 on are for judging. */
+ * --falling: messages from 1 MB to nothing by a line, instead of 1 MB each.
+ * By kind, times over the clairvoyant's: the mean and the 95th of 100 of calls under
+ * load, the mean of the others, the mean of the plan that stays under load, and the
+ * network with the worst mean under load. Then, of whole networks, the worst time over
+ * that of the plan that stays and of MPICH-G2's tree, and by how much calls under load
+ * take less than by that tree, in the mean. Seeds from 100000 on are for judging. */
 #include "bench.h"
 
 #include <espalier/espalier.h>
