@@ -53,7 +53,7 @@ static const struct espi_work_kind barrier_kind = {sizeof(struct task),
 
 int espi_barrier(MPI_Comm comm, const struct espi_manner *how)
 {
-    struct task t = {.work = {&barrier_kind, {.comm = comm}}};
+    struct task t = {.work = {.kind = &barrier_kind, .call.comm = comm}};
     struct espi_call *call = &t.work.call;
     if (espi_is_short_bytes(0))
         return espi_work_leave(&t.work, 0, how);

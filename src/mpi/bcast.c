@@ -76,7 +76,7 @@ static const struct espi_work_kind bcast_kind = {sizeof(struct task),
 int espi_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                const struct espi_manner *how)
 {
-    struct task t = {.work = {&bcast_kind, {.root = root, .comm = comm}},
+    struct task t = {.work = {.kind = &bcast_kind, .call = {.root = root, .comm = comm}},
                      .buffer = buffer,
                      .count = count,
                      .type = type};

@@ -283,7 +283,7 @@ static int is_wrong(const struct task *t, int wanted)
 int espi_reduce(const void *from, void *to, MPI_Count count, MPI_Datatype type, MPI_Op op,
                 int root, MPI_Comm comm, const struct espi_manner *how)
 {
-    struct task t = {.work = {&reduce_kind, {.root = root, .comm = comm}},
+    struct task t = {.work = {.kind = &reduce_kind, .call = {.root = root, .comm = comm}},
                      .from = from == MPI_IN_PLACE ? to : from,
                      .user_from = from,
                      .user_to = to,
@@ -304,7 +304,7 @@ static int reduce_for_all(const struct espi_work_kind *kind, enum prefix which_p
                           const void *from, void *to, MPI_Count count, MPI_Datatype type,
                           MPI_Op op, MPI_Comm comm, const struct espi_manner *how)
 {
-    struct task t = {.work = {kind, {.comm = comm}},
+    struct task t = {.work = {.kind = kind, .call.comm = comm},
                      .which_prefix = which_prefix,
                      .from = from == MPI_IN_PLACE ? to : from,
                      .to = to,
