@@ -162,6 +162,27 @@ static void take_finished(struct espi_store *s, uint32_t entry)
     close(from);
 }
 
+/* A folder never goes for what is none, as cp(1) has it: that is told before anything is
+ * sent. */
+static esp_status check_places(const struct espi_store *s, struct esp_err *err)
+{
+    char quoted[160];
+    for (uint32_t i = 0; i < s->m->n_entries; i++) {
+        const struct espi_copy_entry *e = &s->m->entry[i];
+        struct stat st;
+        if (e->kind == ESPI_ENTRY_FOLDER || strchr(e->path, '/') ||
+            fstatat(s->folder, e->path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
+            continue;
+        return espi_err(err, ESP_EINPUT,
+                        "%s is a folder there, which no file replaces: %s",
+                        espi_quote(quoted, sizeof quoted, e->path),
+                        e->kind == ESPI_ENTRY_STREAM
+                            ? "give --to the name of a file in it, or remove it"
+                            : "copy into another folder, or remove it");
+    }
+    return ESP_OK;
+}
+
 esp_status espi_store_begin(struct espi_store *s, struct espi_manifest *m, int resume,
                             struct esp_err *err)
 {
@@ -171,7 +192,9 @@ esp_status espi_store_begin(struct espi_store *s, struct espi_manifest *m, int r
     s->finished = espi_calloc(1, espi_set_bytes(m->n_entries) + 1);
     if (!s->finished)
         return espi_err_nomem(err);
-    esp_status status = espi_store_take_build(s, resume, err);
+    esp_status status = check_places(s, err);
+    if (!status)
+        status = espi_store_take_build(s, resume, err);
     if (!status)
         status = make_entry_folders(s, err);
     for (uint32_t i = 0; !status && resume && i < m->n_entries; i++)
@@ -240,7 +263,7 @@ static int finish_folder(const struct espi_store *s, const struct espi_copy_entr
 }
 
 /* What stands there under that name goes as this comes, in one step. */
-static int put_in_place(const struct espi_store *s, const char *name)
+static int put_folder(const struct espi_store *s, const char *name)
 {
     if (renameat2(s->build, name, s->folder, name, RENAME_NOREPLACE) == 0)
         return 0;
@@ -250,12 +273,13 @@ static int put_in_place(const struct espi_store *s, const char *name)
     return errno == EINVAL && renameat(s->build, name, s->folder, name) == 0 ? 0 : -1;
 }
 
-/* A folder that nobody may write to could not be moved: its ".." changes. */
+/* The kernel lets no file take the place of a folder, also of one that came meanwhile. A
+ * folder that nobody may write to could not be moved: its ".." changes. */
 static int move_into_place(const struct espi_store *s, const struct espi_copy_entry *e)
 {
-    return put_in_place(s, e->path)       ? -1
-           : e->kind == ESPI_ENTRY_FOLDER ? fchmodat(s->folder, e->path, e->mode, 0)
-                                          : 0;
+    if (e->kind != ESPI_ENTRY_FOLDER)
+        return renameat(s->build, e->path, s->folder, e->path);
+    return put_folder(s, e->path) ? -1 : fchmodat(s->folder, e->path, e->mode, 0);
 }
 
 static esp_status finish_folders(const struct espi_store *s, struct esp_err *err)

@@ -49,7 +49,7 @@ esp_status espi_store_open(struct espi_store *s, const char *below, const char *
                            struct esp_err *err);
 /* Makes the folder to build in, with all folders of the manifest, which stays the
  * caller's. resume: what an earlier copy left there stays, and files that are in their
- * place already are taken as they are. */
+ * place already are taken as they are. ESP_EINPUT: a folder has the name of a file. */
 esp_status espi_store_begin(struct espi_store *s, struct espi_manifest *m, int resume,
                             struct esp_err *err);
 

@@ -277,6 +277,47 @@ static void put_file(const char *path, const char *data, size_t bytes)
     fclose(f);
 }
 
+/* A file, or a stream, takes the place of no folder, also of one that came meanwhile; it
+ * takes that of a link to one. */
+static void no_folder_goes_for_a_file(void **state)
+{
+    (void)state;
+    char path[256], inside[288];
+    struct stat st;
+    for (int i = 0; i < 6; i++) {
+        int meanwhile = i / 2 == 1, is_link = i / 2 == 2;
+        const struct line line = {
+            i % 2 ? ESPI_ENTRY_STREAM : ESPI_ENTRY_FILE, "f", NULL, 0, 0, 0, 0};
+        struct place at;
+        struct espi_store s;
+        struct espi_manifest m = {0};
+        struct esp_err err = {.text = ""};
+        make_place(&at);
+        snprintf(path, sizeof path, "%s/f", at.out);
+        snprintf(inside, sizeof inside, "%s/work", path);
+        assert_int_equal(read_lines(&line, 1, &m), ESP_OK);
+        espi_store_init(&s);
+        assert_int_equal(espi_store_open(&s, NULL, at.out, NULL), ESP_OK);
+        if (is_link)
+            assert_int_equal(symlink(at.dir, path), 0);
+        else if (!meanwhile)
+            assert_int_equal(mkdir(path, 0755) || mkdir(inside, 0755), 0);
+        esp_status status = espi_store_begin(&s, &m, 0, &err);
+        assert_int_equal(status, is_link || meanwhile ? ESP_OK : ESP_EINPUT);
+        assert_true(!status || strstr(err.text, "f is a folder there"));
+        if (meanwhile)
+            assert_int_equal(mkdir(path, 0755) || mkdir(inside, 0755), 0);
+        if (!status)
+            assert_int_equal(espi_store_finish(&s, 0, NULL), is_link ? ESP_OK : ESP_EIO);
+        assert_int_equal(stat(inside, &st), is_link ? -1 : 0);
+        assert_true(lstat(path, &st) == 0 && S_ISDIR(st.st_mode) == !is_link);
+        espi_store_discard(&s);
+        espi_store_done(&s);
+        espi_manifest_done(&m);
+        clear_place(&at);
+    }
+}
+
 /* Bytes in whatever order and pieces come out as they were, and what an earlier copy left
  * is there to be used again. */
 static void pieces_become_files(void **state)
@@ -397,6 +438,7 @@ int main(void)
         cmocka_unit_test(lists_say_all),
         cmocka_unit_test(locked_files_keep_their_modes),
         cmocka_unit_test(no_link_leads_out),
+        cmocka_unit_test(no_folder_goes_for_a_file),
         cmocka_unit_test(pieces_become_files),
         cmocka_unit_test(sources_that_change_are_told_of),
         cmocka_unit_test(memory_may_run_out),
