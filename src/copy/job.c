@@ -148,6 +148,24 @@ static esp_status deliver(struct espi_copy_job *job, struct esp_err *err)
 
 /* ---- the copy in steps ---- */
 
+/* The list as it is for the host: of a stream, under its name there. */
+static esp_status put_list(const struct espi_copy_job *job,
+                           const struct espi_copy_host *h, struct espi_wire_out *w,
+                           struct esp_err *err)
+{
+    const struct espi_wire_out *list = &job->source->list;
+    struct espi_copy_source own;
+    espi_source_init(&own);
+    int has_own = h->stream_name && espi_manifest_has_stream(&job->source->m);
+    esp_status status = has_own ? espi_source_stream(&own, h->stream_name, err) : ESP_OK;
+    if (!status) {
+        const struct espi_wire_out *of = has_own ? &own.list : list;
+        espi_put_block(w, of->at, of->used);
+    }
+    espi_source_done(&own);
+    return status;
+}
+
 static esp_status send_list(struct espi_copy_job *job, struct esp_err *err)
 {
     const struct espi_wire_out *list = &job->source->list;
@@ -165,11 +183,14 @@ static esp_status send_list(struct espi_copy_job *job, struct esp_err *err)
         if (!espi_copy_is_alive(&job->host[i]))
             continue;
         /* relays need the list for nothing */
-        int all = in_hand || job->host[i].is_relay;
-        if (all && !in_hand)
+        if (!in_hand && job->host[i].is_relay)
             continue;
-        espi_put_block(&w, list->at, all ? list->used : 0);
-        espi_copy_tell(job, &job->host[i], ESPI_TO_OPEN, &w, ESPI_FROM_OPENED);
+        if (in_hand)
+            status = put_list(job, &job->host[i], &w, err);
+        else
+            espi_put_block(&w, list->at, 0);
+        if (!status)
+            espi_copy_tell(job, &job->host[i], ESPI_TO_OPEN, &w, ESPI_FROM_OPENED);
     }
     return status ? status : espi_copy_await(job, espi_copy_open_s(job), err);
 }

@@ -28,7 +28,8 @@ struct espi_copy_host {
     const char *name;    /* also of its node */
     const char *address; /* others reach it there */
     const char *folder;
-    int is_relay; /* wants nothing itself */
+    const char *stream_name; /* what a stream is called there; NULL: as in the list */
+    int is_relay;            /* wants nothing itself */
     enum espi_copy_state state;
     char why[ESP_ERR_TEXT_MAX]; /* it is out */
     uint64_t received_bytes;    /* of data, proven */

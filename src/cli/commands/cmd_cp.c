@@ -38,92 +38,6 @@ static void watch_signals(void)
     }
 }
 
-/* ---- what is asked ---- */
-
-/* "LIST:FOLDER" */
-static int split_target(struct cli_copy *c)
-{
-    const char *to = cli_text(c->args, "to");
-    const char *colon = to ? strchr(to, ':') : NULL;
-
-    if (!to)
-        return cli_error(CLI_BAD_USAGE,
-                         "say where to: --to HOSTS:FOLDER, as in n1,n2:/tmp");
-    if (!colon || colon == to || !colon[1])
-        return cli_error(CLI_BAD_USAGE,
-                         "--to: '%s' is not HOSTS:FOLDER, as in n1,n2:/tmp", to);
-    c->list = espi_strdup(to);
-    if (!c->list)
-        return cli_error(CLI_FAILED, "out of memory");
-    c->list[colon - to] = '\0';
-    c->folder = c->list + (colon - to) + 1;
-    return CLI_OK;
-}
-
-/* Of a stream the last part is the name of the file. */
-static int split_stream(struct cli_copy *c)
-{
-    char *slash = strrchr(c->folder, '/');
-
-    for (int i = 0; i < c->args->n_words && c->args->n_words > 1; i++)
-        if (strcmp(c->args->words[i], "-") == 0)
-            return cli_error(CLI_BAD_USAGE, "standard input (-) is copied alone, without "
-                                            "files beside it");
-    c->is_stream = c->args->n_words == 1 && strcmp(c->args->words[0], "-") == 0;
-    if (!c->is_stream)
-        return CLI_OK;
-    if (!slash || !slash[1] || slash == c->folder)
-        return cli_error(CLI_BAD_USAGE,
-                         "a stream needs a file to become: --to HOSTS:FOLDER/NAME");
-    *slash = '\0';
-    c->stream_name = slash + 1;
-    return CLI_OK;
-}
-
-/* {host} in the folder is the host's name. */
-static char *folder_of(const struct cli_copy *c, const char *name)
-{
-    const char *at = strstr(c->folder, "{host}");
-    size_t length = strlen(c->folder) + strlen(name) + 1;
-    char *out = espi_malloc(length);
-
-    if (!out)
-        return NULL;
-    if (at)
-        snprintf(out, length, "%.*s%s%s", (int)(at - c->folder), c->folder, name,
-                 at + strlen("{host}"));
-    else
-        snprintf(out, length, "%s", c->folder);
-    return out;
-}
-
-static int list_hosts(struct cli_copy *c)
-{
-    int code = cli_copy_hosts_add(&c->hosts, "--to", c->list);
-    int n_targets = c->hosts.n;
-
-    for (int i = 0; code == CLI_OK && cli_nth(c->args, "relay", i); i++)
-        code = cli_copy_hosts_add(&c->hosts, "--relay", cli_nth(c->args, "relay", i));
-    if (code != CLI_OK)
-        return code;
-    if (n_targets == 0)
-        return cli_error(CLI_BAD_INPUT, "there is no host to copy to");
-    c->job.host = espi_calloc((size_t)c->hosts.n, sizeof *c->job.host);
-    if (!c->job.host)
-        return cli_error(CLI_FAILED, "out of memory");
-    c->job.n_hosts = c->hosts.n;
-    for (int i = 0; i < c->hosts.n; i++) {
-        struct espi_copy_host *h = &c->job.host[i];
-        h->name = c->hosts.host[i].name;
-        h->address = c->hosts.host[i].address;
-        h->folder = folder_of(c, h->name);
-        h->is_relay = i >= n_targets;
-        if (!h->folder)
-            return cli_error(CLI_FAILED, "out of memory");
-    }
-    return CLI_OK;
-}
-
 /* ---- the network ---- */
 
 static int find_own_name(struct cli_copy *c)
@@ -371,16 +285,12 @@ static int scan(struct cli_copy *c)
 
 static void forget(struct cli_copy *c)
 {
-    for (int i = 0; i < c->job.n_hosts; i++)
-        espi_free((void *)(uintptr_t)c->job.host[i].folder);
-    espi_free(c->job.host);
-    cli_copy_hosts_done(&c->hosts);
+    cli_copy_forget_target(c);
     espi_source_done(&c->source);
     esp_plan_free(c->plan);
     esp_platform_free(c->p);
     espi_known_done(&c->known);
     espi_free(c->learned_path);
-    espi_free(c->list);
     espi_free(c->rsh_text);
     espi_free(c->targets);
 }
@@ -388,13 +298,11 @@ static void forget(struct cli_copy *c)
 static int run_cp(const struct cli_args *args)
 {
     struct cli_copy c = {.args = args};
-    int (*const steps[])(struct cli_copy *) = {split_target, split_stream, list_hosts,
-                                               find_own_name};
-    int code = CLI_OK;
 
     espi_source_init(&c.source);
-    for (size_t i = 0; code == CLI_OK && i < sizeof steps / sizeof *steps; i++)
-        code = steps[i](&c);
+    int code = cli_copy_read_target(&c);
+    if (code == CLI_OK)
+        code = find_own_name(&c);
     if (code == CLI_OK)
         code = cli_text(args, "platform") ? read_network(&c) : guess_network(&c);
     if (code == CLI_OK)
@@ -445,8 +353,10 @@ const struct command cli_command_cp = {
              .help = "The hosts, and the folder on each: names with commas between them, "
                      "n[1-3,7] for several, or a file (perhaps @FILE) with a name and, "
                      "where others reach it "
-                     "by another one, its address on each line. {host} in the folder is "
-                     "the host's name."},
+                     "by another one, its address on each line. The folder begins behind "
+                     "the first ':' before a '/', '.' or '{', so that names may have "
+                     "colons, too, or behind the only one there is. {host} in it is the "
+                     "host's name, also in the name that a stream gets."},
             {.name = "relay",
              .kind = CLI_STRING,
              .value = "HOSTS",

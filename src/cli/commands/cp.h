@@ -21,7 +21,7 @@ struct cli_copy_page {
 struct cli_copy {
     const struct cli_args *args;
     char *list, *folder, *rsh_text;
-    const char *stream_name;
+    const char *stream_name; /* as --to has it, {host} and all */
     int is_stream;
     const char *rsh[CLI_RSH_WORDS + 1];
     char root[256];
@@ -37,6 +37,11 @@ struct cli_copy {
     double bound_s; /* 0: not known */
     struct cli_copy_page page;
 };
+
+/* The hosts of --to and --relay, and where on each what is copied goes. CLI_OK, or a
+ * sentence and the code. */
+int cli_copy_read_target(struct cli_copy *c);
+void cli_copy_forget_target(struct cli_copy *c);
 
 /* The page of the copy, where --http asks for it; its address is said on stderr. CLI_OK,
  * or a sentence and the code. */

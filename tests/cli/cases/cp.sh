@@ -26,6 +26,17 @@ espalier cp file --to 'n[1,3]:/tmp' --plan-only --root here
 
 espalier cp file --to 'n[08-10]-ib,m:/tmp' --plan-only --root here
 
+# Names with colons: the folder begins where it can only be one.
+printf '{ "format": "espalier-platform/1", "nodes": [ {"name": "gcp:us-east1-b"}, {"name": "aws:eu-west-2"}, {"name": "aws:a"} ],
+  "links": [ {"from": "aws:a", "to": "gcp:us-east1-b", "bandwidth_Bps": 1e6}, {"from": "aws:a", "to": "aws:eu-west-2", "bandwidth_Bps": 1e6} ] }' > colons.json
+for folder in /tmp /mnt/c:/tmp '{host}/tmp' ./tmp ../a:b; do espalier cp file --to "gcp:us-east1-b,aws:eu-west-2:$folder" -p colons.json --root aws:a --plan-only | head -1; done
+
+espalier cp file --to gcp:us-east1-b,aws:eu-west-2:tmp -p colons.json --root aws:a --plan-only
+
+espalier cp file --to n1:sub/a:/tmp --plan-only
+
+espalier cp file --to n1:tmp --plan-only --root here | head -1
+
 espalier cp file --to 'n[1:/tmp' --plan-only
 
 espalier cp file --to 'n[1-],m:/tmp' --plan-only
@@ -65,6 +76,10 @@ espalier cp file --to a,b:/tmp --rsh ''
 espalier cp file --to a,b:/tmp --rsh ./no-such-launcher
 
 espalier cp file --to a,b:/tmp --rsh false
+
+espalier cp file --to a:/tmp --rsh false
+
+echo | espalier cp - --to 'a,b:/tmp/..' --rsh false
 
 espalier cp file --to a:/tmp --http 0.0.0.0:8080
 
