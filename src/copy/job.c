@@ -1,7 +1,6 @@
 #include "copy/job.h"
 
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,20 +44,6 @@ static esp_status find_own(void *self, const struct espi_copy_message *m, int ke
 
 /* ---- a message ---- */
 
-/* Slices as the plan likes them, but not so long that what is under way on the busiest
- * host needs much memory. */
-static uint32_t choose_block(const struct espi_copy_job *job, uint64_t size)
-{
-    double bytes =
-        job->plan && job->plan->slice_bytes > 0 ? job->plan->slice_bytes : (double)size;
-    double streams = job->plan ? 2.0 * job->plan->n_trees : 2.0;
-    double most = fmin(ESPI_COPY_BLOCK_BYTES, ESPI_COPY_ROOM_BYTES / (4 * streams));
-    double least = ceil((double)size / ESPI_COPY_BLOCKS_MAX);
-    bytes = fmax(ceil(bytes), ESPI_COPY_WORK_BYTES); /* less fills no buffer */
-    bytes = fmax(fmin(fmin(bytes, most), (double)size), fmax(least, 1));
-    return (uint32_t)bytes;
-}
-
 static void forget_message(const struct espi_copy_job *job)
 {
     for (int i = 0; i < job->n_hosts; i++) {
@@ -79,7 +64,8 @@ static esp_status begin_message(struct espi_copy_job *job, int kind, uint64_t ba
     esp_status status = espi_copy_plan(job, (double)size, err);
     if (status)
         return status;
-    job->message = espi_copy_message(kind, base, size, choose_block(job, size));
+    job->message =
+        espi_copy_message(kind, base, size, espi_copy_block_bytes(job->plan, size));
     job->disk = (struct espi_copy_disk){job, move_own, find_own};
     if (job->plan && kind != ESPI_MESSAGE_LIST && job->planned_s == 0) {
         job->planned_s = job->plan->makespan_s;

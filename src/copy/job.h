@@ -172,6 +172,13 @@ esp_status espi_copy_make_network(const struct espi_copy_job *job,
 /* A plan whose slices are worth sending. */
 esp_status espi_copy_ask(const struct esp_platform *network, struct esp_request *request,
                          struct esp_plan **out, struct esp_err *err);
+/* So long are the slices of a message that goes by the plan; NULL: by any. */
+uint32_t espi_copy_block_bytes(const struct esp_plan *plan, uint64_t size);
+/* A plan that was given for p, as one for so many bytes on a network with its names, and
+ * how long it takes there. */
+esp_status espi_copy_adopt(const struct esp_plan *given, const struct esp_platform *p,
+                           const struct esp_platform *network, double bytes,
+                           struct esp_plan **out, struct esp_err *err);
 /* A plan on it for a message of that size. */
 esp_status espi_copy_make_plan(const struct espi_copy_job *job,
                                const struct esp_platform *network, double bytes,

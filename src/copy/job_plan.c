@@ -196,27 +196,50 @@ static void take_next_plan(struct espi_copy_job *job)
     l->next_network = NULL;
 }
 
-/* A plan that was given holds as long as all are there. */
-static esp_status read_given(struct espi_copy_job *job, double bytes, struct esp_err *err)
+/* Slices as the plan likes them, but not so long that what is under way on the busiest
+ * host needs much memory. */
+uint32_t espi_copy_block_bytes(const struct esp_plan *plan, uint64_t size)
+{
+    double bytes = plan && plan->slice_bytes > 0 ? plan->slice_bytes : (double)size;
+    double streams = plan ? 2.0 * plan->n_trees : 2.0;
+    double most = fmin(ESPI_COPY_BLOCK_BYTES, ESPI_COPY_ROOM_BYTES / (4 * streams));
+    double least = ceil((double)size / ESPI_COPY_BLOCKS_MAX);
+    bytes = fmax(ceil(bytes), ESPI_COPY_WORK_BYTES); /* less fills no buffer */
+    bytes = fmax(fmin(fmin(bytes, most), (double)size), fmax(least, 1));
+    return (uint32_t)bytes;
+}
+
+/* Plans may be for another size, and those by price say nothing of how long they take. */
+static esp_status fit_given(struct esp_plan **plan, const struct esp_platform *network,
+                            double bytes, struct esp_err *err)
+{
+    (*plan)->size_bytes = bytes;
+    (*plan)->slice_bytes = espi_copy_block_bytes(*plan, (uint64_t)bytes);
+    esp_status status = espi_copy_once(network, plan, err);
+    return status ? status : esp_plan_evaluate(*plan, network, err);
+}
+
+esp_status espi_copy_adopt(const struct esp_plan *given, const struct esp_platform *p,
+                           const struct esp_platform *network, double bytes,
+                           struct esp_plan **out, struct esp_err *err)
 {
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
+    struct esp_plan *plan = NULL;
+    FILE *to = open_memstream(&text, &length);
     esp_status status =
-        out ? esp_plan_write_stream(job->options.plan, job->options.p, out, err)
-            : espi_err_nomem(err);
-    if (out)
-        fclose(out);
+        to ? esp_plan_write_stream(given, p, to, err) : espi_err_nomem(err);
+    if (to)
+        fclose(to);
     if (!status)
-        status = esp_plan_parse(text, length, "the plan", job->network, &job->plan, err);
+        status = esp_plan_parse(text, length, "the plan", network, &plan, err);
     free(text);
-    if (!status) {
-        job->plan->size_bytes = bytes;
-        status = job->plan->schedule ? ESP_OK
-                                     : esp_plan_schedule(job->plan, job->network, err);
-    }
     if (!status)
-        status = espi_copy_once(job->network, &job->plan, err);
+        status = fit_given(&plan, network, bytes, err);
+    if (status)
+        esp_plan_free(plan);
+    else
+        *out = plan;
     return status;
 }
 
@@ -226,6 +249,7 @@ static int is_of_that_size(const struct esp_plan *plan, double bytes)
     return plan->size_bytes <= factor * bytes && bytes <= factor * plan->size_bytes;
 }
 
+/* A plan that was given holds as long as that. */
 static int all_are_there(const struct espi_copy_job *job)
 {
     int there = job->n_bans == 0;
@@ -273,6 +297,8 @@ esp_status espi_copy_plan(struct espi_copy_job *job, double bytes, struct esp_er
     }
     if (status || count_targets(job) == 0)
         return status;
-    return job->options.plan && all_are_there(job) ? read_given(job, bytes, err)
-                                                   : ask_for_plan(job, bytes, err);
+    return job->options.plan && all_are_there(job)
+               ? espi_copy_adopt(job->options.plan, job->options.p, job->network, bytes,
+                                 &job->plan, err)
+               : ask_for_plan(job, bytes, err);
 }

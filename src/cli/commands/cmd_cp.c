@@ -4,17 +4,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "algo/algo.h"
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/units.h"
 #include "cli/commands/cp.h"
 #include "cli/launching/launcher.h"
 #include "cli/options/live.h"
 #include "cli/options/plans.h"
 #include "cli/options/platforms.h"
 #include "cli/printing/term.h"
-#include "cli/tuning.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -75,8 +72,9 @@ static int make_believed(struct cli_copy *c)
 
 static int guess_network(struct cli_copy *c)
 {
+    if (cli_text(c->args, "plan"))
+        return cli_error(CLI_BAD_USAGE, "--plan needs the platform that it is for: -p");
     int code = cli_copy_recall(c);
-
     return code == CLI_OK ? make_believed(c) : code;
 }
 
@@ -115,91 +113,14 @@ static int read_network(struct cli_copy *c)
             keeps[esp_platform_find_node(all, i < 0 ? c->root : c->hosts.host[i].name)] =
                 1;
         code = cli_fail(espi_copy_network(all, keeps, NULL, 0, &c->p, &err), &err);
+        if (code == CLI_OK)
+            code = cli_copy_read_plan(c, all);
     } else if (code == CLI_OK) {
         code = cli_error(CLI_FAILED, "out of memory");
     }
     espi_free(keeps);
     esp_platform_free(all);
     return code;
-}
-
-static int read_given_plan(struct cli_copy *c)
-{
-    struct esp_err err = {.status = ESP_OK, .text = ""};
-    const char *path = cli_text(c->args, "plan");
-
-    if (!path)
-        return CLI_OK;
-    if (!cli_text(c->args, "platform"))
-        return cli_error(CLI_BAD_USAGE, "--plan needs the platform that it is for: -p");
-    esp_status status = esp_plan_read(path, c->p, &c->plan, &err);
-    if (status) {
-        int code = cli_fail(status, &err);
-        if (status == ESP_EINPUT)
-            cli_error(code, "hosts over which the plan relays are named with --relay");
-        return code;
-    }
-    if (c->plan->op != ESP_OP_BCAST && c->plan->op != ESP_OP_MULTICAST)
-        return cli_error(CLI_BAD_INPUT,
-                         "the plan is neither a broadcast nor a multicast");
-    if (c->plan->root != esp_platform_find_node(c->p, c->root))
-        return cli_error(CLI_BAD_INPUT, "the plan begins at another host: say --root");
-    return CLI_OK;
-}
-
-/* ---- the question that the plan answers ---- */
-
-static int list_targets(struct cli_copy *c, struct esp_request *request)
-{
-    c->targets = ESPI_NEW(int, c->hosts.n + 1);
-    if (!c->targets)
-        return cli_error(CLI_FAILED, "out of memory");
-    esp_request_init(request, esp_platform_find_node(c->p, c->root));
-    int n = 0;
-    for (int i = 0; i < c->hosts.n; i++)
-        if (!c->job.host[i].is_relay)
-            c->targets[n++] = esp_platform_find_node(c->p, c->hosts.host[i].name);
-    request->op = n < c->hosts.n ? ESP_OP_MULTICAST : ESP_OP_BCAST;
-    if (n < c->hosts.n) {
-        request->targets = c->targets;
-        request->n_targets = n;
-    }
-    request->algo = "auto";
-    request->slice_bytes = ESP_SLICE_AUTO;
-    request->seed = cli_seed(c->args, "seed");
-    return CLI_OK;
-}
-
-static int find_bound(struct cli_copy *c, double bytes)
-{
-    struct esp_request request;
-    int code = list_targets(c, &request);
-
-    request.size_bytes = bytes;
-    if (code == CLI_OK && bytes > 0)
-        c->bound_s = cli_makespan_bound_s(c->p, &request,
-                                          esp_platform_model(c->p) != ESP_MODEL_CAPACITY,
-                                          CLI_PLAN_BOUND_S);
-    return code;
-}
-
-static int show_plan(struct cli_copy *c)
-{
-    struct esp_err err = {.status = ESP_OK, .text = ""};
-    struct esp_request request;
-    double bytes = (double)c->source.m.data_bytes;
-    int code = list_targets(c, &request);
-
-    if (code != CLI_OK)
-        return code;
-    request.size_bytes = bytes > 0 ? bytes : 1;
-    if (!c->plan) {
-        esp_status status = espi_copy_ask(c->p, &request, &c->plan, &err);
-        if (status)
-            return cli_fail(status, &err);
-    }
-    code = find_bound(c, bytes);
-    return code == CLI_OK ? cli_copy_print_plan(c) : code;
 }
 
 /* ---- the copy ---- */
@@ -268,7 +189,7 @@ static int copy_files(struct cli_copy *c)
     cli_copy_keep_learned(c);
     if (status)
         return cli_fail(status, &err) == CLI_OK ? CLI_OK : CLI_FAILED;
-    code = find_bound(c, (double)c->job.data_bytes);
+    code = cli_copy_find_bound(c, (double)c->job.data_bytes);
     return code == CLI_OK ? cli_copy_print(c) : code;
 }
 
@@ -306,11 +227,9 @@ static int run_cp(const struct cli_args *args)
     if (code == CLI_OK)
         code = cli_text(args, "platform") ? read_network(&c) : guess_network(&c);
     if (code == CLI_OK)
-        code = read_given_plan(&c);
-    if (code == CLI_OK)
         code = scan(&c);
     if (code == CLI_OK)
-        code = cli_has(args, "plan-only") ? show_plan(&c) : copy_files(&c);
+        code = cli_has(args, "plan-only") ? cli_copy_show_plan(&c) : copy_files(&c);
     forget(&c);
     return code;
 }
@@ -406,8 +325,9 @@ const struct command cli_command_cp = {
              .help = "Authenticate connections, but do not encrypt them: for networks "
                      "that nobody else can reach."},
             {.name = "resume",
-             .help = "Send only what hosts lack, and leave what has come where a copy "
-                     "does not end."},
+             .help = "Send only what hosts lack: nobody is sent what he already has, in "
+                     "place or from a copy that did not end. What has come stays where "
+                     "this copy does not end either."},
             {.name = "patience",
              .kind = CLI_TIME,
              .fallback = "15s",

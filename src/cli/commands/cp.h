@@ -55,6 +55,14 @@ int cli_copy_recall(struct cli_copy *c);
 int cli_copy_count_learned(const struct cli_copy *c);
 void cli_copy_keep_learned(const struct cli_copy *c);
 
+/* The plan that --plan names, for the hosts of the copy; all: the platform that they are
+ * of. CLI_OK, or a sentence and the code. */
+int cli_copy_read_plan(struct cli_copy *c, const struct esp_platform *all);
+/* What no plan for so many bytes can beat. */
+int cli_copy_find_bound(struct cli_copy *c, double bytes);
+/* Says what a copy would do. */
+int cli_copy_show_plan(struct cli_copy *c);
+
 int cli_copy_print_plan(const struct cli_copy *c);
 /* A table of the hosts, or JSON; CLI_FAILED when some do not have it. */
 int cli_copy_print(const struct cli_copy *c);

@@ -9,6 +9,17 @@
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
 
+/* "1 host": those that are to have it. */
+static const char *count_targets(const struct cli_copy *c, int without, char text[32])
+{
+    int n = -without;
+
+    for (int i = 0; i < c->job.n_hosts; i++)
+        n += !c->job.host[i].is_relay;
+    snprintf(text, 32, "%d host%s", n, n == 1 ? "" : "s");
+    return text;
+}
+
 /* ---- a plan ---- */
 
 /* By what it is planned, where no platform was given. */
@@ -27,7 +38,7 @@ static void print_guess(const struct cli_copy *c)
 
 int cli_copy_print_plan(const struct cli_copy *c)
 {
-    char time[32], bound[32], size[32], slice[32];
+    char time[32], bound[32], size[32], slice[32], hosts[32];
     const struct esp_plan *plan = c->plan;
     double slice_bytes = plan->slice_bytes > 0 ? plan->slice_bytes : plan->size_bytes;
 
@@ -47,10 +58,9 @@ int cli_copy_print_plan(const struct cli_copy *c)
     espi_format_bytes(slice, sizeof slice, slice_bytes);
     espi_format_time(time, sizeof time, plan->makespan_s);
     unsigned n = c->source.m.n_entries;
-    printf("%s in %u %s, to %d host%s: by %s, %d tree%s, in slices of %s\n", size, n,
-           n == 1 ? "file" : "files and folders", c->job.n_hosts,
-           c->job.n_hosts == 1 ? "" : "s", plan->algo, plan->n_trees,
-           plan->n_trees == 1 ? "" : "s", slice);
+    printf("%s in %u %s, to %s: by %s, %d tree%s, in slices of %s\n", size, n,
+           n == 1 ? "file" : "files and folders", count_targets(c, 0, hosts), plan->algo,
+           plan->n_trees, plan->n_trees == 1 ? "" : "s", slice);
     if (c->bound_s > 0)
         printf("planned %s; at best %s by any plan\n", time,
                espi_format_time(bound, sizeof bound, c->bound_s));
@@ -151,11 +161,11 @@ static int print_hosts(const struct cli_copy *c)
 
 static int print_summary(const struct cli_copy *c, int without)
 {
-    char size[32], time[32], bound[32];
+    char size[32], time[32], bound[32], hosts[32];
 
     espi_format_bytes(size, sizeof size, (double)c->job.data_bytes);
     espi_format_time(time, sizeof time, c->job.data_s);
-    printf("%s to %d hosts in %s", size, c->job.n_hosts - without, time);
+    printf("%s to %s in %s", size, count_targets(c, without, hosts), time);
     if (c->bound_s > 0 && cli_text(c->args, "platform"))
         printf("; at best %s, %.2f times that",
                espi_format_time(bound, sizeof bound, c->bound_s),

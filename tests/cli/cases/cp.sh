@@ -71,6 +71,25 @@ espalier cp file --to p1,p2:/tmp -p net.json --root p0 --plan-only
 
 espalier cp file --to p1:/tmp --plan net.json --root p0 --plan-only
 
+# A plan by price is for any size, and says nothing of how long it takes.
+cat > priced.json <<'END'
+{ "format": "espalier-platform/1", "model": "capacity",
+  "nodes": [ {"name": "a"}, {"name": "relay", "max_count": 2}, {"name": "b"}, {"name": "c"} ],
+  "links": [ {"from": "a", "to": "relay", "bandwidth_Bps": 2e6, "usd_per_GB": 0.01},
+             {"from": "relay", "to": "b", "bandwidth_Bps": 1e6, "usd_per_GB": 0.01},
+             {"from": "a", "to": "b", "bandwidth_Bps": 1e6, "usd_per_GB": 0.09},
+             {"from": "a", "to": "c", "bandwidth_Bps": 1e6, "usd_per_GB": 0.09} ] }
+END
+espalier plan priced.json --op multicast --root a --targets b --size 8MB --minimize cost -o plan.json | tail -1; grep makespan plan.json
+
+espalier cp file --to b:/tmp --plan plan.json -p priced.json --root a --plan-only
+
+espalier cp file --to b:/tmp --relay relay --plan plan.json -p priced.json --root a --plan-only
+
+espalier cp file --to b,c:/tmp --relay relay --plan plan.json -p priced.json --root a --plan-only
+
+espalier cp file --to a:/tmp --relay relay --plan plan.json -p priced.json --root b --plan-only
+
 espalier cp file --to a,b:/tmp --rsh ''
 
 espalier cp file --to a,b:/tmp --rsh ./no-such-launcher
