@@ -341,12 +341,11 @@ async function keepsOthersOut() {
 }
 
 // A copy of a stream to agents on this machine, of which one has a small disk.
-async function startCopy() {
-  const rsh = fileURLToPath(new URL("../copy/rsh", import.meta.url));
+async function startCopy(what, to, rsh = fileURLToPath(new URL("../copy/rsh", import.meta.url))) {
   run("generate", "complete", "--nodes", "6", "--seed", "1", "-o", path("copy.json"));
   writeFileSync(path("targets"), ["p1", "p2", "p4", "p5"].map((h) => `${h} 127.0.0.1\n`).join(""));
   writeFileSync(path("relays"), "p3 127.0.0.1\n");
-  const child = spawn(espalier, ["cp", "-", "--to", `${path("targets")}:${path("out")}/{host}/stream`,
+  const child = spawn(espalier, ["cp", what, "--to", `${path("targets")}:${path("out")}/{host}${to}`,
     "--relay", path("relays"), "-p", path("copy.json"), "--root", "p0", "--rsh", rsh,
     "--agent", espalier, "--http", "0"],
     { stdio: ["pipe", "ignore", "pipe"], env: { ...process.env, COPY_FULL: "p5" } });
@@ -357,7 +356,7 @@ async function startCopy() {
 }
 
 async function showsCopies(browser) {
-  const copy = await startCopy();
+  const copy = await startCopy("-", "/stream");
   const { page, close, excuse } = await visit(browser, copy);
   copy.child.stdin.write(Buffer.alloc(40e6, 1)); // of which 32 MiB arrive
   const row = (name) => page.locator("#hosts tbody tr", { hasText: name });
@@ -367,6 +366,7 @@ async function showsCopies(browser) {
   assert.match(await row("p3").textContent(), /passes on/);
   assert.equal(await page.locator(".node").count(), 6);
   assert.equal(await page.locator("#tile-out").textContent(), "1");
+  assert.match(await page.locator("#tile-bound-note").textContent(), /a stream has no end/);
   assert.match(await page.locator("#summary").textContent(), /to 4 hosts: more of the stream is awaited/);
   await page.locator("#find").fill("failed");
   assert.equal(await page.locator("#hosts tbody tr").count(), 1);
@@ -389,6 +389,26 @@ async function showsCopies(browser) {
   await close("copy");
 }
 
+// A file, of which the bound is known; agents wait until somebody looks.
+async function showsBounds(browser) {
+  writeFileSync(path("file"), Buffer.alloc(20e6, 1));
+  writeFileSync(path("rsh"), `#!/bin/sh
+while [ ! -e ${path("go")} ]; do sleep 0.05; done
+exec ${fileURLToPath(new URL("../copy/rsh", import.meta.url))} "$@"
+`, { mode: 0o755 });
+  const copy = await startCopy(path("file"), "", path("rsh"));
+  const { page, close, excuse } = await visit(browser, copy);
+  await page.locator("#summary", { hasText: "agents are started" }).waitFor();
+  assert.match(await page.locator("#tile-bound-note").textContent(), /^at best [0-9.]+ m?s$/);
+  excuse();
+  writeFileSync(path("go"), "");
+  await once(copy.child, "exit");
+  await page.locator('#link[data-kind="lost"]').waitFor();
+  assert.equal(await page.locator("#hosts tbody tr", { hasText: "has it" }).count(), 3);
+  assert.match(await page.locator("#tile-plan-note").textContent(), /^planned [0-9.]+ m?s$/);
+  await close("copy-of-a-file");
+}
+
 async function accounts(browser) {
   for (const [width, colorScheme] of [[1000, "light"], [400, "dark"]]) {
     const { page, close } = await open(browser, "report/index.html", {
@@ -406,8 +426,8 @@ async function accounts(browser) {
 }
 
 const tests = [usesControls, plays, compares, findsHosts, fitsNarrow, closesSites, explains, showsManyHosts, livesOn,
-  livesWithManyHosts, showsCopies, keepsOthersOut, accounts].filter((t) => !only.length || only.includes(t.name));
-const needPages = tests.some((t) => ![livesOn, livesWithManyHosts, showsCopies, keepsOthersOut].includes(t));
+  livesWithManyHosts, showsCopies, showsBounds, keepsOthersOut, accounts].filter((t) => !only.length || only.includes(t.name));
+const needPages = tests.some((t) => ![livesOn, livesWithManyHosts, showsCopies, showsBounds, keepsOthersOut].includes(t));
 if (needPages) makePages();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });

@@ -23,6 +23,7 @@ interface Copy {
   done_bytes: number;
   total_bytes: number | null;
   planned_s: number | null;
+  bound_s: number | null; // what no plan can beat
   drawn: boolean;
   hosts: Host[];
 }
@@ -79,6 +80,13 @@ function colourNodes(copy: Copy) {
 
 // ---- at a glance ----
 
+// How much of a rate it has so far, at which all would take so long.
+function showShare(tile: string, copy: Copy, whole_s: number | null, word: string, share: number) {
+  say(`tile-${tile}`, whole_s && share ? percent(whole_s * share / copy.elapsed_s) : "-");
+  say(`tile-${tile}-note`, copy.bytes === null ? "a stream has no end to reckon with"
+    : whole_s ? `${word} ${seconds(whole_s)}` : "not known");
+}
+
 function showTiles(copy: Copy) {
   const targets = copy.hosts.filter((h) => !h.relay);
   const have = targets.filter((h) => h.state === "has it").length;
@@ -92,9 +100,8 @@ function showTiles(copy: Copy) {
   const left = known ? copy.elapsed_s * (1 - share) / share : 0;
   say("tile-left", known ? seconds(Number(left.toPrecision(2))) : "-");
   say("tile-left-note", copy.total_bytes ? "at the rate so far" : "a stream says nothing of its end");
-  const planned = known && copy.planned_s ? copy.planned_s * share / copy.elapsed_s : 0;
-  say("tile-plan", planned ? percent(planned) : "-");
-  say("tile-plan-note", planned ? `planned ${seconds(copy.planned_s ?? 0)}` : copy.bytes === null ? "a stream has no plan of its own" : "no network was given");
+  showShare("bound", copy, copy.bound_s, "at best", known ? share : 0);
+  showShare("plan", copy, copy.planned_s, "planned", known ? share : 0);
   say("tile-out", String(out.length));
   say("tile-out-note", out.length ? out[0].name : "nobody");
 }

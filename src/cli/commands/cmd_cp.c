@@ -179,7 +179,10 @@ static int copy_files(struct cli_copy *c)
         .interrupted = &interrupted};
     c->job.source = &c->source;
     c->job.stream = c->is_stream ? STDIN_FILENO : -1;
-    code = cli_copy_page_open(c);
+    if (cli_text(c->args, "platform") && !c->is_stream) /* to say how near it is */
+        code = cli_copy_find_bound(c, (double)c->source.m.data_bytes);
+    if (code == CLI_OK)
+        code = cli_copy_page_open(c);
     if (code != CLI_OK)
         return code;
     watch_signals();
@@ -189,7 +192,8 @@ static int copy_files(struct cli_copy *c)
     cli_copy_keep_learned(c);
     if (status)
         return cli_fail(status, &err) == CLI_OK ? CLI_OK : CLI_FAILED;
-    code = cli_copy_find_bound(c, (double)c->job.data_bytes);
+    if (c->bound_s <= 0)
+        code = cli_copy_find_bound(c, (double)c->job.data_bytes);
     return code == CLI_OK ? cli_copy_print(c) : code;
 }
 

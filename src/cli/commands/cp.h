@@ -63,6 +63,10 @@ int cli_copy_find_bound(struct cli_copy *c, double bytes);
 /* Says what a copy would do. */
 int cli_copy_show_plan(struct cli_copy *c);
 
+/* What no plan can beat, where that is known of this copy: the network was described, and
+ * all there is goes to all hosts. 0: it is not. */
+double cli_copy_bound_s(const struct cli_copy *c);
+
 int cli_copy_print_plan(const struct cli_copy *c);
 /* A table of the hosts, or JSON; CLI_FAILED when some do not have it. */
 int cli_copy_print(const struct cli_copy *c);

@@ -51,6 +51,8 @@ static void put_state(struct cli_copy *c, const struct espi_copy_progress *now)
     cli_json_real(json, "planned_s",
                   cli_text(c->args, "platform") && c->job.planned_s > 0 ? c->job.planned_s
                                                                         : NAN);
+    double bound_s = cli_copy_bound_s(c);
+    cli_json_real(json, "bound_s", bound_s > 0 ? bound_s : NAN);
     json_object_set_new(json, "drawn", json_boolean(c->page.is_drawn));
     json_object_set_new(json, "hosts", list_states(c));
     espi_board_put(c->page.board, json_dumps(json, JSON_COMPACT));

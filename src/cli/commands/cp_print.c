@@ -73,6 +73,35 @@ int cli_copy_print_plan(const struct cli_copy *c)
 
 /* ---- progress ---- */
 
+double cli_copy_bound_s(const struct cli_copy *c)
+{
+    double bound_s = cli_text(c->args, "platform") ? c->bound_s : 0;
+
+    for (int i = 0; i < c->job.n_hosts; i++)
+        if (c->job.host[i].had_before || c->job.host[i].state == ESPI_COPY_OUT)
+            bound_s = 0;
+    return bound_s;
+}
+
+/* "97% of bound, 99% of plan": of their rates, as far as it has come. */
+static void print_shares(const struct cli_copy *c, double share, double elapsed_s)
+{
+    const struct {
+        const char *of;
+        double whole_s;
+    } shares[] = {{"bound", cli_copy_bound_s(c)},
+                  {"plan", cli_text(c->args, "platform") ? c->job.planned_s : 0}};
+    const char *gap = "  ";
+
+    for (int i = 0; i < 2 && elapsed_s > 0; i++) {
+        if (shares[i].whole_s <= 0)
+            continue;
+        fprintf(stderr, "%s%.0f%% of %s", gap,
+                100 * shares[i].whole_s * share / elapsed_s, shares[i].of);
+        gap = ", ";
+    }
+}
+
 void cli_copy_print_progress(const struct cli_copy *c,
                              const struct espi_copy_progress *now)
 {
@@ -84,9 +113,8 @@ void cli_copy_print_progress(const struct cli_copy *c,
         espi_format_time(left, sizeof left, now->elapsed_s * (1 - share) / share);
     espi_format_bandwidth(rate, sizeof rate, Bps);
     fprintf(stderr, "\r%3.0f%%  %s  left %s", 100 * share, rate, left);
-    if (c->job.planned_s > 0 && cli_text(c->args, "platform") && share > 0)
-        fprintf(stderr, "  %.0f%% of the plan's rate",
-                100 * c->job.planned_s * share / now->elapsed_s);
+    if (share > 0)
+        print_shares(c, share, now->elapsed_s);
     fprintf(stderr, "  slowest %s\x1b[K",
             espi_quote(slowest, sizeof slowest, now->slowest));
 }
@@ -116,12 +144,15 @@ static int count_without(const struct cli_copy *c)
 static int print_json(const struct cli_copy *c)
 {
     json_t *json = json_object(), *hosts = json_array();
+    double bound_s = cli_copy_bound_s(c);
 
     cli_json_real(json, "bytes", (double)c->job.data_bytes);
     json_object_set_new(json, "files", json_integer(c->source.m.n_entries));
     cli_json_real(json, "seconds", c->job.data_s);
     cli_json_real(json, "planned_s", c->job.planned_s);
     cli_json_real(json, "bound_s", c->bound_s > 0 ? c->bound_s : NAN);
+    cli_json_real(json, "share_of_bound",
+                  bound_s > 0 && c->job.data_s > 0 ? bound_s / c->job.data_s : NAN);
     cli_json_real(json, "slice_bytes", c->job.slice_bytes);
     json_object_set_new(json, "runs", json_integer(c->job.runs));
     json_object_set_new(json, "changes", json_integer(c->job.changes));
@@ -162,14 +193,15 @@ static int print_hosts(const struct cli_copy *c)
 static int print_summary(const struct cli_copy *c, int without)
 {
     char size[32], time[32], bound[32], hosts[32];
+    double bound_s = cli_copy_bound_s(c);
 
     espi_format_bytes(size, sizeof size, (double)c->job.data_bytes);
     espi_format_time(time, sizeof time, c->job.data_s);
     printf("%s to %s in %s", size, count_targets(c, without, hosts), time);
-    if (c->bound_s > 0 && cli_text(c->args, "platform"))
-        printf("; at best %s, %.2f times that",
-               espi_format_time(bound, sizeof bound, c->bound_s),
-               c->job.data_s / c->bound_s);
+    if (bound_s > 0 && c->job.data_s > 0)
+        printf("; at best %s by any plan, %.2f times that: %.0f%% of the bound",
+               espi_format_time(bound, sizeof bound, bound_s), c->job.data_s / bound_s,
+               100 * bound_s / c->job.data_s);
     printf("\n");
     return without > 0 ? print_hosts(c) : CLI_OK;
 }
