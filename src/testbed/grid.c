@@ -157,6 +157,26 @@ static long window_bytes(const struct espi_grid *g)
     return (long)fmin(fmax(4 * most, 256 << 10), 16 << 20);
 }
 
+/* What the platform lets through, of which cables may leave less than the link has. */
+static double usable_Bps(const struct esp_platform *p, int link)
+{
+    const struct espi_rows *cables = &p->link_shared;
+    double rate = p->bandwidth_Bps[link];
+
+    for (int k = p->n_shared ? cables->start[link] : 0;
+         p->n_shared && k < cables->start[link + 1]; k++)
+        rate = fmin(rate, p->shared_Bps[cables->item[k]]);
+    return rate;
+}
+
+static void note_too_fast(struct espi_grid *g, int link)
+{
+    const double *Bps = g->p->bandwidth_Bps;
+
+    if (!g->n_too_fast++ || Bps[link] < Bps[g->slowest_link])
+        g->slowest_link = link;
+}
+
 /* Which host-to-host links do the wires not give? */
 static void compare_links(struct espi_grid *g)
 {
@@ -168,9 +188,11 @@ static void compare_links(struct espi_grid *g)
             continue;
         double rate, latency;
         espi_grid_way(g, from, to, &rate, &latency);
-        double ratio = rate / g->p->bandwidth_Bps[e];
+        double ratio = rate / usable_Bps(g->p, e);
         double off = fmax(ratio, 1 / ratio);
         g->n_off += off > ESPI_GRID_OFF;
+        if (ratio > ESPI_GRID_OFF)
+            note_too_fast(g, e);
         if (off > worst) {
             worst = off;
             g->worst_ratio = ratio;

@@ -45,6 +45,9 @@ struct espi_grid {
     /* Links of the platform that are not what the wires give, and the worst of them. */
     int n_off, worst_link;
     double worst_ratio; /* what the wires give over what the link should */
+    /* Of these, those that are slower than all wires on their way, since a link by itself
+     * is not built: how many, and the slowest. */
+    int n_too_fast, slowest_link;
 };
 
 /* Memory from the arena; p must outlive the grid. */

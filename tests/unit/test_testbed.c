@@ -236,6 +236,43 @@ static void test_measured(void **state)
         }
 }
 
+/* ---- links that are not built ---- */
+
+static const char clouds[] = "{'format': 'espalier-platform/1', 'model': 'capacity',"
+                             " 'nodes': [{'name': 'a'}, {'name': 'b'}, {'name': 'c'}],"
+                             " 'links': [{'from': 'a', 'to': 'b', 'bandwidth_Bps': 2e6},"
+                             "           {'from': 'a', 'to': 'c', 'bandwidth_Bps': 8e6},"
+                             "           {'from': 'b', 'to': 'a', 'bandwidth_Bps': 1e6},"
+                             "           {'from': 'b', 'to': 'c', 'bandwidth_Bps': 5e6},"
+                             "           {'from': 'c', 'to': 'a', 'bandwidth_Bps': 3e6},"
+                             "           {'from': 'c', 'to': 'b', 'bandwidth_Bps': 5e6}],"
+                             " 'shared': [{'name': 'out of a', 'bandwidth_Bps': 5e6,"
+                             "             'links': [['a', 'b'], ['a', 'c']]},"
+                             "            {'name': 'out of b', 'bandwidth_Bps': 5e6,"
+                             "             'links': [['b', 'a'], ['b', 'c']]},"
+                             "            {'name': 'out of c', 'bandwidth_Bps': 5e6,"
+                             "             'links': [['c', 'a'], ['c', 'b']]}]}";
+
+/* The ports of hosts are cables. A link that is slower than these is told of; one that is
+ * faster is no faster in the file either. */
+static void links_below_ports_are_counted(void **state)
+{
+    (void)state;
+    struct espi_arena arena;
+    struct espi_grid g;
+    char text[sizeof clouds];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = clouds[i] == '\'' ? '"' : clouds[i];
+    struct esp_platform *p = parse(text);
+    grid_of(&g, p, &arena);
+    /* into a there is no port, but the fastest of its links */
+    assert_int_equal(g.n_too_fast, 2);
+    assert_int_equal(g.n_off, 2);
+    assert_int_equal(g.slowest_link, esp_platform_find_link(p, 1, 0));
+    espi_arena_done(&arena);
+    esp_platform_free(p);
+}
+
 /* ---- any graph ---- */
 
 static void test_random_graphs(void **state)
@@ -420,10 +457,15 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sites),         cmocka_unit_test(test_cables),
-        cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_memory),        cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_sites),
+        cmocka_unit_test(test_cables),
+        cmocka_unit_test(links_below_ports_are_counted),
+        cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,22 +41,38 @@ static void show_step(int done, int total)
     cli_progress_update(done);
 }
 
+/* "a -> b of 2 MB/s" */
+static const char *name_link(const struct esp_platform *p, int link, char text[240])
+{
+    char rate[32], from[80], to[80];
+
+    snprintf(text, 240, "%s -> %s of %s",
+             espi_quote(from, sizeof from, espi_node_name(p, p->tail[link])),
+             espi_quote(to, sizeof to, espi_node_name(p, p->head[link])),
+             espi_format_bandwidth(rate, sizeof rate, p->bandwidth_Bps[link]));
+    return text;
+}
+
 /* What the testbed cannot be in the way the file says. */
 static void warn_of_links(const struct espi_grid *g)
 {
-    char wanted[32], from[80], to[80];
-    const struct esp_platform *p = g->p;
+    char link[240];
+    int n_other = g->n_off - g->n_too_fast;
 
-    if (!g->n_off)
-        return;
-    fprintf(stderr,
-            "espalier: %d links are more than 10%% off what the file says; the worst, "
-            "%s -> %s of %s, is %.3g times as fast, for the hosts' wires set the rates "
-            "within a site\n",
-            g->n_off,
-            espi_quote(from, sizeof from, espi_node_name(p, p->tail[g->worst_link])),
-            espi_quote(to, sizeof to, espi_node_name(p, p->head[g->worst_link])),
-            espi_format_bandwidth(wanted, sizeof wanted, p->bandwidth_Bps[g->worst_link]),
+    if (g->n_too_fast)
+        fprintf(stderr,
+                "espalier: %d link%s slower than the ports at %s ends, which the testbed "
+                "does not build: it has the ports of hosts and the cables that links "
+                "share, so that more gets through there; the slowest is %s\n",
+                g->n_too_fast, g->n_too_fast == 1 ? " is" : "s are",
+                g->n_too_fast == 1 ? "its" : "their",
+                name_link(g->p, g->slowest_link, link));
+    if (n_other)
+        fprintf(
+            stderr,
+            "espalier: %d link%s slower than in the file; what is furthest off, %s, is "
+            "%.3g times as fast\n",
+            n_other, n_other == 1 ? " is" : "s are", name_link(g->p, g->worst_link, link),
             g->worst_ratio);
 }
 
@@ -72,6 +88,7 @@ static int say_up(const struct cli_args *args, const struct espi_testbed *testbe
         json_object_set_new(json, "namespaces", json_integer(testbed->n_spaces));
         json_object_set_new(json, "wires", json_integer(g->n_wires));
         json_object_set_new(json, "links_off", json_integer(g->n_off));
+        json_object_set_new(json, "links_too_fast", json_integer(g->n_too_fast));
         json_object_set_new(json, "openmpi",
                             json_sprintf("%s/mpirun.openmpi", testbed->dir));
         json_object_set_new(json, "mpich",
