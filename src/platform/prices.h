@@ -54,6 +54,9 @@ esp_status espi_platform_with_limits(const struct esp_platform *p, const char *l
                                      int max_count, double usd_per_hour,
                                      struct esp_platform **out, struct esp_err *err);
 
+/* Is anything said of the site? */
+int espi_site_has_limit(const char *limits, const char *site);
+
 /* A copy of the nodes of which count (by node) says that machines are rented there, each
  * a host as strong as all of these together. */
 esp_status espi_platform_rented(const struct esp_platform *p, const int *count,

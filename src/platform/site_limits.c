@@ -74,6 +74,17 @@ static esp_status read_limits(const struct esp_platform *p, const char *text,
     }
 }
 
+int espi_site_has_limit(const char *limits, const char *site)
+{
+    size_t length = strlen(site);
+    while (strncmp(limits, site, length) != 0 || limits[length] != '=') {
+        limits += strcspn(limits, ",");
+        if (!*limits++)
+            return 0;
+    }
+    return 1;
+}
+
 static esp_status add_port(struct esp_builder *b, const struct esp_platform *p, int node,
                            const char *direction, const struct espi_rows *rows,
                            double Bps, struct esp_err *err)

@@ -1,4 +1,6 @@
 /* espalier import: platforms that others described, in native JSON. */
+#include <string.h>
+
 #include <espalier/plan.h>
 
 #include "base/alloc.h"
@@ -17,6 +19,43 @@ static const char *const formats[] = {"json",    "matrix",  "edges", "tiers",
                                       "simgrid", "graphml", "links", "slurm",
                                       "ibnet",   "nccl",    NULL};
 
+/* The hosts of the site (-1: of none). */
+static int count_hosts_of(const struct esp_platform *p, int site)
+{
+    int n = 0;
+
+    for (int v = 0; v < p->n_nodes; v++)
+        n += p->node_site[v] == site && !espi_is_switch(p, v);
+    return n;
+}
+
+/* Hosts of sites that were forgotten send and receive as much as all their links can. */
+static void warn_of_sites(const struct esp_platform *p, const char *limits)
+{
+    char text[400] = "", quoted[64];
+    size_t at = 0;
+    int hosts = 0, loose = count_hosts_of(p, -1);
+
+    for (int s = 0; limits && s < p->n_sites; s++) {
+        int n = count_hosts_of(p, s);
+        if (!n || espi_site_has_limit(limits, espi_names_text(&p->sites, s)))
+            continue;
+        espi_quote(quoted, sizeof quoted, espi_names_text(&p->sites, s));
+        if (at + strlen(quoted) + 2 < sizeof text)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at ? ", " : "",
+                                   quoted);
+        hosts += n;
+    }
+    if (limits && loose)
+        snprintf(text + at, sizeof text - at, "%shosts of no site", at ? ", " : "");
+    if (limits && hosts + loose)
+        cli_error(CLI_OK,
+                  "warning: --site-limits says nothing of %s: nothing but links limits "
+                  "what %d host%s there send%s and receive%s",
+                  text, hosts + loose, hosts + loose == 1 ? "" : "s",
+                  hosts + loose == 1 ? "s" : "", hosts + loose == 1 ? "s" : "");
+}
+
 /* Puts what the options say of machines into *p. */
 static int apply_limits(const struct cli_args *args, struct esp_platform **p)
 {
@@ -33,6 +72,7 @@ static int apply_limits(const struct cli_args *args, struct esp_platform **p)
         &limited, &err);
     if (status)
         return cli_fail(status, &err);
+    warn_of_sites(*p, cli_text(args, "site-limits"));
     esp_platform_free(*p);
     *p = limited;
     return CLI_OK;

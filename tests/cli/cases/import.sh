@@ -30,6 +30,11 @@ espalier import clouds.csv --site-limits azure=5Gbps/10Gbps
 
 espalier import clouds.csv --site-limits aws
 
+# Sites that were forgotten, and hosts without one, are named.
+printf 'from,to,throughput_bps,usd_per_GB\naws:a,gcp:b,8e9,0.09\nazure:c,aws:a,4e9,0.1\ngcp:b,lone,1e9,0\nlone,azure:c,1e9,0\n' > more.csv
+espalier import more.csv --site-limits gcp=7Gbps/16Gbps -o more.json
+espalier import clouds.csv --site-limits gcp=7Gbps/16Gbps -o more.json
+
 # Switches of edge lists are said, or guessed at and told; weights have no unit.
 printf 'g0 nvswitch 300GBps\nnvswitch g1 300GBps\ng1 nvswitch 300GBps\nnvswitch g0 300GBps\n' > dgx.edges
 espalier import dgx.edges -o dgx.json
