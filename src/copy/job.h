@@ -62,6 +62,7 @@ struct espi_copy_progress {
     int is_sending, is_over;
     double elapsed_s, done_bytes, total_bytes; /* over all hosts; total 0: not known */
     const char *slowest;
+    double slowest_bytes;
 };
 
 struct espi_copy_options {

@@ -215,7 +215,7 @@ static void count_bytes(struct espi_copy_job *job, struct espi_copy_progress *no
         h->has_bytes = (double)h->received_bytes;
         if (job->message.kind != ESPI_MESSAGE_LIST)
             h->has_bytes += (double)h->n_landed * job->message.block_bytes;
-        if (!espi_copy_is_alive(h) || h->is_relay)
+        if ((!espi_copy_is_alive(h) && h->state != ESPI_COPY_HAS_IT) || h->is_relay)
             continue;
         if (!slowest || h->has_bytes < slowest->has_bytes)
             slowest = h;
@@ -224,6 +224,7 @@ static void count_bytes(struct espi_copy_job *job, struct espi_copy_progress *no
             now->total_bytes += (double)job->source->m.data_bytes;
     }
     now->slowest = slowest ? slowest->name : "";
+    now->slowest_bytes = slowest ? slowest->has_bytes : 0;
 }
 
 void espi_copy_show_progress(struct espi_copy_job *job)

@@ -461,6 +461,31 @@ static void nothing_is_sent_without_keys(void **state)
     clear_copy(&c);
 }
 
+/* ---- what is told on the way ---- */
+
+/* Shares of the bound are those of the slowest host, which is no further than the mean.
+ */
+static void note_slowest(void *arg, const struct espi_copy_progress *now)
+{
+    double *last = arg;
+    assert_true(2 * now->slowest_bytes <= now->done_bytes + 1e-6);
+    *last = now->slowest_bytes;
+}
+
+static void the_slowest_host_is_told_of(void **state)
+{
+    (void)state;
+    const char *names[] = {"a", "b"};
+    struct copy c;
+    double last = -1;
+    make_copy(&c, 2, names, NULL);
+    c.job.options.progress = note_slowest;
+    c.job.options.progress_arg = &last;
+    assert_int_equal(run_copy(&c), ESP_OK);
+    assert_true(last == FILE_BYTES);
+    clear_copy(&c);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +499,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ports_that_cannot_be_are_refused),
         cmocka_unit_test(liars_throw_nobody_out),
         cmocka_unit_test(nothing_is_sent_without_keys),
+        cmocka_unit_test(the_slowest_host_is_told_of),
     };
     if (argc > 3 && strcmp(argv[3], "agent") == 0)
         return serve_agent(argv[1]);

@@ -406,6 +406,7 @@ exec ${fileURLToPath(new URL("../copy/rsh", import.meta.url))} "$@"
   await page.locator('#link[data-kind="lost"]').waitFor();
   assert.equal(await page.locator("#hosts tbody tr", { hasText: "has it" }).count(), 3);
   assert.match(await page.locator("#tile-plan-note").textContent(), /^planned [0-9.]+ m?s$/);
+  assert.match(await page.locator("#tile-done").textContent(), /^100(.0)?%$/);
   await close("copy-of-a-file");
 }
 

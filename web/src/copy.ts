@@ -80,9 +80,12 @@ function colourNodes(copy: Copy) {
 
 // ---- at a glance ----
 
-// How much of a rate it has so far, at which all would take so long.
-function showShare(tile: string, copy: Copy, whole_s: number | null, word: string, share: number) {
-  say(`tile-${tile}`, whole_s && share ? percent(whole_s * share / copy.elapsed_s) : "-");
+// How much the slowest host, which is the last to have all, has so far of a rate at which all
+// would take so long.
+function showShare(tile: string, copy: Copy, whole_s: number | null, word: string) {
+  const going = copy.hosts.filter((h) => !h.relay && h.state !== "failed");
+  const share = going.length ? Math.min(...going.map((h) => part(h, copy))) : 0;
+  say(`tile-${tile}`, whole_s && share && copy.elapsed_s > 0 ? percent(whole_s * share / copy.elapsed_s) : "-");
   say(`tile-${tile}-note`, copy.bytes === null ? "a stream has no end to reckon with"
     : whole_s ? `${word} ${seconds(whole_s)}` : "not known");
 }
@@ -100,8 +103,8 @@ function showTiles(copy: Copy) {
   const left = known ? copy.elapsed_s * (1 - share) / share : 0;
   say("tile-left", known ? seconds(Number(left.toPrecision(2))) : "-");
   say("tile-left-note", copy.total_bytes ? "at the rate so far" : "a stream says nothing of its end");
-  showShare("bound", copy, copy.bound_s, "at best", known ? share : 0);
-  showShare("plan", copy, copy.planned_s, "planned", known ? share : 0);
+  showShare("bound", copy, copy.bound_s, "at best");
+  showShare("plan", copy, copy.planned_s, "planned");
   say("tile-out", String(out.length));
   say("tile-out-note", out.length ? out[0].name : "nobody");
 }

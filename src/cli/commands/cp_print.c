@@ -83,21 +83,23 @@ double cli_copy_bound_s(const struct cli_copy *c)
     return bound_s;
 }
 
-/* "97% of bound, 99% of plan": of their rates, as far as it has come. */
-static void print_shares(const struct cli_copy *c, double share, double elapsed_s)
+/* "97% of bound, 99% of plan": of their rates, at which the last host has all, so that it
+ * is the slowest one that is held to them. */
+static void print_shares(const struct cli_copy *c, const struct espi_copy_progress *now)
 {
     const struct {
         const char *of;
         double whole_s;
     } shares[] = {{"bound", cli_copy_bound_s(c)},
                   {"plan", cli_text(c->args, "platform") ? c->job.planned_s : 0}};
+    double share = now->slowest_bytes / (double)c->source.m.data_bytes;
     const char *gap = "  ";
 
-    for (int i = 0; i < 2 && elapsed_s > 0; i++) {
+    for (int i = 0; i < 2 && now->elapsed_s > 0; i++) {
         if (shares[i].whole_s <= 0)
             continue;
         fprintf(stderr, "%s%.0f%% of %s", gap,
-                100 * shares[i].whole_s * share / elapsed_s, shares[i].of);
+                100 * shares[i].whole_s * share / now->elapsed_s, shares[i].of);
         gap = ", ";
     }
 }
@@ -114,7 +116,7 @@ void cli_copy_print_progress(const struct cli_copy *c,
     espi_format_bandwidth(rate, sizeof rate, Bps);
     fprintf(stderr, "\r%3.0f%%  %s  left %s", 100 * share, rate, left);
     if (share > 0)
-        print_shares(c, share, now->elapsed_s);
+        print_shares(c, now);
     fprintf(stderr, "  slowest %s\x1b[K",
             espi_quote(slowest, sizeof slowest, now->slowest));
 }
