@@ -34,18 +34,22 @@ static void warn_of_sites(const struct esp_platform *p, const char *limits)
 {
     char text[400] = "", quoted[64];
     size_t at = 0;
-    int hosts = 0, loose = count_hosts_of(p, -1);
+    int hosts = 0, more = 0, loose = count_hosts_of(p, -1);
 
     for (int s = 0; limits && s < p->n_sites; s++) {
         int n = count_hosts_of(p, s);
         if (!n || espi_site_has_limit(limits, espi_names_text(&p->sites, s)))
             continue;
         espi_quote(quoted, sizeof quoted, espi_names_text(&p->sites, s));
-        if (at + strlen(quoted) + 2 < sizeof text)
+        if (at + strlen(quoted) + sizeof quoted < sizeof text) /* the rest has room */
             at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at ? ", " : "",
                                    quoted);
+        else
+            more++;
         hosts += n;
     }
+    if (more)
+        at += (size_t)snprintf(text + at, sizeof text - at, ", %d more", more);
     if (limits && loose)
         snprintf(text + at, sizeof text - at, "%shosts of no site", at ? ", " : "");
     if (limits && hosts + loose)

@@ -35,7 +35,7 @@ static int list_missing(const struct esp_platform *p, const unsigned char *in,
                         const unsigned char *not_in, char *names)
 {
     size_t at = 0;
-    int n = 0;
+    int n = 0, is_cut = 0;
 
     names[0] = '\0';
     for (int v = 0; v < esp_platform_node_count(p); v++) {
@@ -43,11 +43,13 @@ static int list_missing(const struct esp_platform *p, const unsigned char *in,
         if (!in[v] || not_in[v])
             continue;
         espi_quote(quoted, sizeof quoted, esp_platform_node_name(p, v));
-        if (at + strlen(quoted) + 5 < NAMES_BYTES)
+        if (!is_cut && at + strlen(quoted) + 6 < NAMES_BYTES)
             at += (size_t)snprintf(names + at, NAMES_BYTES - at, "%s%s", n ? "," : "",
                                    quoted);
-        else if (names[at - 1] != '.')
-            at += (size_t)snprintf(names + at, NAMES_BYTES - at, ",...");
+        else if (!is_cut) {
+            snprintf(names + at, NAMES_BYTES - at, ",...");
+            is_cut = 1;
+        }
         n++;
     }
     return n;
