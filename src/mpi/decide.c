@@ -1,5 +1,6 @@
 /* Decisions of a communicator, kept: for each collective, root and size class one, with
- * the program of the last size. */
+ * the program of the last size. What has a name of its own has decisions of its own: a
+ * scan and an exscan have the same plans, but the library makes other calls of them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,7 @@ static int class_of(uint64_t bytes)
 
 const char *espi_entry_name(const struct espi_entry *e)
 {
-    return e->size_class == ESPI_BARRIER ? "barrier"
-           : e->order == ESPI_PREFIXES   ? "scan"
-                                         : esp_op_name(e->op);
+    return espi_collective_name(e->which);
 }
 
 static void clear_entry(struct espi_entry *e)
@@ -67,8 +66,8 @@ static struct espi_entry *find_entry(struct espi_comm *c, const struct espi_call
 {
     struct espi_entry *oldest = &c->cache[0];
     for (struct espi_entry *e = c->cache; e < c->cache + ESPI_CACHE; e++) {
-        if (e->size_class == size_class && e->root == call->root && e->op == call->op &&
-            e->order == call->order)
+        if (e->size_class == size_class && e->root == call->root &&
+            e->which == call->which && e->order == call->order)
             return e;
         if (e->used < oldest->used)
             oldest = e;
@@ -205,15 +204,15 @@ static esp_status choose_plan(struct espi_comm *c, const struct espi_call *call,
     return st;
 }
 
-static void tell_choice(const struct espi_comm *c, esp_op op, int root, double bytes,
-                        const struct espi_choice *choice)
+static void tell_choice(const struct espi_comm *c, const struct espi_call *call,
+                        double bytes, const struct espi_choice *choice)
 {
     if (espi_job.settings.log < ESPI_LOG_DEBUG)
         return;
     espi_say(ESPI_LOG_DEBUG,
              "%s of up to %.0f bytes, root %d of %d ranks: %s (predicted %.3g s, native "
              "%.3g s), slices of %.0f bytes",
-             esp_op_name(op), bytes, root, c->size,
+             espi_collective_name(call->which), bytes, call->root, c->size,
              choice->plan && !choice->is_native ? choice->plan->algo : "native",
              choice->ours_s, choice->native_s,
              choice->plan ? choice->plan->slice_bytes : 0);
@@ -221,6 +220,7 @@ static void tell_choice(const struct espi_comm *c, esp_op op, int root, double b
 
 static void name_entry(struct espi_entry *e, const struct espi_call *call, int size_class)
 {
+    e->which = call->which;
     e->op = call->op;
     e->order = call->order;
     e->root = call->root;
@@ -240,7 +240,7 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e,
         st = choose_plan(c, call, size_class, &choice, &e->is_near, err);
         if (st)
             return st;
-        tell_choice(c, call->op, call->root, ldexp(1, size_class), &choice);
+        tell_choice(c, call, ldexp(1, size_class), &choice);
     }
     e->choice = choice;
     e->is_scheduled = !choice.is_native;

@@ -122,6 +122,7 @@ struct espi_entry_trials {
 
 /* A decision, and the program that carries it out for messages of one size. */
 struct espi_entry {
+    enum espi_collective which;
     esp_op op;
     enum espi_combining order;
     int root, size_class; /* size_class < 0: the entry is free; ESPI_BARRIER */

@@ -31,6 +31,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "mpi/shim.h"
 #include "mpi/tuning.h"
@@ -69,7 +70,8 @@ static int is_plans_number(const struct espi_entry *e, int contender)
 
 /* ---- what jobs before have learned ---- */
 
-/* The ranks by their hosts, and the MPI library; what is combined in order is apart. */
+/* The ranks by their hosts, and the MPI library; what is combined in order, and calls that
+ * are another one's kin, are apart. */
 static uint64_t sum_team(const struct espi_comm *c, const struct espi_entry *e)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -77,7 +79,7 @@ static uint64_t sum_team(const struct espi_comm *c, const struct espi_entry *e)
     uint64_t sum = 0;
     PMPI_Get_library_version(version, &length);
     sum = espi_text_sum(sum, version);
-    if (e->order != ESPI_ANY_ORDER)
+    if (e->order != ESPI_ANY_ORDER || strcmp(espi_entry_name(e), esp_op_name(e->op)))
         sum = espi_text_sum(sum, espi_entry_name(e));
     for (int i = 0; i < c->size; i++)
         sum = espi_text_sum(sum, esp_platform_node_name(espi_job.net, c->node[i]));
