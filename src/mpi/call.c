@@ -47,8 +47,7 @@ int espi_is_alias(const struct espi_call *call, const void *a, const void *b,
 #endif
 }
 
-/* Sizes from which on plans are looked for. */
-static double least_bytes(void)
+double espi_least_bytes(void)
 {
     const struct espi_settings *s = &espi_job.settings;
     return s->mode == ESPI_MODE_FORCE || (espi_job.is_wide && !(s->min_bytes > 0)) ? 0
@@ -58,7 +57,7 @@ static double least_bytes(void)
 
 int espi_is_short_bytes(double bytes)
 {
-    return !espi_job.settings.stats[0] && bytes < least_bytes();
+    return !espi_job.settings.stats[0] && bytes < espi_least_bytes();
 }
 
 int espi_is_short(MPI_Count count, MPI_Datatype type)
@@ -119,6 +118,7 @@ static void agree_on(const struct espi_call *call, const struct espi_decision *d
 static void begin_trial(struct espi_call *call, const struct espi_decision *d)
 {
     struct espi_entry *e = d->entry;
+    call->on_trial = espi_trials_is_other(e, &d->turn);
     if (!d->turn.timed || !e->trials.on)
         return;
     if (d->ours && !call->entry) {
@@ -147,7 +147,7 @@ int espi_call_decide(struct espi_call *call, uint64_t bytes, uint64_t largest_pa
     uint64_t program_bytes =
         largest_part ? espi_program_bytes(call, largest_part) : bytes;
     call->bytes = bytes;
-    if (!call->c || !bytes || (call->is_barrier ? 0 : (double)bytes) < least_bytes())
+    if (!call->c || !bytes || (call->is_barrier ? 0 : (double)bytes) < espi_least_bytes())
         return 0;
     if (!program_bytes)
         return 0;

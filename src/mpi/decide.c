@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "mpi/shim.h"
 #include "mpi/tags.h"
+#include "plan/ops.h"
 #include "runtime/agreement.h"
 #include "runtime/tuning.h"
 
@@ -67,7 +68,7 @@ static struct espi_entry *find_entry(struct espi_comm *c, const struct espi_call
     struct espi_entry *oldest = &c->cache[0];
     for (struct espi_entry *e = c->cache; e < c->cache + ESPI_CACHE; e++) {
         if (e->size_class == size_class && e->root == call->root &&
-            e->which == call->which && e->order == call->order)
+            e->which == call->which && e->order == call->order && e->tells == call->tells)
             return e;
         if (e->used < oldest->used)
             oldest = e;
@@ -158,10 +159,27 @@ static esp_status look_for_short(struct espi_comm *c, double bytes, int *is_left
     return st;
 }
 
-/* *is_near: what was chosen is for another class of sizes. */
+/* What it takes that the ranks tell each other sizes before a call: a broadcast, or an
+ * allgather, of a few bytes a rank. Plans for those cross the longest ways once. */
+static esp_status predict_telling(const struct espi_comm *c, const struct espi_call *call,
+                                  double *out_s, struct esp_err *err)
+{
+    double bytes = sizeof(uint64_t) * (double)c->size;
+    if (!call->tells)
+        return ESP_OK;
+    if (c->longest_way_s >= ESPI_WIDE_S && bytes >= espi_least_bytes()) {
+        *out_s = c->longest_way_s;
+        return ESP_OK;
+    }
+    return espi_predict_telling(c->rank_platform.p, known_library(),
+                                espi_op_has_pairs(call->op), call->root, out_s, err);
+}
+
+/* *is_near: what was chosen is for another class of sizes; *tell_s: what telling sizes
+ * takes. */
 static esp_status choose_plan(struct espi_comm *c, const struct espi_call *call,
                               int size_class, struct espi_choice *choice, int *is_near,
-                              struct esp_err *err)
+                              double *tell_s, struct esp_err *err)
 {
     esp_op op = call->op;
     int root = call->root;
@@ -182,7 +200,9 @@ static esp_status choose_plan(struct espi_comm *c, const struct espi_call *call,
     *is_near = near || (advised && class_of((uint64_t)advised->size_bytes) != size_class);
     if (near)
         return borrow(near, choice, err);
-    st = adapt_given(c, op, root, advised, &given);
+    st = predict_telling(c, call, tell_s, err);
+    if (!st)
+        st = adapt_given(c, op, root, advised, &given);
     /* Advice travels with our broadcasts, so that these have to be ours. */
     struct espi_choice_options options = {.force = adaptive || s->mode == ESPI_MODE_FORCE,
                                           .order = call->order,
@@ -192,6 +212,7 @@ static esp_status choose_plan(struct espi_comm *c, const struct espi_call *call,
                                           .algo = s->algo,
                                           .given = given,
                                           .library = known_library(),
+                                          .before_s = *tell_s,
                                           .wide = c->longest_way_s >= ESPI_WIDE_S,
                                           .barrier = size_class == ESPI_BARRIER};
     if (advised && given && !(options.slice_bytes > 0))
@@ -225,6 +246,7 @@ static void name_entry(struct espi_entry *e, const struct espi_call *call, int s
     e->order = call->order;
     e->root = call->root;
     e->size_class = size_class;
+    e->tells = call->tells;
 }
 
 static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e,
@@ -236,8 +258,9 @@ static esp_status fill_entry(struct espi_comm *c, struct espi_entry *e,
         c->has_rank_platform || c->no_rank_platform ? ESP_OK : make_rank_platform(c, err);
     if (st && !c->no_rank_platform)
         return st;
+    e->tell_s = 0;
     if (!c->no_rank_platform) {
-        st = choose_plan(c, call, size_class, &choice, &e->is_near, err);
+        st = choose_plan(c, call, size_class, &choice, &e->is_near, &e->tell_s, err);
         if (st)
             return st;
         tell_choice(c, call, ldexp(1, size_class), &choice);
@@ -312,7 +335,7 @@ static int is_ours(struct espi_decision *d, const struct espi_call *call, uint64
     if (!e->choice.plan)
         return 0;
     if (e->trials.on && !call->later && !call->is_init && !call->is_fixed)
-        return espi_trials_turn(e, bytes, &d->turn);
+        return espi_trials_turn(e, call, bytes, &d->turn);
     return !e->choice.is_native;
 }
 

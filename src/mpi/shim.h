@@ -102,6 +102,7 @@ struct espi_call;
  * times of the one before. */
 struct espi_call_clock {
     double start_s, end_s, took_s, waited_s;
+    double differs; /* 1: a rank found the call to be other than those it stands for */
 };
 
 /* The trials of an entry (trial_calls.c); all ranks have the same but for `own`. */
@@ -118,6 +119,10 @@ struct espi_entry_trials {
     int under_way; /* the ranks agree on them */
     MPI_Request request;
     double waited_s; /* for the last agreement */
+    /* of calls before which ranks tell each other sizes */
+    int owed;           /* the next one is the library's, untold, and timed */
+    int is_mixed;       /* they vary too much for that */
+    uint64_t own_bytes; /* what this rank knows of such a call by itself */
 };
 
 /* A decision, and the program that carries it out for messages of one size. */
@@ -126,6 +131,8 @@ struct espi_entry {
     esp_op op;
     enum espi_combining order;
     int root, size_class; /* size_class < 0: the entry is free; ESPI_BARRIER */
+    int tells;            /* the ranks tell each other sizes for each call */
+    double tell_s;        /* what that takes, predicted; it is in choice.ours_s */
     uint64_t used;        /* clock of the last use */
     struct espi_choice choice;
     uint64_t bytes; /* what the program is compiled for; 0: not yet */
@@ -166,8 +173,8 @@ enum espi_whose {
 
 /* Of calls before which ranks tell each other sizes of parts (sizes.h). */
 struct espi_sizes_told {
-    unsigned in_vain; /* calls in a row that the library made all the same */
-    unsigned left;    /* calls since, before which nobody told */
+    double in_vain; /* so often it was of no use, less what plans have won since */
+    unsigned left;  /* calls since that was too much, told of or not */
 };
 
 struct espi_comm {
@@ -303,7 +310,19 @@ esp_status espi_trials_begin(struct espi_comm *c, struct espi_entry *e,
                              struct esp_err *err);
 /* The turn of a call of so many bytes; is it the plan's? Waits until all ranks have left
  * the last call whose time is to be told. */
-int espi_trials_turn(struct espi_entry *e, uint64_t bytes, struct espi_turn *turn);
+int espi_trials_turn(struct espi_entry *e, const struct espi_call *call, uint64_t bytes,
+                     struct espi_turn *turn);
+/* Is the way of this turn another than what is the best so far? */
+int espi_trials_is_other(const struct espi_entry *e, const struct espi_turn *turn);
+/* By how much its plan is faster than the library, as far as is known. */
+double espi_trials_gain_s(const struct espi_entry *e);
+/* The entry of which such a call, of whatever size, is to be the library's and timed, and
+ * nobody is to tell sizes before it; or NULL. Alike on all ranks. */
+struct espi_entry *espi_trials_owed(const struct espi_call *call);
+/* That call begins; differs: this rank knows that it is of another size. */
+void espi_trials_pay(struct espi_call *call, struct espi_entry *e, int differs);
+/* Does this rank know that it is of another size than the calls of the entry? */
+int espi_trials_differs(const struct espi_entry *e, uint64_t own_bytes);
 /* A call that was to be timed, but was none that counts. */
 void espi_trials_void(struct espi_entry *e, const struct espi_turn *turn);
 /* A call that is timed begins, and ends. */
@@ -427,6 +446,11 @@ struct espi_call {
     int is_fixed;             /* the same way each time: no trials */
     int is_inner;             /* part of a call of the program's, which alone is noted */
     double ours_s, native_s;  /* predicted; 0: not */
+    /* of calls of which not all ranks know the sizes (sizes.h) */
+    int tells;          /* they tell each other for each call */
+    double told_s;      /* what that took this rank */
+    uint64_t own_bytes; /* what this rank knows of them by itself; 0: nothing */
+    int on_trial;       /* it goes another way than is known to be best */
     double start_s;
     struct espi_entry *timed; /* for its trials, or NULL */
     int contender;            /* in them */
@@ -460,6 +484,9 @@ void espi_end_job(const char *collective, const char *why) __attribute__((noretu
 
 /* Notes it; ours: what goes wrong goes to the communicator's error handler. The code. */
 int espi_call_close(struct espi_call *call, int ours, int code);
+
+/* Sizes from which on plans are looked for. */
+double espi_least_bytes(void);
 
 /* The bytes of so many elements; 0: none, or the arguments are wrong. */
 uint64_t espi_bytes(MPI_Count count, MPI_Datatype type);

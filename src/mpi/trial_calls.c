@@ -27,6 +27,14 @@
  * would change with the way, from one call to the next.
  *
  * Sizes. An entry serves all sizes of a class; those are compared that are about equal.
+ *
+ * Where ranks tell each other sizes before a call (sizes.h) that is a part of what a plan
+ * takes, and its clock begins before it. The library needs none of it. So when it is its
+ * turn the call goes the way of the favourite, and the next one, of whatever size, is the
+ * library's, and timed, and nobody tells anything before it. Whether it was of that size
+ * the ranks say in the agreement on its time: those that know. If one says no, it does
+ * not count, and from then on such calls are timed where sizes are told, with the
+ * telling: a program whose sizes vary so needs it, whoever makes a call.
  */
 #include <math.h>
 #include <pthread.h>
@@ -70,8 +78,8 @@ static int is_plans_number(const struct espi_entry *e, int contender)
 
 /* ---- what jobs before have learned ---- */
 
-/* The ranks by their hosts, and the MPI library; what is combined in order, and calls that
- * are another one's kin, are apart. */
+/* The ranks by their hosts, and the MPI library; what is combined in order, and calls
+ * that are another one's kin, are apart. */
 static uint64_t sum_team(const struct espi_comm *c, const struct espi_entry *e)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -181,11 +189,12 @@ static double wall_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* What telling sizes took went before. */
 void espi_trials_enter(struct espi_call *call)
 {
     espi_count(call->which, ESPI_COUNTED_TRIALS, 1);
-    call->clock.start_s = wall_s();
-    call->clock.took_s = -espi_now_s();
+    call->clock.start_s = wall_s() - call->told_s;
+    call->clock.took_s = call->told_s - espi_now_s();
 }
 
 /* The reduction counts doubles. */
@@ -240,6 +249,10 @@ static void tell_time(struct espi_entry *e, int contender, int is_new,
     struct espi_call_time time = time_of(all);
     if (all->waited_s > 0 && all->waited_s < record->agree_s)
         record->agree_s = all->waited_s;
+    if (all->differs > 0) {
+        e->trials.is_mixed = 1;
+        time = (struct espi_call_time){NAN, NAN};
+    }
     (is_new ? espi_trials_tell_new : espi_trials_tell)(record, contender, time);
     if (espi_job.settings.log >= ESPI_LOG_DEBUG)
         espi_say(ESPI_LOG_DEBUG,
@@ -293,8 +306,22 @@ static void change_size(struct espi_entry *e, uint64_t bytes)
     t->bytes = bytes;
 }
 
+/* The library's turn, where sizes are told, is the next call's. */
+static void put_off(struct espi_entry *e, const struct espi_call *call,
+                    struct espi_turn *turn)
+{
+    struct espi_entry_trials *t = &e->trials;
+    if (!turn->timed || !call->tells || t->is_mixed ||
+        is_plans_number(e, turn->contender))
+        return;
+    t->owed = 1;
+    t->own_bytes = call->own_bytes;
+    *turn = (struct espi_turn){t->record.favourite, 0};
+}
+
 /* After some calls in a row that cannot be compared, they are those that are. */
-int espi_trials_turn(struct espi_entry *e, uint64_t bytes, struct espi_turn *turn)
+int espi_trials_turn(struct espi_entry *e, const struct espi_call *call, uint64_t bytes,
+                     struct espi_turn *turn)
 {
     struct espi_entry_trials *t = &e->trials;
     t->n_strange = is_comparable(t, bytes) ? 0 : t->n_strange + 1;
@@ -306,8 +333,53 @@ int espi_trials_turn(struct espi_entry *e, uint64_t bytes, struct espi_turn *tur
     if (t->n_strange == 0) {
         settle_times(e);
         *turn = espi_trials_next(&t->record);
+        put_off(e, call, turn);
     }
     return is_plans_number(e, turn->contender);
+}
+
+int espi_trials_is_other(const struct espi_entry *e, const struct espi_turn *turn)
+{
+    return e->trials.on && turn->timed && turn->contender != e->trials.record.favourite;
+}
+
+double espi_trials_gain_s(const struct espi_entry *e)
+{
+    const struct espi_contender *all = e->trials.record.contender;
+    int ours = e->choice.is_native ? 1 : 0;
+    return e->trials.on ? espi_contender_time(&all[!ours]).high_s -
+                              espi_contender_time(&all[ours]).high_s
+                        : e->choice.native_s - e->choice.ours_s;
+}
+
+/* ---- calls before which nobody tells sizes ---- */
+
+struct espi_entry *espi_trials_owed(const struct espi_call *call)
+{
+    struct espi_entry *cache = call->c->cache;
+    for (int i = 0; cache && i < ESPI_CACHE; i++) {
+        struct espi_entry *e = &cache[i];
+        if (e->size_class >= 0 && e->which == call->which && e->root == call->root &&
+            e->trials.on && e->trials.owed)
+            return e;
+    }
+    return NULL;
+}
+
+int espi_trials_differs(const struct espi_entry *e, uint64_t own_bytes)
+{
+    uint64_t known = e->trials.own_bytes;
+    uint64_t apart = own_bytes > known ? own_bytes - known : known - own_bytes;
+    return apart > known / ESPI_COMPARED_PART;
+}
+
+void espi_trials_pay(struct espi_call *call, struct espi_entry *e, int differs)
+{
+    e->trials.owed = 0;
+    call->timed = e;
+    call->contender = e->choice.is_native ? 0 : 1;
+    espi_trials_enter(call);
+    call->clock.differs = differs;
 }
 
 /* ---- the end ---- */

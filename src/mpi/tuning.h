@@ -191,8 +191,8 @@ enum { ESPI_ADVISED = 24 };
  * chosen on: not measured */
 enum { ESPI_NEAR_CLASSES = 1 };
 
-/* After so many calls in a row before which ranks told each other sizes, and which the
- * library made all the same, they tell each other ever more rarely.
+/* When ranks have told each other sizes in vain, before calls that the library made all
+ * the same, so many times more than plans have won back, they do so ever more rarely.
  * unit: calls
  * trades: larger, a short message more in calls that are the library's; smaller, programs
  * whose first calls are short are given up

@@ -108,6 +108,7 @@ int espi_untold_do(struct espi_work *w, const struct espi_manner *how)
 {
     const struct espi_entry *entries[ESPI_UNTOLD_PLANS];
     struct espi_call *call = &w->call;
+    call->tells = 1;
     if (call->c && (call->size < 2 ||
                     (espi_op_has_pairs(call->op) && call->size > ESPI_PAIRS_HOSTS) ||
                     !w->kind->knows_sizes(w)))

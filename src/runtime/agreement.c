@@ -1,9 +1,11 @@
 #include "runtime/agreement.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "platform/platform.h"
 #include "platform/view.h"
 
 enum { WORDS_BYTES = 64 }; /* derived: a few numbers, and no more */
@@ -70,6 +72,22 @@ esp_status espi_predict_agreement(const struct esp_platform *team, double *out_s
                                   struct esp_err *err)
 {
     return measure_words(team, all_rounds, out_s, err);
+}
+
+esp_status espi_predict_telling(const struct esp_platform *team,
+                                const struct espi_native_library *library, int all_tell,
+                                int root, double *out_s, struct esp_err *err)
+{
+    double n = team->n_hosts, s = 0;
+    esp_op op = all_tell ? ESP_OP_ALLGATHER : ESP_OP_BCAST;
+    double bytes = sizeof(uint64_t) * n * (all_tell ? n : 1);
+    esp_status st =
+        library ? espi_native_predict(library, team, op, root, bytes, &s, err) : ESP_OK;
+    if (!st && !(s > 0))
+        st = espi_predict_agreement(team, &s, err);
+    if (!st)
+        *out_s = s;
+    return st;
 }
 
 /* Each goes on when it has heard from the one so far before it. */

@@ -273,6 +273,8 @@ esp_status espi_choose(const struct esp_platform *team, esp_op op, int root,
         st = weigh_gathered(team, size_bytes, options, &choice, err);
     if (!st && choice.plan)
         st = predict_library(options, team, op, root, size_bytes, &choice, err);
+    if (choice.plan)
+        choice.ours_s += options->before_s;
     choice.is_native = choice.plan && is_left(&choice, op, size_bytes, options);
     if (choice.is_native && !options->keep)
         espi_choice_done(&choice);

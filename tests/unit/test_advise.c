@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "native/simulate.h"
 #include "platform/platform.h"
+#include "runtime/agreement.h"
 #include "runtime/choice.h"
 #include "runtime/knobs.h"
 #include "runtime/rank_platform.h"
@@ -419,6 +420,55 @@ static void no_plan_is_no_failure(void **state)
     esp_platform_free(p);
 }
 
+/* What goes before a plan counts against it, and not against the library. */
+static void what_goes_before_counts(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(8);
+    static const int node[] = {0, 4, 1, 5, 2, 6};
+    struct espi_rank_platform rank_platform;
+    struct espi_choice plain, behind;
+    struct espi_choice_options options = {.margin = 1e3, .keep = 1};
+    assert_int_equal(espi_rank_platform_create(&rank_platform, net, 6, node, NULL),
+                     ESP_OK);
+    const struct esp_platform *p = rank_platform.p;
+    assert_int_equal(espi_choose(p, ESP_OP_SCATTER, 1, 1e6, &options, &plain, NULL), 0);
+    assert_true(plain.plan && !plain.is_native);
+    options.before_s = 2e3 * plain.ours_s;
+    assert_int_equal(espi_choose(p, ESP_OP_SCATTER, 1, 1e6, &options, &behind, NULL), 0);
+    assert_true(behind.plan && behind.is_native);
+    assert_true(behind.native_s == plain.native_s);
+    assert_true(behind.ours_s == plain.ours_s + options.before_s);
+    espi_choice_done(&plain);
+    espi_choice_done(&behind);
+    espi_rank_platform_done(&rank_platform);
+    esp_platform_free(net);
+}
+
+/* One crossing of a long way at least, and no more than some. */
+static void telling_takes_a_crossing(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(8);
+    static const int node[] = {0, 4, 1, 5, 2, 6};
+    struct espi_rank_platform rank_platform;
+    struct library known = library_of("mpich");
+    double way_s, took_s;
+    assert_int_equal(espi_rank_platform_create(&rank_platform, net, 6, node, NULL),
+                     ESP_OK);
+    assert_int_equal(espi_longest_way(rank_platform.p, &way_s, NULL), ESP_OK);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(espi_predict_telling(rank_platform.p,
+                                              i % 2 ? &known.library : NULL, i / 2, 3,
+                                              &took_s, NULL),
+                         ESP_OK);
+        assert_true(took_s >= way_s * 0.99 && took_s < way_s * 20);
+    }
+    espi_native_table_free(known.table);
+    espi_rank_platform_done(&rank_platform);
+    esp_platform_free(net);
+}
+
 static void every_operation_gets_a_plan_that_runs(void **state)
 {
     (void)state;
@@ -615,6 +665,8 @@ int main(void)
         cmocka_unit_test(the_library_is_simulated),
         cmocka_unit_test(equal_links_are_left_to_the_library),
         cmocka_unit_test(no_plan_is_no_failure),
+        cmocka_unit_test(what_goes_before_counts),
+        cmocka_unit_test(telling_takes_a_crossing),
         cmocka_unit_test(every_operation_gets_a_plan_that_runs),
         cmocka_unit_test(plans_of_all_operations_are_adapted),
         cmocka_unit_test(plans_with_steps_are_adapted),
