@@ -2,34 +2,70 @@
  * must not wait till the ranks have told each other, and whose a call is cannot be left
  * till then: the library's own calls have to be made in the same order on all ranks. So
  * it is decided on without the sizes. Two plans are looked for, one for short messages
- * and one for long ones; if there is neither the call is the library's at once. Else the
- * ranks begin to tell each other, and when this rank has heard it compiles the plan that
- * is nearer to what is told, and begins its part. All ranks hear the same, so that they
- * run the same. */
+ * and one for long ones, each with what telling takes. If the library is predicted to be
+ * faster for both the call is the library's at once. If it is for one, then where ranks
+ * are near each other it is the library's, too: a plan for long messages must not take
+ * the short ones. Where they are far apart either way may cost a crossing too many, and
+ * the one is taken that is the less wrong in its worst case. Where the user says below
+ * which size calls are the library's, these are: any may be below. For a plan the ranks
+ * begin to tell each other, and when this rank has heard it compiles the plan that is
+ * nearer to what is told, and begins its part. All ranks hear the same, so that they run
+ * the same. */
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "mpi/later.h"
 #include "mpi/sizes.h"
 #include "plan/ops.h"
+#include "runtime/tuning.h"
 
 static const uint64_t looked_for[ESPI_UNTOLD_PLANS] = {ESPI_UNTOLD_SHORT_BYTES,
                                                        ESPI_UNTOLD_LONG_BYTES};
 
 /* ---- the plans ---- */
 
-/* Those of the entries of this call that plans run; is there one? All ranks find the
+static int is_forced(void)
+{
+    return espi_job.settings.mode == ESPI_MODE_FORCE;
+}
+
+/* May it be one that the user has left to the library? */
+static int may_be_left(void)
+{
+    return !is_forced() && espi_job.settings.min_bytes > 1;
+}
+
+/* How many times as long as by the other way a call may take, at worst. */
+struct worst {
+    double ours, native;
+};
+
+/* Nothing is known of a call that plans cannot run. */
+static void note_worst(struct worst *worst, const struct espi_call *call)
+{
+    worst->ours = fmax(worst->ours, call->ours_s > 0 && call->native_s > 0
+                                        ? call->ours_s / call->native_s
+                                        : INFINITY);
+    worst->native = fmax(worst->native, call->native_s / call->ours_s);
+}
+
+/* Those of the entries of this call that plans run; are they to do so? All ranks find the
  * same. */
 static int find_plans(struct espi_call *call, const struct espi_entry **entries)
 {
+    struct worst worst = {0, 0};
     int n_found = 0;
     for (int i = 0; i < ESPI_UNTOLD_PLANS; i++) {
         struct espi_call one = *call;
         espi_call_decide(&one, looked_for[i], 0);
         entries[i] = one.entry;
         n_found += one.entry != NULL;
+        note_worst(&worst, &one);
     }
-    return n_found > 0;
+    if (n_found == 0 || n_found == ESPI_UNTOLD_PLANS || is_forced())
+        return n_found > 0;
+    return call->c->longest_way_s >= ESPI_WIDE_S && worst.ours < worst.native;
 }
 
 /* Copies: entries may have others by the time they run. Streams, and so tags, do not hang
@@ -113,6 +149,7 @@ int espi_untold_do(struct espi_work *w, const struct espi_manner *how)
                     (espi_op_has_pairs(call->op) && call->size > ESPI_PAIRS_HOSTS) ||
                     !w->kind->knows_sizes(w)))
         call->c = NULL;
-    return call->c && find_plans(call, entries) ? start_untold(w, entries, how->request)
-                                                : espi_work_do(w, how);
+    return call->c && !may_be_left() && find_plans(call, entries)
+               ? start_untold(w, entries, how->request)
+               : espi_work_do(w, how);
 }

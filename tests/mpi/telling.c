@@ -1,7 +1,7 @@
 /* The same calls of unequal parts again and again, as trials want them: sizes are told
  * before some of them, and not before others. Every rank gets the right bytes, whoever
- * makes a call; also where sizes and roots change between any two calls. TELLING_CALLS: of
- * each collective. */
+ * makes a call; also where sizes and roots change between any two calls (TELLING_MIXED).
+ * TELLING_CALLS: of each collective; TELLING_LATER: non-blocking ones. */
 #include "check.h"
 
 enum { RANKS = 16, PART = 20000 };
@@ -11,6 +11,14 @@ struct layout {
 };
 
 static unsigned char *whole, *other, *part;
+static int later;
+
+#define MAKE(Name, IName, ...)                                                           \
+    do {                                                                                 \
+        MPI_Request request = MPI_REQUEST_NULL;                                          \
+        CHECK(!(later ? MPI_##IName(__VA_ARGS__, &request) : MPI_##Name(__VA_ARGS__)));  \
+        CHECK(!MPI_Wait(&request, MPI_STATUS_IGNORE));                                   \
+    } while (0)
 
 /* The parts of a rank, by another, or the root. */
 static struct layout lay(int size, int scale, int shift)
@@ -30,8 +38,8 @@ static void check_scatter(int size, int rank, int root, int scale, unsigned seed
     for (int r = 0; r < size && rank == root; r++)
         check_fill(whole + l.at[r], (size_t)l.count[r], seed + (unsigned)r);
     memset(part, 0, PART);
-    CHECK(!MPI_Scatterv(whole, l.count, l.at, MPI_BYTE, part, l.count[rank], MPI_BYTE,
-                        root, MPI_COMM_WORLD));
+    MAKE(Scatterv, Iscatterv, whole, l.count, l.at, MPI_BYTE, part, l.count[rank],
+         MPI_BYTE, root, MPI_COMM_WORLD);
     CHECK(check_wrong(part, (size_t)l.count[rank], seed + (unsigned)rank) == -1);
 }
 
@@ -40,8 +48,8 @@ static void check_gather(int size, int rank, int root, int scale, unsigned seed)
     struct layout l = lay(size, scale, 0);
     check_fill(part, (size_t)l.count[rank], seed + (unsigned)rank);
     memset(whole, 0, (size_t)l.all);
-    CHECK(!MPI_Gatherv(part, l.count[rank], MPI_BYTE, whole, l.count, l.at, MPI_BYTE,
-                       root, MPI_COMM_WORLD));
+    MAKE(Gatherv, Igatherv, part, l.count[rank], MPI_BYTE, whole, l.count, l.at, MPI_BYTE,
+         root, MPI_COMM_WORLD);
     for (int r = 0; r < size && rank == root; r++)
         CHECK(check_wrong(whole + l.at[r], (size_t)l.count[r], seed + (unsigned)r) == -1);
 }
@@ -53,8 +61,8 @@ static void check_exchange(int size, int rank, int scale, unsigned seed)
     for (int r = 0; r < size; r++)
         check_fill(whole + l.at[r], (size_t)l.count[r], seed + (unsigned)(rank * 7 + r));
     memset(other, 0, (size_t)l.all);
-    CHECK(!MPI_Alltoallv(whole, l.count, l.at, MPI_BYTE, other, l.count, l.at, MPI_BYTE,
-                         MPI_COMM_WORLD));
+    MAKE(Alltoallv, Ialltoallv, whole, l.count, l.at, MPI_BYTE, other, l.count, l.at,
+         MPI_BYTE, MPI_COMM_WORLD);
     for (int r = 0; r < size; r++)
         CHECK(check_wrong(other + l.at[r], (size_t)l.count[r],
                           seed + (unsigned)(r * 7 + rank)) == -1);
@@ -72,6 +80,7 @@ int main(int argc, char **argv)
     const char *asked = getenv("TELLING_CALLS");
     int calls = asked ? atoi(asked) : 30;
     unsigned lots = 5;
+    later = getenv("TELLING_LATER") != NULL;
     check_begin(&argc, &argv);
     if (check_size > RANKS)
         abort();
