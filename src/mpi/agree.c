@@ -1,7 +1,8 @@
 /* Do all ranks run the same? Plans are pure functions of what all ranks have, but ranks
  * may run out of memory, or on machines whose arithmetic differs. So at the first use of
  * each entry (collective, root and class of sizes of a communicator) sums of the compiled
- * programs are compared, in a way that makes no rank wait that need not wait anyway:
+ * programs are compared, in a way that makes no rank wait that need not wait anyway, and
+ * offers the processor to others while it waits:
  *   - where all wait for all (allgather, allreduce) they vote: if the sums differ, or a
  *     rank has none, the entry is the library's on all ranks;
  *   - where all wait for the root (broadcast, scatter) its sum goes to all along a
@@ -79,10 +80,13 @@ static void pass_on(const struct ticket *t, const struct espi_comm *c, int root,
         hand(t, child, tag, c);
 }
 
+/* Without one it is of a rank that is out of memory. */
 static struct ticket receive_ticket(int from, int tag, const struct espi_comm *c)
 {
     struct ticket t = {.rank = from};
-    PMPI_Recv(&t, (int)sizeof t, MPI_BYTE, from, tag, c->twin, MPI_STATUS_IGNORE);
+    MPI_Request request;
+    if (!PMPI_Irecv(&t, (int)sizeof t, MPI_BYTE, from, tag, c->twin, &request))
+        espi_mpi_wait(&request);
     return t;
 }
 
@@ -102,8 +106,9 @@ static void vote_on_entry(struct espi_comm *c, struct espi_entry *e,
                           const struct ticket *own)
 {
     uint64_t mine[3] = {own->able != 0, own->sum, ~own->sum}, least[3] = {0, 0, 0};
-    if (PMPI_Allreduce(mine, least, 3, MPI_UINT64_T, MPI_MIN, c->twin) == MPI_SUCCESS &&
-        least[0] && least[1] == ~least[2])
+    MPI_Request request;
+    if (!PMPI_Iallreduce(mine, least, 3, MPI_UINT64_T, MPI_MIN, c->twin, &request) &&
+        !espi_mpi_wait(&request) && least[0] && least[1] == ~least[2])
         return;
     espi_make_native(e);
     if (c->rank == 0 && espi_job.settings.log >= ESPI_LOG_INFO)

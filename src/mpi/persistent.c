@@ -123,7 +123,9 @@ static void complete_start(struct espi_later *p, int code)
 static int vote_on_init(const struct espi_comm *c, int yes)
 {
     int all = 0;
-    return !PMPI_Allreduce(&yes, &all, 1, MPI_INT, MPI_MIN, c->twin) && all;
+    MPI_Request request;
+    return !PMPI_Iallreduce(&yes, &all, 1, MPI_INT, MPI_MIN, c->twin, &request) &&
+           !espi_mpi_wait(&request) && all;
 }
 
 /* Tags of its own, alike on all ranks: from the first again when nobody has any. */

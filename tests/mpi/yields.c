@@ -1,7 +1,8 @@
 /* Ranks that wait for a plan's messages offer the processor to others between two looks:
  * else, where ranks are more than processors, whoever they wait for comes on only when a
  * time slice is over. The root comes late, when all others have offered it, as a preload
- * counts. */
+ * counts. YIELDS_LATER: in non-blocking calls; YIELDS_FIRST: in the first ones, in which
+ * ranks agree on a plan, by word of the root or by a vote. */
 #include <unistd.h>
 
 #include "shared.h"
@@ -41,17 +42,32 @@ static void check_call(atomic_long *yields, int later, unsigned seed)
     free(data);
 }
 
+/* Nobody comes to the run of the plan before rank 0 has voted for it. */
+static void check_votes(atomic_long *yields)
+{
+    int sum = 0;
+    NATIVE(Barrier)(MPI_COMM_WORLD);
+    for (int r = 1; r < check_size && check_rank == 0 && !check_bad; r++)
+        wait_for_looks(yields, r);
+    CHECK(!MPI_Allreduce(&check_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    CHECK(sum == check_size * (check_size - 1) / 2);
+}
+
 int main(int argc, char **argv)
 {
     void (*count)(atomic_long *);
+    int first = getenv("YIELDS_FIRST") != NULL;
     int later = getenv("YIELDS_LATER") != NULL;
     check_begin(&argc, &argv);
     atomic_long *yields = share((size_t)check_size);
     *(void **)&count = dlsym(RTLD_DEFAULT, "count_yields");
     if (!count)
         abort();
-    check_call(NULL, later, 0); /* in the first one ranks agree on a plan */
+    if (!first)
+        check_call(NULL, later, 0); /* ranks agree on a plan */
     count(&yields[check_rank]);
+    if (first)
+        check_votes(yields);
     for (unsigned i = 1; i <= ROUNDS; i++)
         check_call(yields, later, i);
     count(NULL);
