@@ -26,7 +26,7 @@
 #include "mpi/tags.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct espi_later *list; /* in the order of their starts */
+static struct espi_later *list, **last = &list; /* in the order of their starts */
 static atomic_int n_pending;
 
 /* ---- the end of one ---- */
@@ -149,20 +149,21 @@ static int go_on(struct espi_later *p)
 /* All go on; those that end leave the list. Returns them. */
 static struct espi_later *all_go_on(void)
 {
-    struct espi_later *ended = NULL, **last = &ended;
-    for (struct espi_later **link = &list; *link;) {
-        struct espi_later *p = *link;
+    struct espi_later *ended = NULL, **end = &ended, **left = &list;
+    while (*left) {
+        struct espi_later *p = *left;
         int result = go_on(p);
         if (result == 0) {
-            link = &p->next;
+            left = &p->next;
             continue;
         }
-        *link = p->next;
+        *left = p->next;
         p->next = NULL;
         finish_later(p, result);
-        *last = p;
-        last = &p->next;
+        *end = p;
+        end = &p->next;
     }
+    last = left;
     return ended;
 }
 
@@ -314,12 +315,10 @@ int espi_later_begin(struct espi_later *p)
 /* Puts it behind all others. */
 void espi_later_go(struct espi_later *p)
 {
-    struct espi_later **link = &list;
     pthread_mutex_lock(&lock);
-    while (*link)
-        link = &(*link)->next;
     p->next = NULL;
-    *link = p;
+    *last = p;
+    last = &p->next;
     p->waits = has_to_wait(p);
     p->looked = p->c->n_ended;
     espi_comm_hold(p->c);

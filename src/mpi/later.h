@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "base/map.h"
 #include "mpi/work.h"
 
 enum { ESPI_UNTOLD_PLANS = 2 }; /* derived: for short messages, and for long ones */
@@ -37,7 +38,7 @@ struct espi_later {
     MPI_Request request;
     atomic_int code; /* other threads may end it, and read that */
     /* of persistent calls (persistent.c) */
-    struct espi_later *next_init;
+    struct espi_map_item by_request;
     int n_uses; /* by the user's request, and by starts that have not ended */
 };
 

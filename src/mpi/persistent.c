@@ -11,24 +11,40 @@
  * MPI_Request_free need know that there is more. Where something has gone wrong there is
  * more to receive than there is room for. */
 #include <pthread.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "mpi/later.h"
 #include "mpi/tags.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct espi_later *list;
+static struct espi_map by_request;
 static atomic_int n_all;
 
 /* ---- ours among all requests ---- */
 
+/* MPI requests are an int or a pointer. */
+static uint64_t key_of(MPI_Request request)
+{
+    uint64_t key = 0;
+    _Static_assert(sizeof request <= sizeof key, "a request fits into a key");
+    memcpy(&key, &request, sizeof request);
+    return key;
+}
+
+static struct espi_later *init_of(struct espi_map_item *item)
+{
+    return item ? (struct espi_later *)((char *)item -
+                                        offsetof(struct espi_later, by_request))
+                : NULL;
+}
+
 static struct espi_later *find_init(MPI_Request request)
 {
-    struct espi_later *p = NULL;
     if (!atomic_load_explicit(&n_all, memory_order_acquire))
         return NULL;
     pthread_mutex_lock(&lock);
-    for (p = list; p && p->request != request;)
-        p = p->next_init;
+    struct espi_later *p = init_of(espi_map_find(&by_request, key_of(request)));
     pthread_mutex_unlock(&lock);
     return p;
 }
@@ -36,8 +52,7 @@ static struct espi_later *find_init(MPI_Request request)
 static void list_init(struct espi_later *p)
 {
     pthread_mutex_lock(&lock);
-    p->next_init = list;
-    list = p;
+    espi_map_put(&by_request, &p->by_request, key_of(p->request));
     atomic_fetch_add(&n_all, 1);
     pthread_mutex_unlock(&lock);
 }
@@ -52,22 +67,16 @@ static void add_init(struct espi_later *p)
     pthread_mutex_unlock(&lock);
 }
 
-/* From the list; who gets it has what the user's request had. NULL: not there (any more).
- */
+/* Who gets it has what the user's request had. NULL: not there (any more). */
 static struct espi_later *take_init(MPI_Request request)
 {
-    struct espi_later *p = NULL;
     if (!atomic_load_explicit(&n_all, memory_order_acquire))
         return NULL;
     pthread_mutex_lock(&lock);
-    struct espi_later **link = &list;
-    while (*link && (*link)->request != request)
-        link = &(*link)->next_init;
-    if (*link) {
-        p = *link;
-        *link = p->next_init;
-        atomic_fetch_sub(&n_all, 1);
-    }
+    struct espi_later *p = init_of(espi_map_take(&by_request, key_of(request)));
+    atomic_fetch_sub(&n_all, p != NULL);
+    if (by_request.n == 0)
+        espi_map_done(&by_request);
     pthread_mutex_unlock(&lock);
     return p;
 }
