@@ -1,5 +1,6 @@
 /* What is known of this job's MPI library: the table of its decisions, and how it sends.
  * Rank 0 reads both; what all do with it is the same. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +9,20 @@
 
 #ifdef OPEN_MPI
 #define LIBRARY "openmpi"
+#define NAME    "Open MPI"
 #else
 #define LIBRARY "mpich"
+#define NAME    "MPICH"
 #endif
 
-/* Of "Open MPI v4.1.4, package: ..." or "MPICH Version: 4.0.2 ...": 0, or -1. */
-static int library_version(struct espi_native_version *out)
+/* limit: what is told of a version */
+enum { VERSION_TEXT = 16, NOTE_TEXT = 200 };
+
+static char note[NOTE_TEXT]; /* on rank 0 */
+
+/* Of "Open MPI v4.1.4, package: ..." or "MPICH Version: 4.0.2 ...", and its text: 0, or
+ * -1. */
+static int library_version(struct espi_native_version *out, char shown[VERSION_TEXT])
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
@@ -21,7 +30,23 @@ static int library_version(struct espi_native_version *out)
         return -1;
     char *number = text + strcspn(text, "0123456789");
     number[strspn(number, "0123456789.")] = '\0';
+    snprintf(shown, VERSION_TEXT, "%.*s", VERSION_TEXT - 1, number);
     return espi_native_version_parse(number, out, NULL) ? -1 : 0;
+}
+
+static void note_other(const struct espi_native_table *table, const char *version)
+{
+    const int *from = table->from.part, *to = table->to.part;
+    snprintf(note, sizeof note,
+             "there is no table of " NAME " %s: what it takes is predicted as of "
+             "versions %d.%d.%d to %d.%d.%d",
+             version, from[0], from[1], from[2], to[0], to[1], to[2]);
+    espi_say(ESPI_LOG_INFO, "%s", note);
+}
+
+const char *espi_library_note(void)
+{
+    return note;
 }
 
 esp_status espi_library_read(char **text, uint64_t *length,
@@ -30,12 +55,16 @@ esp_status espi_library_read(char **text, uint64_t *length,
     struct espi_native_version version;
     struct espi_native_table *table;
     struct espi_input in;
-    int known = !library_version(&version);
-    esp_status st = espi_native_table_read(LIBRARY, known ? &version : NULL, &in, err);
+    char shown[VERSION_TEXT] = "";
+    int is_other, known = !library_version(&version, shown);
+    esp_status st =
+        espi_native_table_read(LIBRARY, known ? &version : NULL, &in, &is_other, err);
     if (st)
         return st;
     st = espi_native_table_parse(in.text, in.length, in.where, &table, err);
     if (!st) {
+        if (!known || is_other)
+            note_other(table, known ? shown : "of this version");
         *protocol = table->protocol;
         espi_native_read_limits(LIBRARY, getenv, protocol);
         espi_native_table_free(table);

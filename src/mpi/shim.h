@@ -57,6 +57,8 @@ esp_status espi_library_read(char **text, uint64_t *length,
 esp_status espi_library_take(const char *text, uint64_t length,
                              const struct espi_protocol *protocol, struct esp_err *err);
 void espi_library_forget(void);
+/* On rank 0: that the table is another version's; "": it is not. */
+const char *espi_library_note(void);
 
 /* Do all ranks say yes? Collective. */
 int espi_vote(int yes);

@@ -119,6 +119,8 @@ static void write_rows(FILE *out)
             "ranks", "up to", "algorithm", "call", "calls", "bytes", "time", "native?");
     for (size_t i = 0; i < n_rows; i++)
         write_row(out, &rows[i]);
+    if (*espi_library_note())
+        fprintf(out, "espalier: %s\n", espi_library_note());
     write_trials(out);
 }
 

@@ -350,12 +350,14 @@ esp_status espi_native_table_load(const char *library,
 
 esp_status espi_native_table_read(const char *library,
                                   const struct espi_native_version *version,
-                                  struct espi_input *out, struct esp_err *err)
+                                  struct espi_input *out, int *is_other,
+                                  struct esp_err *err)
 {
     struct table_text found;
     esp_status st = find_table(library, version, &found, err);
     if (st)
         return st;
+    *is_other = version && version_distance(found.table, version) > 0;
     *out = found.in;
     espi_native_table_free(found.table);
     return ESP_OK;

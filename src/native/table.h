@@ -53,7 +53,8 @@ esp_status espi_native_table_load(const char *library,
 /* The text of that table, for others to parse. Done with espi_input_done. */
 esp_status espi_native_table_read(const char *library,
                                   const struct espi_native_version *version,
-                                  struct espi_input *out, struct esp_err *err);
+                                  struct espi_input *out, int *is_other,
+                                  struct esp_err *err);
 
 /* The rule for a call; NULL: the table has none. bytes: as in struct espi_native_task. */
 const struct espi_native_rule *espi_native_rule_for(const struct espi_native_table *table,

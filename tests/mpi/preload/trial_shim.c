@@ -5,6 +5,7 @@
  *   ESPALIER_FAIL_ALLOC=RANK:N: on that rank the Nth allocation since its first
  * collective fails; RANK:N+: and all that follow; RANK:N*: and every Nth that follows
  *   ESPALIER_TRIAL_TALLY=FILE: gets a byte for each of the first thousand that failed
+ *   ESPALIER_TRIAL_LIBRARY=any: the MPI library is of a version that begins with 99
  *   ESPALIER_TRIAL_SKEW=RANK:N: on that rank the Nth plan that is made for a collective
  * has other slices than elsewhere */
 #include <fcntl.h>
@@ -22,6 +23,18 @@ const char *espi_shim_version(void)
 {
     const char *version = getenv("ESPALIER_TRIAL_VERSION");
     return version ? version : ESPALIER_VERSION;
+}
+
+int __real_PMPI_Get_library_version(char *text, int *length);
+int __wrap_PMPI_Get_library_version(char *text, int *length);
+
+int __wrap_PMPI_Get_library_version(char *text, int *length)
+{
+    int code = __real_PMPI_Get_library_version(text, length);
+    char *number = code ? NULL : text + strcspn(text, "0123456789");
+    if (getenv("ESPALIER_TRIAL_LIBRARY") && number && number[0] && number[1])
+        memcpy(number, "99", 2);
+    return code;
 }
 
 int __real_espi_store_put(const char *text);
