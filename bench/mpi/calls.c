@@ -8,7 +8,9 @@
  * last rank has left it; every result is checked. There are no further calls when
  * BUDGET_S is spent, but eight, and none of a size that would take longer than LONGEST_S,
  * judged by the one before. A size is that of the whole message, of which each rank has a
- * part where the operation has parts. */
+ * part where the operation has parts; of an alltoall it is that of what a rank has for
+ * all ranks. A barrier has one size only, whatever is asked for. Of scatterv, gatherv and
+ * alltoallv the parts are equal, too, but ranks do not know that. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@
 
 #include "mpi/native_call.h"
 
-enum { CALLS_MAX = 64, CALLS_MIN = 8 };
+enum { CALLS_MAX = 64, CALLS_MIN = 8, RANKS_MAX = 256 };
 
 static int rank, ranks;
 
@@ -80,9 +82,11 @@ static int gathered_differ(const struct data *d, int round)
 
 /* ---- operations ---- */
 
+enum { WITHOUT = 2 };
+
 struct operation {
     const char *name;
-    int has_parts;
+    int has_parts; /* WITHOUT: no data at all */
     void (*fill)(struct data *d, int round);
     void (*call)(struct data *d, int native);
     int (*is_wrong)(const struct data *d, int round);
@@ -103,6 +107,25 @@ static void fill_parts(struct data *d, int round)
 {
     for (int r = 0; r < ranks && rank == 0; r++)
         fill_words(d->in + (size_t)r * d->words, d->words, r, round);
+}
+
+/* For each rank its part, and of each what this one has for it. */
+static void fill_for_all(struct data *d, int round)
+{
+    for (int r = 0; r < ranks; r++)
+        fill_words(d->in + (size_t)r * d->words, d->words, rank * ranks + r, round);
+}
+
+/* What is combined is as long as all parts. */
+static void fill_all_parts(struct data *d, int round)
+{
+    fill_words(d->in, d->words * (size_t)ranks, rank, round);
+}
+
+static void fill_nothing(struct data *d, int round)
+{
+    (void)d;
+    (void)round;
 }
 
 #define CALL(name, ...)                                                                  \
@@ -142,6 +165,87 @@ static void call_gather(struct data *d, int native)
     CALL(Gather, d->in, n, MPI_INT32_T, d->out, n, MPI_INT32_T, 0);
 }
 
+static void call_alltoall(struct data *d, int native)
+{
+    int n = (int)d->words;
+    CALL(Alltoall, d->in, n, MPI_INT32_T, d->out, n, MPI_INT32_T);
+}
+
+static void call_reduce_scatter(struct data *d, int native)
+{
+    CALL(Reduce_scatter_block, d->in, d->out, (int)d->words, MPI_INT32_T, MPI_SUM);
+}
+
+/* Equal parts, one behind the other. */
+struct parts {
+    int count[RANKS_MAX], at[RANKS_MAX];
+};
+
+static struct parts equal_parts(const struct data *d)
+{
+    struct parts p;
+    for (int r = 0; r < ranks; r++) {
+        p.count[r] = (int)d->words;
+        p.at[r] = r * (int)d->words;
+    }
+    return p;
+}
+
+static void call_scatterv(struct data *d, int native)
+{
+    struct parts p = equal_parts(d);
+    CALL(Scatterv, d->in, p.count, p.at, MPI_INT32_T, d->out, (int)d->words, MPI_INT32_T,
+         0);
+}
+
+static void call_gatherv(struct data *d, int native)
+{
+    struct parts p = equal_parts(d);
+    CALL(Gatherv, d->in, (int)d->words, MPI_INT32_T, d->out, p.count, p.at, MPI_INT32_T,
+         0);
+}
+
+static void call_alltoallv(struct data *d, int native)
+{
+    struct parts p = equal_parts(d);
+    CALL(Alltoallv, d->in, p.count, p.at, MPI_INT32_T, d->out, p.count, p.at,
+         MPI_INT32_T);
+}
+
+static void call_barrier(struct data *d, int native)
+{
+    (void)d;
+    if (native)
+        NATIVE(Barrier)(MPI_COMM_WORLD);
+    else
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int wrong_exchange(const struct data *d, int round)
+{
+    int wrong = 0;
+    for (int r = 0; r < ranks; r++)
+        wrong |=
+            differs(d->out + (size_t)r * d->words, d->words, r * ranks + rank, round);
+    return wrong;
+}
+
+static int wrong_own_sums(const struct data *d, int round)
+{
+    int wrong = 0;
+    for (size_t i = 0; i < d->words; i++)
+        wrong |= d->out[i] != sum_of((size_t)rank * d->words + i, round);
+    return wrong;
+}
+
+/* That nobody leaves before all have come is for tests/mpi/barrier.c to see. */
+static int never_wrong(const struct data *d, int round)
+{
+    (void)d;
+    (void)round;
+    return 0;
+}
+
 static int wrong_copy(const struct data *d, int round)
 {
     return differs(d->out, d->words, 0, round);
@@ -174,6 +278,12 @@ static const struct operation operations[] = {
     {"reduce", 0, fill_own, call_reduce, wrong_sums_at_root},
     {"scatter", 1, fill_parts, call_scatter, wrong_part},
     {"gather", 1, fill_own, call_gather, wrong_gathered_at_root},
+    {"alltoall", 1, fill_for_all, call_alltoall, wrong_exchange},
+    {"reduce-scatter", 1, fill_all_parts, call_reduce_scatter, wrong_own_sums},
+    {"scatterv", 1, fill_parts, call_scatterv, wrong_part},
+    {"gatherv", 1, fill_own, call_gatherv, wrong_gathered_at_root},
+    {"alltoallv", 1, fill_for_all, call_alltoallv, wrong_exchange},
+    {"barrier", WITHOUT, fill_nothing, call_barrier, never_wrong},
 };
 
 /* ---- a call ---- */
@@ -245,13 +355,16 @@ static void measure_sizes(const struct operation *o, int argc, char **argv)
 {
     double longest_s = 0, before = 0;
     for (int i = 5; i < argc; i++) {
-        size_t bytes = strtoul(argv[i], NULL, 10), part = o->has_parts ? bytes : 0;
-        struct data d = {.words = (part ? part / (size_t)ranks : bytes) / 4};
+        int without = o->has_parts == WITHOUT;
+        size_t bytes = without ? 0 : strtoul(argv[i], NULL, 10);
+        struct data d = {.words = (o->has_parts ? bytes / (size_t)ranks : bytes) / 4};
+        if (without && i > 5)
+            break;
         if (before > 0 && longest_s * (double)bytes / before > atof(argv[3]))
             break;
-        d.words += d.words == 0;
-        d.in = malloc((size_t)ranks * d.words * sizeof *d.in);
-        d.out = malloc((size_t)ranks * d.words * sizeof *d.out);
+        d.words += d.words == 0 && !without;
+        d.in = malloc((size_t)ranks * d.words * sizeof *d.in + 1);
+        d.out = malloc((size_t)ranks * d.words * sizeof *d.out + 1);
         if (!d.in || !d.out)
             PMPI_Abort(MPI_COMM_WORLD, 1);
         int calls = atoi(argv[1]) < CALLS_MAX ? atoi(argv[1]) : CALLS_MAX;
@@ -290,6 +403,11 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks > RANKS_MAX) {
+        if (rank == 0)
+            fprintf(stderr, "calls: at most %d ranks\n", RANKS_MAX);
+        PMPI_Abort(MPI_COMM_WORLD, 2);
+    }
     if (argc < 6) {
         if (rank == 0)
             fprintf(stderr, "usage: calls CALLS BUDGET_S LONGEST_S OPERATIONS SIZE...\n");
