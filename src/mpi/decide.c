@@ -159,6 +159,12 @@ static esp_status look_for_short(struct espi_comm *c, double bytes, int *is_left
     return st;
 }
 
+static int is_unequal(enum espi_collective which)
+{
+    return which == ESPI_CALL_SCATTERV || which == ESPI_CALL_GATHERV ||
+           which == ESPI_CALL_ALLTOALLV;
+}
+
 /* What it takes that the ranks tell each other sizes before a call: a broadcast, or an
  * allgather, of a few bytes a rank. Plans for those cross the longest ways once. */
 static esp_status predict_telling(const struct espi_comm *c, const struct espi_call *call,
@@ -212,6 +218,7 @@ static esp_status choose_plan(struct espi_comm *c, const struct espi_call *call,
                                           .algo = s->algo,
                                           .given = given,
                                           .library = known_library(),
+                                          .unequal = is_unequal(call->which),
                                           .before_s = *tell_s,
                                           .wide = c->longest_way_s >= ESPI_WIDE_S,
                                           .barrier = size_class == ESPI_BARRIER};

@@ -172,3 +172,27 @@ esp_status espi_native_write(const struct espi_native_algo *algo,
         espi_script_done(s);
     return st;
 }
+
+/* Of MPI_Scatterv and its like, which leave no choice. */
+static const struct espi_native_algo unequal[] = {
+    {"openmpi", ESP_OP_SCATTER, "linear", espi_scatter_linear, 0, 0,
+     "the root sends to one after the other"},
+    {"openmpi", ESP_OP_GATHER, "linear", espi_gather_linear, 0, 0,
+     "the root takes from one after the other"},
+    {"openmpi", ESP_OP_ALLTOALL, "linear", espi_alltoall_by_rank, 0, 0,
+     "all parts at once, in the order of ranks"},
+    {"mpich", ESP_OP_SCATTER, "linear", espi_scatter_linear_nb, 0, 0,
+     "the root sends to all at once"},
+    {"mpich", ESP_OP_GATHER, "linear", espi_gather_linear, 0, 0,
+     "the root takes from all"},
+    {"mpich", ESP_OP_ALLTOALL, "scattered", espi_alltoall_scattered, 0, 0,
+     "parts of 32 ranks at once"},
+};
+
+const struct espi_native_algo *espi_native_unequal(const char *library, esp_op op)
+{
+    for (size_t i = 0; i < sizeof unequal / sizeof *unequal; i++)
+        if (unequal[i].op == op && strcmp(unequal[i].library, library) == 0)
+            return &unequal[i];
+    return NULL;
+}

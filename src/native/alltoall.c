@@ -45,6 +45,31 @@ void espi_alltoall_linear(struct espi_script *s, const struct espi_native_task *
     }
 }
 
+static void post_by_rank(struct espi_script *s, const struct espi_native_task *t, int r)
+{
+    int before = (int)s->n;
+    for (int from = 0; from < t->n_ranks; from++) {
+        struct espi_script_block in = in_from(t, r, from);
+        if (from != r)
+            espi_irecv(s, in.rank, in.offset, in.bytes);
+    }
+    for (int to = 0; to < t->n_ranks; to++) {
+        struct espi_script_block out = out_to(t, r, to);
+        if (to != r)
+            espi_isend(s, out.rank, out.offset, out.bytes);
+    }
+    for (int i = 0; i < 2 * (t->n_ranks - 1); i++)
+        espi_wait(s, before + i);
+}
+
+void espi_alltoall_by_rank(struct espi_script *s, const struct espi_native_task *t)
+{
+    for (int r = 0; r < t->n_ranks; r++) {
+        espi_script_rank(s, r);
+        post_by_rank(s, t, r);
+    }
+}
+
 /* published: MPICH's MPIR_CVAR_ALLTOALL_THROTTLE, the rank itself counted. */
 enum { AT_ONCE = 32 };
 

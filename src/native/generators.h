@@ -29,7 +29,7 @@ espi_generator espi_reduce_scatter_nonoverlapping, espi_reduce_scatter_halving,
     espi_reduce_scatter_ring, espi_reduce_scatter_butterfly, espi_reduce_scatter_pairwise;
 
 espi_generator espi_alltoall_linear, espi_alltoall_pairwise, espi_alltoall_bruck,
-    espi_alltoall_scattered, espi_alltoall_pairwise_xor;
+    espi_alltoall_scattered, espi_alltoall_pairwise_xor, espi_alltoall_by_rank;
 
 /* The calls of one rank, which may stand behind or before others. */
 void espi_bcast_linear_rank(struct espi_script *s, const struct espi_native_task *t,

@@ -33,6 +33,11 @@ const struct espi_native_algo *espi_native_algos(int *n);
 const struct espi_native_algo *espi_native_find(const char *library, esp_op op,
                                                 const char *name);
 
+/* What a library does where parts are of different sizes (MPI_Scatterv and its like), of
+ * which it has one way, whatever the sizes; op: scatter, gather or alltoall. NULL: it is
+ * not known. */
+const struct espi_native_algo *espi_native_unequal(const char *library, esp_op op);
+
 /* Is it the name of a library of which there are algorithms? */
 int espi_native_is_library(const char *name);
 

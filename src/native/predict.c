@@ -14,28 +14,47 @@ static uint64_t rounds_for(int n_ranks)
     return (uint64_t)(rounds > ESPI_PREDICT_ROUNDS ? rounds : ESPI_PREDICT_ROUNDS);
 }
 
+static esp_status predict_run(const struct espi_native_library *library,
+                              const struct esp_platform *team,
+                              struct espi_native_run *run, double *native_s,
+                              struct esp_err *err)
+{
+    double makespan_s = 0;
+    run->protocol = library->protocol;
+    run->rounds_most = rounds_for(team->n_hosts);
+    esp_status st =
+        run->algo ? espi_native_makespan(team, run, &makespan_s, err) : ESP_OK;
+    if (st == ESP_ENOMEM)
+        return st;
+    *native_s = !st && isfinite(makespan_s) ? makespan_s : 0;
+    return ESP_OK;
+}
+
 esp_status espi_native_predict(const struct espi_native_library *library,
                                const struct esp_platform *team, esp_op op, int root,
                                double size_bytes, double *native_s, struct esp_err *err)
 {
     const struct espi_native_rule *rule = espi_native_rule_for(
         library->table, op, team->n_hosts, espi_native_bytes(team, op, size_bytes));
-    double makespan_s = 0;
-    esp_status st = ESP_OK;
+    struct espi_native_run run = {.root = root, .size_bytes = size_bytes};
     if (rule) {
-        struct espi_native_run run = {.algo = rule->algo,
-                                      .root = root,
-                                      .size_bytes = size_bytes,
-                                      .segment_bytes = rule->segment_bytes,
-                                      .fanout = rule->fanout,
-                                      .protocol = library->protocol,
-                                      .rounds_most = rounds_for(team->n_hosts)};
-        st = espi_native_makespan(team, &run, &makespan_s, err);
+        run.algo = rule->algo;
+        run.segment_bytes = rule->segment_bytes;
+        run.fanout = rule->fanout;
     }
-    if (st == ESP_ENOMEM)
-        return st;
-    *native_s = !st && isfinite(makespan_s) ? makespan_s : 0;
-    return ESP_OK;
+    return predict_run(library, team, &run, native_s, err);
+}
+
+esp_status espi_native_predict_unequal(const struct espi_native_library *library,
+                                       const struct esp_platform *team, esp_op op,
+                                       int root, double size_bytes, double *native_s,
+                                       struct esp_err *err)
+{
+    struct espi_native_run run = {.algo =
+                                      espi_native_unequal(library->table->library, op),
+                                  .root = root,
+                                  .size_bytes = size_bytes};
+    return predict_run(library, team, &run, native_s, err);
 }
 
 /* ---- limits ---- */

@@ -16,6 +16,12 @@ esp_status espi_native_predict(const struct espi_native_library *library,
                                const struct esp_platform *team, esp_op op, int root,
                                double size_bytes, double *native_s, struct esp_err *err);
 
+/* The same of a scatter, gather or alltoall of parts of different sizes. */
+esp_status espi_native_predict_unequal(const struct espi_native_library *library,
+                                       const struct esp_platform *team, esp_op op,
+                                       int root, double size_bytes, double *native_s,
+                                       struct esp_err *err);
+
 /* Limits for eager messages that a job has set, by the environment that its launcher has
  * made; what says nothing leaves the protocol as it is. get() gives the text of a
  * variable, or NULL. */

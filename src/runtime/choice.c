@@ -240,10 +240,12 @@ static esp_status predict_library(const struct espi_choice_options *options,
                                   struct esp_err *err)
 {
     const struct espi_native_library *library = options->library;
-    esp_status st = options->barrier ? espi_predict_barrier(team, &choice->native_s, err)
-                    : library ? espi_native_predict(library, team, op, root, size_bytes,
-                                                    &choice->native_s, err)
-                              : ESP_OK;
+    esp_status st =
+        options->barrier ? espi_predict_barrier(team, &choice->native_s, err)
+        : !library
+            ? ESP_OK
+            : (options->unequal ? espi_native_predict_unequal : espi_native_predict)(
+                  library, team, op, root, size_bytes, &choice->native_s, err);
     if (!(choice->native_s > 0))
         choice->native_s = choice->ours_s;
     return st;

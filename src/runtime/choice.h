@@ -29,6 +29,7 @@ struct espi_choice_options {
     const struct esp_plan *given;
     /* What the MPI library does; NULL: as good as ours, as far as is known. */
     const struct espi_native_library *library;
+    int unequal;     /* parts are of different sizes: the library has other ways then */
     double before_s; /* what ours takes beside, before the plan begins */
     int wide;    /* ranks are far apart: what short messages take is the ways' length */
     int barrier; /* the call is a barrier, for which the plan is an allgather */

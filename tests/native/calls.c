@@ -47,6 +47,26 @@ static void reduce_scatter(char *in, char *out, int bytes)
     MPI_Reduce_scatter(in, out, counts, MPI_SIGNED_CHAR, MPI_BAND, MPI_COMM_WORLD);
 }
 
+/* Parts of one size, by calls that do not know it. */
+static void make_unequal_call(const char *op, int bytes, int root, char *in, char *out)
+{
+    int counts[64], at[64], n;
+    MPI_Comm all = MPI_COMM_WORLD;
+    MPI_Comm_size(all, &n);
+    for (int i = 0; i < n && i < 64; i++) {
+        counts[i] = bytes;
+        at[i] = i * bytes;
+    }
+    if (strcmp(op, "gatherv") == 0)
+        MPI_Gatherv(in, bytes, MPI_BYTE, out, counts, at, MPI_BYTE, root, all);
+    else if (strcmp(op, "scatterv") == 0)
+        MPI_Scatterv(out, counts, at, MPI_BYTE, in, bytes, MPI_BYTE, root, all);
+    else if (strcmp(op, "alltoallv") == 0)
+        MPI_Alltoallv(in, counts, at, MPI_BYTE, out, counts, at, MPI_BYTE, all);
+    else
+        MPI_Abort(all, 1);
+}
+
 static void make_call(const char *op, int bytes, int root, char *in, char *out)
 {
     MPI_Comm all = MPI_COMM_WORLD;
@@ -67,7 +87,7 @@ static void make_call(const char *op, int bytes, int root, char *in, char *out)
     else if (strcmp(op, "reduce-scatter") == 0)
         reduce_scatter(in, out, bytes);
     else
-        MPI_Abort(all, 1);
+        make_unequal_call(op, bytes, root, in, out);
 }
 
 static void record_calls(const char *op, int bytes, FILE *file, int n)

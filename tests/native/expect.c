@@ -1,7 +1,8 @@
 /* Compares which messages ranks started (calls.c) with what the generators say, message
  * by message, in the order in which each rank started them.
  * usage: expect OUT LIBRARY OPERATION ALGORITHM RANKS SEGMENT FANOUT SIZE...
- * ALGORITHM `default`: the one that the library's table has for the size; `@FILE`: the
+ * ALGORITHM `default`: the one that the library's table has for the size; `unequal`: the
+ * one that it has for OPERATION, which ends in a v; `@FILE`: the
  * file has lines of SIZE ALGORITHM SEGMENT FANOUT, one for each size, in their order. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,8 @@ static void expect_calls(const struct question *q, const struct espi_script *s, 
 static const struct espi_native_algo *
 find_algorithm(struct question *q, const struct espi_native_table *table)
 {
+    if (strcmp(q->algorithm, "unequal") == 0)
+        return espi_native_unequal(q->library, q->op);
     if (strcmp(q->algorithm, "default") != 0)
         return espi_native_find(q->library, q->op, q->algorithm);
     const struct espi_native_rule *rule =
@@ -136,6 +139,8 @@ int main(int argc, char **argv)
     q.t.n_ranks = atoi(argv[5]);
     q.t.segment_bytes = atoi(argv[6]);
     q.t.fanout = atoi(argv[7]);
+    if (strcmp(q.algorithm, "unequal") == 0)
+        argv[3][strlen(argv[3]) - 1] = '\0';
     if (esp_op_parse(argv[3], &q.op) ||
         espi_native_table_load(q.library, NULL, &table, &is_other, NULL))
         return 2;

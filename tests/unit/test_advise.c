@@ -445,6 +445,33 @@ static void what_goes_before_counts(void **state)
     esp_platform_free(net);
 }
 
+/* Libraries have trees for parts of one size, and send others directly: a crossing less.
+ */
+static void unequal_parts_go_directly(void **state)
+{
+    (void)state;
+    struct esp_platform *net = network(8);
+    static const int node[] = {0, 4, 1, 5, 2, 6};
+    struct espi_rank_platform rank_platform;
+    struct library known = library_of("mpich");
+    struct espi_choice equal, unequal;
+    struct espi_choice_options options = {
+        .margin = 1, .keep = 1, .library = &known.library};
+    assert_int_equal(espi_rank_platform_create(&rank_platform, net, 6, node, NULL),
+                     ESP_OK);
+    const struct esp_platform *p = rank_platform.p;
+    assert_int_equal(espi_choose(p, ESP_OP_SCATTER, 0, 500, &options, &equal, NULL), 0);
+    options.unequal = 1;
+    assert_int_equal(espi_choose(p, ESP_OP_SCATTER, 0, 500, &options, &unequal, NULL), 0);
+    assert_true(unequal.native_s > 0 && unequal.native_s < equal.native_s);
+    assert_true(unequal.ours_s == equal.ours_s);
+    espi_choice_done(&equal);
+    espi_choice_done(&unequal);
+    espi_native_table_free(known.table);
+    espi_rank_platform_done(&rank_platform);
+    esp_platform_free(net);
+}
+
 /* One crossing of a long way at least, and no more than some. */
 static void telling_takes_a_crossing(void **state)
 {
@@ -666,6 +693,7 @@ int main(void)
         cmocka_unit_test(equal_links_are_left_to_the_library),
         cmocka_unit_test(no_plan_is_no_failure),
         cmocka_unit_test(what_goes_before_counts),
+        cmocka_unit_test(unequal_parts_go_directly),
         cmocka_unit_test(telling_takes_a_crossing),
         cmocka_unit_test(every_operation_gets_a_plan_that_runs),
         cmocka_unit_test(plans_of_all_operations_are_adapted),
