@@ -1,4 +1,5 @@
-/* Allgathers beside those that others have published: the same fabrics and sizes.
+/* Allgathers, and an alltoall, beside those that others have published: the same fabrics
+ * and sizes.
  *
  *   bench_published [--json] [--algo NAME]... [--fluid] [FABRIC]...
  *
@@ -9,12 +10,14 @@
  *
  * TACOS: the tests of astra-sim/tacos, best of 20 draws there; sizes are those of the
  * result, bandwidths GiB/s. TE-CCL: output_provided of microsoft/TE-CCL, the best of its
- * three variants. Nothing but numbers is taken from either.
+ * three variants; of its alltoall a GPU has 1 GB to send, 31.25 MB for each of 32 as it
+ * counts itself. Nothing but numbers is taken from either.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "algo/algo.h"
 #include "bench.h"
 
 enum { MAX_ALGOS = 16 };
@@ -150,13 +153,15 @@ struct result {
 
 enum { MAX_RESULTS = 11 };
 
-static const struct fabric {
+struct fabric {
     const char *name;
     const char *by;
     struct esp_platform *(*draw)(void); /* NULL: the grid */
     struct grid grid;
     struct result result[MAX_RESULTS]; /* ends with a size of 0 */
-} fabrics[] = {
+};
+
+static const struct fabric fabrics[] = {
     {"torus-3x3x3",
      "TACOS",
      NULL,
@@ -260,6 +265,17 @@ static const struct fabric {
       {1e9, 7.75e-3}}},
 };
 
+static const struct fabric dgx2_alltoall = {"dgx2-2-alltoall",
+                                            "TE-CCL",
+                                            draw_dgx2,
+                                            {{0}, 0, {0}, 0},
+                                            {{32 * 31 * 31.25e6, 80.5e-3}}};
+
+static esp_op op_of(const struct fabric *f)
+{
+    return f == &dgx2_alltoall ? ESP_OP_ALLTOALL : ESP_OP_ALLGATHER;
+}
+
 /* ---- ours ---- */
 
 struct ours {
@@ -267,7 +283,14 @@ struct ours {
     char algo[64];
 };
 
-static struct ours plan_by(const struct esp_platform *p, const char *algo, double bytes)
+static int serves(const char *algo, esp_op op)
+{
+    const struct espi_algo *found = espi_algo_find(algo, strcspn(algo, ":"));
+    return !found || found->flags & ESPI_ALGO_CHOOSES || espi_algo_serves(found, op, 0);
+}
+
+static struct ours plan_by(const struct esp_platform *p, const char *algo, esp_op op,
+                           double bytes)
 {
     struct esp_request r;
     struct esp_sim_options o;
@@ -275,8 +298,10 @@ static struct ours plan_by(const struct esp_platform *p, const char *algo, doubl
     struct esp_plan *plan = NULL;
     struct esp_err err;
     struct ours ours = {NAN, 0, ""};
+    if (!serves(algo, op))
+        return ours;
     esp_request_init(&r, 0);
-    r.op = ESP_OP_ALLGATHER;
+    r.op = op;
     r.algo = algo;
     r.size_bytes = bytes;
     r.judge = esp_judge_by_simulation;
@@ -296,13 +321,13 @@ static struct ours plan_by(const struct esp_platform *p, const char *algo, doubl
     return ours;
 }
 
-static double bound_s(const struct esp_platform *p, double bytes)
+static double bound_s(const struct esp_platform *p, esp_op op, double bytes)
 {
     struct esp_request r;
     struct esp_bound *bound = NULL;
     struct esp_err err;
     esp_request_init(&r, 0);
-    r.op = ESP_OP_ALLGATHER;
+    r.op = op;
     r.size_bytes = bytes;
     r.slice_bytes = bytes / 1024;
     if (esp_bound_compute(p, &r, NULL, &bound, &err))
@@ -314,14 +339,14 @@ static double bound_s(const struct esp_platform *p, double bytes)
 
 static void show(const struct fabric *f, const struct esp_platform *p, struct result x)
 {
-    double least_s = bound_s(p, x.size_bytes);
+    double least_s = bound_s(p, op_of(f), x.size_bytes);
     printf(json ? "%s\n  {\"fabric\": \"%s\", \"by\": \"%s\", \"size\": %.0f, "
                   "\"published_us\": %.6g, \"bound_us\": %.6g"
-                : "%.0s%-12s %-7s %11.0f %10.6g %10.6g",
+                : "%.0s%-15s %-7s %11.0f %10.6g %10.6g",
            json && rows++ ? "," : "", f->name, f->by, x.size_bytes, x.time_s * 1e6,
            least_s * 1e6);
     for (int i = 0; i < n_algos; i++) {
-        struct ours ours = plan_by(p, algos[i], x.size_bytes);
+        struct ours ours = plan_by(p, algos[i], op_of(f), x.size_bytes);
         printf(json ? ", \"%s_us\": %.6g, \"%s_cpu_s\": %.3f"
                     : "  %.0s%10.6g %.0s(%.2f s)",
                algos[i], ours.time_s * 1e6, algos[i], ours.cpu_s);
@@ -377,6 +402,8 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < sizeof fabrics / sizeof *fabrics; k++)
         if (is_named(argc, argv, fabrics[k].name))
             show_fabric(&fabrics[k]);
+    if (is_named(argc, argv, dgx2_alltoall.name))
+        show_fabric(&dgx2_alltoall);
     if (json)
         puts("\n]");
     return 0;

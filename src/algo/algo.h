@@ -88,7 +88,7 @@ struct espi_algo_use {
     struct {
         int option; /* its index */
         double value;
-    } set[2]; /* those that are not at their standard */
+    } set[3]; /* those that are not at their standard */
     int n_set;
     int work;      /* 1 + the option that whoever tries it sets to the work there is; 0 */
     int max_hosts; /* of more it is not tried; 0: any number */

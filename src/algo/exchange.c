@@ -136,3 +136,16 @@ esp_status espi_exchange_plan(const struct espi_exchange *x, struct esp_plan *pl
         st = add_tree(x, &rows, h, &tree, plan, err);
     return st;
 }
+
+esp_status espi_exchange_pairwise(const struct espi_task *task, struct esp_plan *plan,
+                                  struct esp_err *err)
+{
+    struct espi_exchange x;
+    esp_status st = espi_exchange_init(&x, task, err);
+    for (int from = 0; from < x.n && !st; from++)
+        for (int k = 1; k < x.n && !st; k++) {
+            int to = (from + k) % x.n, piece = from * x.n + to;
+            st = espi_exchange_send(&x, k - 1, from, to, 1, &piece, err);
+        }
+    return st ? st : espi_exchange_plan(&x, plan, err);
+}

@@ -28,4 +28,8 @@ esp_status espi_exchange_send(struct espi_exchange *x, int step, int from, int t
 esp_status espi_exchange_plan(const struct espi_exchange *x, struct esp_plan *plan,
                               struct esp_err *err);
 
+/* The plan of an alltoall in which each host sends in round k to the one k after it. */
+esp_status espi_exchange_pairwise(const struct espi_task *task, struct esp_plan *plan,
+                                  struct esp_err *err);
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/heap.h"
 #include "cost/post_fluid.h"
+#include "cost/post_uses.h"
 #include "schedule/posts.h"
 
 /* A host whose waiting ends: for the data that a message brings, or for a resource. */
@@ -19,6 +20,7 @@ struct timing {
     const struct esp_platform *p;
     struct espi_posts posts;
     struct espi_resources res;
+    struct espi_post_uses uses;
     double part_bytes;
     struct espi_rows sends; /* node -> its posts, in order */
     int *at;                /* node -> how many of them have started */
@@ -28,9 +30,6 @@ struct timing {
     int *waits;             /* node -> for what */
     double *wish_s;         /* node -> since when it wants to send what comes next */
     struct due *due;        /* nodes whose waiting ends now */
-    /* uses of the post at hand */
-    int n_uses, *use_res;
-    double *use_s;
     /* hnow */
     double *cpu_s;   /* node: its processor is free */
     double *hold_s;  /* node: its interface is free */
@@ -41,7 +40,7 @@ struct timing {
 
 static double bytes_of(const struct timing *t, int post)
 {
-    return espi_post_pieces(&t->posts, post) * t->part_bytes;
+    return espi_post_bytes(&t->posts, post, t->part_bytes);
 }
 
 static int timing_init(struct timing *t, const struct esp_plan *plan,
@@ -49,13 +48,10 @@ static int timing_init(struct timing *t, const struct esp_plan *plan,
 {
     int n = t->p->n_nodes;
     if (espi_posts_init(&t->posts, t->p, plan, a) ||
-        espi_resources_init(&t->res, t->p, t->part_bytes, a))
+        espi_resources_init(&t->res, t->p, t->part_bytes, a) ||
+        espi_post_uses_init(&t->uses, t->p, &t->posts, &t->res, t->part_bytes, a))
         return -1;
-    int posts = t->posts.n, most = 1;
-    for (int e = 0; e < t->p->n_links; e++)
-        most = most < t->res.start[e + 1] - t->res.start[e]
-                   ? t->res.start[e + 1] - t->res.start[e]
-                   : most;
+    int posts = t->posts.n;
     int *from = ESPI_ARENA_NEW(a, int, posts);
     t->at = ESPI_ARENA_ZNEW(a, int, n);
     t->done_s = ESPI_ARENA_NEW(a, double, posts);
@@ -69,11 +65,9 @@ static int timing_init(struct timing *t, const struct esp_plan *plan,
     t->hold_s = ESPI_ARENA_ZNEW(a, double, n);
     t->free_s = ESPI_ARENA_ZNEW(a, double, t->res.n);
     t->load = ESPI_ARENA_ZNEW(a, double, t->res.n);
-    t->use_res = ESPI_ARENA_NEW(a, int, (size_t)most *(size_t)n);
-    t->use_s = ESPI_ARENA_NEW(a, double, (size_t)most *(size_t)n);
     if (!from || !t->at || !t->done_s || !t->there_s || !t->behind || !t->inbox ||
         !t->waits || !t->wish_s || !t->due || !t->cpu_s || !t->hold_s || !t->free_s ||
-        !t->load || !t->use_res || !t->use_s || espi_heap_init(&t->next, a, n))
+        !t->load || espi_heap_init(&t->next, a, n))
         return -1;
     for (int i = 0; i < posts; i++) {
         from[i] = t->posts.post[i].from;
@@ -99,25 +93,6 @@ static double data_s(const struct timing *t, int post)
     for (int k = t->posts.need_start[post]; k < t->posts.need_start[post + 1]; k++)
         s = fmax(s, t->done_s[t->posts.needs[k]]);
     return s;
-}
-
-/* The post's uses of resources, each resource once, into the scratch of t. */
-static void list_uses(struct timing *t, int post)
-{
-    const int *hops = espi_post_hops(&t->posts, post);
-    double bytes = bytes_of(t, post);
-    t->n_uses = 0;
-    for (int h = 0; h < t->posts.post[post].n_hops; h++)
-        for (int k = t->res.start[hops[h]]; k < t->res.start[hops[h] + 1]; k++) {
-            int x = 0;
-            while (x < t->n_uses && t->use_res[x] != t->res.resource[k])
-                x++;
-            if (x == t->n_uses) {
-                t->use_res[t->n_uses] = t->res.resource[k];
-                t->use_s[t->n_uses++] = 0;
-            }
-            t->use_s[x] += espi_use_time_s(&t->res, t->p, hops[h], k, bytes);
-        }
 }
 
 static void set_next(struct timing *t, int node, double at_s)
@@ -147,9 +122,9 @@ static void wait_for_data(struct timing *t, int node)
 static void start_post(struct timing *t, int node, int post, double at_s)
 {
     const struct espi_post *x = &t->posts.post[post];
-    for (int k = 0; k < t->n_uses; k++) {
-        t->free_s[t->use_res[k]] = at_s + t->use_s[k];
-        t->load[t->use_res[k]] += t->use_s[k];
+    for (int k = t->uses.start[post]; k < t->uses.start[post + 1]; k++) {
+        t->free_s[t->uses.resource[k]] = at_s + t->uses.time_s[k];
+        t->load[t->uses.resource[k]] += t->uses.time_s[k];
     }
     struct espi_path_time time = espi_path_time(
         t->p, bytes_of(t, post), espi_post_hops(&t->posts, post), x->n_hops);
@@ -159,13 +134,13 @@ static void start_post(struct timing *t, int node, int post, double at_s)
         wait_for_data(t, x->to);
 }
 
-/* The resource of the post at hand that is free last, if it is not free now; or -1. */
-static int busy_resource(const struct timing *t, double at_s)
+/* The resource of the post that is free last, if it is not free now; or -1. */
+static int busy_resource(const struct timing *t, int post, double at_s)
 {
     int last = -1;
-    for (int k = 0; k < t->n_uses; k++)
-        if (t->free_s[t->use_res[k]] > (last < 0 ? at_s : t->free_s[last]))
-            last = t->use_res[k];
+    for (int k = t->uses.start[post]; k < t->uses.start[post + 1]; k++)
+        if (t->free_s[t->uses.resource[k]] > (last < 0 ? at_s : t->free_s[last]))
+            last = t->uses.resource[k];
     return last;
 }
 
@@ -178,8 +153,7 @@ static void run_host(struct timing *t, int node, double at_s)
             wait_for_data(t, node);
             return;
         }
-        list_uses(t, post);
-        int busy = busy_resource(t, at_s);
+        int busy = busy_resource(t, post, at_s);
         if (busy >= 0) {
             t->waits[node] = busy;
             set_next(t, node, t->free_s[busy]);
@@ -274,15 +248,16 @@ static void put_in_buffer(struct timing *t, int node, int post)
     *link = post;
 }
 
-/* The post at hand takes its cables, as soon as all of them are free; gives when. */
-static double take_cables_s(struct timing *t, double at_s)
+/* The post takes its cables, as soon as all of them are free; gives when. */
+static double take_cables_s(struct timing *t, int post, double at_s)
 {
-    for (int k = 0; k < t->n_uses; k++)
-        if (t->use_res[k] >= t->res.first_cable)
-            at_s = fmax(at_s, t->free_s[t->use_res[k]]);
-    for (int k = 0; k < t->n_uses; k++)
-        if (t->use_res[k] >= t->res.first_cable)
-            t->free_s[t->use_res[k]] = at_s + t->use_s[k];
+    const struct espi_post_uses *u = &t->uses;
+    for (int k = u->start[post]; k < u->start[post + 1]; k++)
+        if (u->resource[k] >= t->res.first_cable)
+            at_s = fmax(at_s, t->free_s[u->resource[k]]);
+    for (int k = u->start[post]; k < u->start[post + 1]; k++)
+        if (u->resource[k] >= t->res.first_cable)
+            t->free_s[u->resource[k]] = at_s + u->time_s[k];
     return at_s;
 }
 
@@ -292,11 +267,10 @@ static void send_post(struct timing *t, int node, double at_s)
     double bytes = bytes_of(t, post);
     struct espi_path_time time = espi_path_time(
         t->p, bytes, espi_post_hops(&t->posts, post), t->posts.post[post].n_hops);
-    list_uses(t, post);
-    for (int k = 0; k < t->n_uses; k++)
-        t->load[t->use_res[k]] += t->use_s[k];
+    for (int k = t->uses.start[post]; k < t->uses.start[post + 1]; k++)
+        t->load[t->uses.resource[k]] += t->uses.time_s[k];
     double recv_s = espi_recv_overhead_s(t->p, to, bytes);
-    double free_s = take_cables_s(t, at_s);
+    double free_s = take_cables_s(t, post, at_s);
     t->there_s[post] = fmax(free_s + time.lag_s - recv_s, at_s);
     t->cpu_s[node] = at_s + espi_send_overhead_s(t->p, node, bytes);
     t->hold_s[node] = at_s + time.hold_s;
@@ -332,30 +306,15 @@ static void run_processors(struct timing *t)
 
 static int run_shared(struct timing *t, struct espi_arena *arena)
 {
-    struct espi_post_fluid m = {
-        .p = t->p, .posts = &t->posts, .sends = &t->sends, .n_resources = t->res.n};
-    int n = t->posts.n, most = 0;
-    for (int i = 0; i < n; i++)
-        for (int h = 0; h < t->posts.post[i].n_hops; h++) {
-            int link = espi_post_hops(&t->posts, i)[h];
-            most += t->res.start[link + 1] - t->res.start[link];
-        }
-    int *start = ESPI_ARENA_ZNEW(arena, int, (size_t)n + 1);
-    int *resource = ESPI_ARENA_NEW(arena, int, most);
-    double *use_s = ESPI_ARENA_NEW(arena, double, most);
-    if (!start || !resource || !use_s)
-        return -1;
-    for (int i = 0; i < n; i++) {
-        list_uses(t, i);
-        start[i + 1] = start[i] + t->n_uses;
-        memcpy(resource + start[i], t->use_res, (size_t)t->n_uses * sizeof *resource);
-        memcpy(use_s + start[i], t->use_s, (size_t)t->n_uses * sizeof *use_s);
-        for (int k = 0; k < t->n_uses; k++)
-            t->load[t->use_res[k]] += t->use_s[k];
-    }
-    m.use_start = start;
-    m.use_resource = resource;
-    m.use_s = use_s;
+    struct espi_post_fluid m = {.p = t->p,
+                                .posts = &t->posts,
+                                .sends = &t->sends,
+                                .n_resources = t->res.n,
+                                .use_start = t->uses.start,
+                                .use_resource = t->uses.resource,
+                                .use_s = t->uses.time_s};
+    for (int k = 0; k < t->uses.start[t->posts.n]; k++)
+        t->load[t->uses.resource[k]] += t->uses.time_s[k];
     return espi_post_fluid_run(&m, arena, t->done_s);
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/tuning.h"
 #include "select/contest.h"
 #include "select/slices.h"
+#include "select/tuning.h"
 
 /* Our side of the choice. */
 struct side {
@@ -147,6 +148,8 @@ static esp_status choose(const struct esp_platform *team, esp_op op, int root,
     if (!st && s.contest.best) {
         choice.ours_s = s.contest.verdict.judged_s;
         choice.plan = espi_contest_take(&s.contest, 0).plan;
+        /* also where one is named that makes such plans */
+        choice.gathers = op == ESP_OP_ALLREDUCE && choice.plan->op == ESP_OP_ALLGATHER;
     }
     side_done(&s);
     if (!st)

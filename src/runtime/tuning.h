@@ -39,15 +39,6 @@
  * chosen on: the preset testbed, 1 to 64 KB (docs/testbed.md) */
 #define ESPI_SHORT_LIMIT_BYTES 8192
 
-/* Allreduces in which the ranks get more than that in all are not looked at as
- * allgathers.
- * unit: bytes
- * trades: larger, planning takes longer, for messages of which the bytes count; smaller,
- * short allreduces go to a rank and back
- * shown by: test_latency
- * chosen on: not measured */
-#define ESPI_GATHERED_BYTES 65536
-
 /* Reductions in the order of ranks in which a rank gets more than that in all are the MPI
  * library's.
  * unit: bytes

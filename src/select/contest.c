@@ -142,19 +142,30 @@ static void place_plan(struct espi_contest *c, struct espi_placed x)
         esp_plan_free(behind.plan);
 }
 
+/* For an allreduce by which hosts get what all have: of so many messages. */
+static struct espi_judge judge_for(const struct espi_contest *c,
+                                   const struct esp_plan *plan)
+{
+    struct espi_judge judge = c->judge;
+    if (plan->op == ESP_OP_ALLGATHER && c->task.request->op == ESP_OP_ALLREDUCE)
+        judge.size_bytes *= c->task.p->n_hosts;
+    return judge;
+}
+
 esp_status espi_contest_offer(struct espi_contest *c, struct esp_plan *plan,
                               struct esp_err *err)
 {
     struct espi_verdict verdict = {.judged_s = INFINITY};
+    struct espi_judge judge = judge_for(c, plan);
     esp_status st = ESP_OK;
     if (!is_known(c, plan) && !(c->best && espi_watch_is_over()))
-        st = espi_judge_plan(&c->judge, plan, limit_s(c), &verdict, err);
+        st = espi_judge_plan(&judge, plan, limit_s(c), &verdict, err);
     if (st || !(verdict.judged_s < limit_s(c))) {
         esp_plan_free(plan);
         return st;
     }
-    plan->size_bytes = c->judge.size_bytes;
-    plan->slice_bytes = espi_slices(c->judge.size_bytes, verdict.slice_bytes).bytes;
+    plan->size_bytes = judge.size_bytes;
+    plan->slice_bytes = espi_slices(judge.size_bytes, verdict.slice_bytes).bytes;
     plan->makespan_s = verdict.finish_s;
     place_plan(c, (struct espi_placed){plan, verdict});
     espi_watch_found(c->verdict.finish_s);

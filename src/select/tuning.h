@@ -155,4 +155,13 @@ enum { ESPI_ALLGATHER_LATE = 2 };
  * chosen on: not measured */
 #define ESPI_BUDGET_SEARCH_PART 0.8
 
+/* Allreduces in which the hosts get more than that in all are not looked at as
+ * allgathers.
+ * unit: bytes
+ * trades: larger, planning takes longer, for messages of which the bytes count; smaller,
+ * short allreduces go to a host and back
+ * shown by: test_latency
+ * chosen on: not measured */
+enum { ESPI_GATHERED_BYTES = 65536 };
+
 #endif

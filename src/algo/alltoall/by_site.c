@@ -9,13 +9,16 @@
  * short, one crossing of the longest way and two steps within sites. Complexity: O(n^2)
  * parts, three steps each. Departures: sites are found as for magpie (algo/clusters.h);
  * with several agents for a site each has the parts for some of its hosts; with 0 every
- * host is its own, and sends a message to each site. */
+ * host is its own, and sends a message to each site. In steps all wait for the first
+ * within their site; in the order of what is left (cost/post_order.h) cables are busy from
+ * the start, and sites work while they are. */
 #include "algo/clusters.h"
 #include "algo/exchange.h"
 #include "base/err.h"
+#include "cost/post_order.h"
 #include "plan/ops.h"
 
-enum { OPTION_GAP, OPTION_AGENTS };
+enum { OPTION_GAP, OPTION_AGENTS, OPTION_ORDER };
 
 struct sites {
     struct espi_clusters c;
@@ -145,7 +148,12 @@ static esp_status run_by_site(const struct espi_task *task, struct esp_plan *pla
         st = espi_exchange_init(&s.x, task, err);
     for (int k = 0; k + 1 < WAY && !st; k++)
         st = send_leg(&s, k, task->arena, err);
-    return st ? st : espi_exchange_plan(&s.x, plan, err);
+    if (!st)
+        st = espi_exchange_plan(&s.x, plan, err);
+    if (!st && task->option[OPTION_ORDER] > 0 &&
+        espi_plan_order_messages(plan, task->p, task->request->size_bytes, task->arena))
+        st = espi_err_nomem(err);
+    return st;
 }
 
 static const struct espi_algo_option options[] = {
@@ -154,6 +162,10 @@ static const struct espi_algo_option options[] = {
      "at the second widest (2), ..."},
     {"agents", NULL, 1, 0, ESPI_PAIRS_HOSTS,
      "hosts of a site that send to the same other one; 0: all"},
+    {.name = "order",
+     .choices = "steps|left",
+     .meaning = "of messages: within sites, across, within; or first what uses, or leads "
+                "to what uses, the port or cable with most left to do"},
     {0},
 };
 

@@ -8,19 +8,6 @@
 #include "algo/exchange.h"
 #include "plan/ops.h"
 
-static esp_status run_pairwise(const struct espi_task *task, struct esp_plan *plan,
-                               struct esp_err *err)
-{
-    struct espi_exchange x;
-    esp_status st = espi_exchange_init(&x, task, err);
-    for (int from = 0; from < x.n && !st; from++)
-        for (int k = 1; k < x.n && !st; k++) {
-            int to = (from + k) % x.n, piece = from * x.n + to;
-            st = espi_exchange_send(&x, k - 1, from, to, 1, &piece, err);
-        }
-    return st ? st : espi_exchange_plan(&x, plan, err);
-}
-
 static const struct espi_algo_use uses[] = {
     {.use = ESPI_USE_QUICK, .max_hosts = ESPI_QUICK_ALLTOALL_HOSTS},
     {.use = 0},
@@ -36,5 +23,5 @@ const struct espi_algo espi_algo_pairwise = {
     .complexity = "O(n^2)",
     .summary = "in round k each host sends to the one k after it",
     .uses = uses,
-    .run = run_pairwise,
+    .run = espi_exchange_pairwise,
 };

@@ -22,6 +22,7 @@ enum { DRAW_HOSTS_MAX = 32, DRAW_TREES_MAX = 3 };
 struct answer {
     const struct cli_args *args;
     const struct esp_platform *p;
+    const struct esp_request *asked;
     const struct esp_plan *plan;
     const struct espi_algo *algo;
     struct espi_cost cost;
@@ -115,6 +116,10 @@ static int print_text(const struct answer *a)
                   a->plan->n_targets);
     printf("%s%s %s%s\n\n", cli_bold(stdout), esp_op_name(a->plan->op), ends,
            cli_plain(stdout));
+    if (a->plan->op != a->asked->op)
+        printf("  The %s as %s %s: every host gets what all have, and combines it.\n\n",
+               esp_op_name(a->asked->op), espi_article(esp_op_name(a->plan->op)),
+               esp_op_name(a->plan->op));
     int bad = print_facts(a);
     bool small = a->p->n_hosts <= DRAW_HOSTS_MAX && a->plan->n_trees <= DRAW_TREES_MAX;
     if (!bad && espi_op_is_outward(a->plan->op) && (small || cli_has(args, "draw")))
@@ -170,13 +175,17 @@ static int find_bottleneck(struct answer *a)
 static void find_bounds(const struct cli_question *q, const struct cli_budget *budget,
                         struct esp_plan *plan)
 {
+    struct esp_request request = q->request;
+
     if (cli_has(q->args, "no-bound"))
         return;
+    request.op = plan->op; /* an allgather, maybe, where an allreduce was asked for */
+    request.size_bytes = plan->size_bytes;
     if (!(plan->bound_Bps > 0))
-        plan->bound_Bps = cli_bound_Bps(q->p, &q->request, plan->slice_bytes,
+        plan->bound_Bps = cli_bound_Bps(q->p, &request, plan->slice_bytes,
                                         cli_budget_step_s(budget, 0.5, CLI_PLAN_BOUND_S));
     plan->makespan_bound_s =
-        cli_makespan_bound_s(q->p, &q->request, q->p->model != ESP_MODEL_CAPACITY,
+        cli_makespan_bound_s(q->p, &request, q->p->model != ESP_MODEL_CAPACITY,
                              cli_budget_step_s(budget, 0.5, CLI_PLAN_BOUND_S));
 }
 
@@ -202,7 +211,7 @@ static int answer_plan(const struct answer *a)
 static int make_plan(struct cli_question *q)
 {
     struct esp_err err = {.status = ESP_OK, .text = ""};
-    struct answer a = {.args = q->args, .p = q->p};
+    struct answer a = {.args = q->args, .p = q->p, .asked = &q->request};
     struct esp_plan *plan = NULL;
     const char *algo = q->request.algo;
     struct cli_budget budget;
