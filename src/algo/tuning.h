@@ -126,6 +126,22 @@ enum { ESPI_QUICK_SPREAD_PAIRS_HOSTS = 16 };
  * chosen on: not measured */
 enum { ESPI_SPREAD_PAIRS_HOSTS = 64 };
 
+/* So often each pair chooses between going straight and by way of each other host.
+ * unit: rounds
+ * trades: larger, planning takes longer; smaller, pairs that chose early stay where it
+ * became crowded
+ * shown by: bench_alltoall
+ * chosen on: measured networks of 8 to 32 hosts, seeds 1 to 24: after 4 rounds few still
+ * change */
+enum { ESPI_RELAY_ROUNDS = 6 };
+
+/* Of so many hosts ranks choose them while their program waits.
+ * unit: hosts
+ * trades: as ESPI_QUICK_ALLGATHER_HOSTS
+ * shown by: espalier compare --op alltoall, its column of times to plan
+ * chosen on: 32 hosts of a measured ring: 8 ms */
+enum { ESPI_QUICK_RELAYS_HOSTS = 32 };
+
 /* Work into the best paths of all pairs, where they are one plan among many.
  * unit: steps
  * trades: larger, alltoalls on many hosts take seconds; smaller, the best paths are
