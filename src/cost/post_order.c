@@ -21,11 +21,11 @@ struct player {
     double part_bytes, now_s;
     struct espi_rows leads; /* post -> posts that wait for it */
     int *missing;           /* post -> how many it still waits for */
-    int *heavy;      /* post -> of what it leads to, the resource with most to do; -1 */
-    double *left_s;  /* resource -> for how long posts will hold it that did not start */
-    double *free_s;  /* by resource */
-    int *queue;      /* resource -> a post that waits until it is free, -1: none */
-    int *behind;     /* post -> another that waits for the same resource */
+    int *heavy;     /* post -> of what it leads to, the resource with most to do; -1 */
+    double *left_s; /* resource -> for how long posts will hold it that did not start */
+    double *free_s; /* by resource */
+    int *queue;     /* resource -> a post that waits until it is free, -1: none */
+    int *behind;    /* post -> another that waits for the same resource */
     unsigned char *is_due; /* resource -> is there an event when it is free? */
     struct espi_heap able; /* posts that may start now, by minus what is left */
     struct espi_events events;

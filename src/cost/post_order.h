@@ -19,9 +19,9 @@
  * resource that a message could use alone is left free, so that messages of one part
  * between hosts that share nothing but ports are through within twice the optimum.
  *
- * Nothing changes in the hnow model, whose processors take what comes, nor where transfers
- * share the network (capacity) and no message waits for another.
- * ESP_ENOMEM is the only failure. O(messages * those that wait for a resource). */
+ * Nothing changes in the hnow model, whose processors take what comes, nor where
+ * transfers share the network (capacity) and no message waits for another. ESP_ENOMEM is
+ * the only failure. O(messages * those that wait for a resource). */
 esp_status espi_plan_order_messages(struct esp_plan *plan, const struct esp_platform *p,
                                     double size_bytes, struct espi_arena *arena);
 

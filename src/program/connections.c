@@ -105,12 +105,12 @@ static int64_t slot_of(const struct espi_connections *c, const struct espi_progr
     return turn_of(c, prog, step) * prog->slots + slot;
 }
 
-/* How far each tree is that the rank has the data of; -1: no such tree. */
+/* How far each tree is that the rank has the data of: of those that it sends on, -1. */
 static void find_leads(struct espi_connections *c, const struct espi_program *prog,
                        int first, int last)
 {
-    for (int t = 0; t < prog->n_trees; t++)
-        c->lead[t] = -1;
+    for (int i = first; i < last; i++)
+        c->lead[prog->streams[c->stream[i]].tree] = -1;
     for (int i = first; i < last; i++) {
         int s = c->stream[i], tree = prog->streams[s].tree;
         if (prog->streams[s].source >= 0)
@@ -126,12 +126,15 @@ int64_t espi_connections_limit(struct espi_connections *c,
                                const struct espi_program *prog, int rank)
 {
     int64_t ahead = (int64_t)ESPI_SLICES_AHEAD * prog->n_trees, least = INT64_MAX - ahead;
+    int first = c->start[c->rank_start[rank]], last = c->start[c->rank_start[rank + 1]];
     if (prog->n_trees == 1)
         return INT64_MAX;
-    find_leads(c, prog, c->start[c->rank_start[rank]], c->start[c->rank_start[rank + 1]]);
-    for (int t = 0; t < prog->n_trees; t++)
-        if (c->lead[t] >= 0 && c->lead[t] < least)
-            least = c->lead[t];
+    find_leads(c, prog, first, last);
+    for (int i = first; i < last; i++) {
+        int64_t lead = c->lead[prog->streams[c->stream[i]].tree];
+        if (lead >= 0 && lead < least)
+            least = lead;
+    }
     return least + ahead;
 }
 

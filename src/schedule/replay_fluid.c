@@ -128,25 +128,37 @@ static int is_limited(const struct fluid *f, int host)
     return f->legs->plan->n_trees > 1 && f->is_first[host];
 }
 
+/* How far each tree is of which the host has something from the start: only of these says
+ * f->lead. */
+static void find_leads(struct fluid *f, int first, int last)
+{
+    for (int i = first; i < last; i++)
+        f->lead[f->legs->leg[f->of_host.id[i]].tree] = -1;
+    for (int i = first; i < last; i++) {
+        int leg = f->of_host.id[i];
+        int64_t *lead = &f->lead[f->legs->leg[leg].tree];
+        if (f->legs->leg[leg].source >= 0)
+            continue;
+        int64_t slot = f->leg[leg].sent < f->leg[leg].n ? slot_of(f, leg) : INT64_MAX;
+        *lead = slot > *lead ? slot : *lead;
+    }
+}
+
 /* How far the host may be with what it has from the start. */
 static int64_t limit_of(struct fluid *f, int host)
 {
-    int n_trees = f->legs->plan->n_trees;
-    int64_t ahead = (int64_t)ESPI_SLICES_AHEAD * n_trees, least = INT64_MAX - ahead;
-    for (int t = 0; t < n_trees; t++)
-        f->lead[t] = -1;
-    for (int c = f->of_host.node_start[host]; c < f->of_host.node_start[host + 1]; c++)
-        for (int i = f->connection[c].first; i < f->connection[c].last; i++) {
-            int leg = f->of_host.id[i];
-            int64_t *lead = &f->lead[f->legs->leg[leg].tree];
-            if (f->legs->leg[leg].source >= 0)
-                continue;
-            int64_t slot = f->leg[leg].sent < f->leg[leg].n ? slot_of(f, leg) : INT64_MAX;
-            *lead = slot > *lead ? slot : *lead;
-        }
-    for (int t = 0; t < n_trees; t++)
-        if (f->lead[t] >= 0 && f->lead[t] < least)
-            least = f->lead[t];
+    int64_t ahead = (int64_t)ESPI_SLICES_AHEAD * f->legs->plan->n_trees;
+    int64_t least = INT64_MAX - ahead;
+    int c = f->of_host.node_start[host], end = f->of_host.node_start[host + 1];
+    if (c == end)
+        return least + ahead;
+    int first = f->connection[c].first, last = f->connection[end - 1].last;
+    find_leads(f, first, last);
+    for (int i = first; i < last; i++) {
+        int64_t lead = f->lead[f->legs->leg[f->of_host.id[i]].tree];
+        if (lead >= 0 && lead < least)
+            least = lead;
+    }
     return least + ahead;
 }
 

@@ -1,10 +1,10 @@
-/* gathered: an allreduce of short messages as an allgather: every host gets what all have,
- * and combines it itself. Nothing waits to be combined on its way, so that of the way to a
- * host and back one half is left: where sites are far apart, one crossing.
+/* gathered: an allreduce of short messages as an allgather: every host gets what all
+ * have, and combines it itself. Nothing waits to be combined on its way, so that of the
+ * way to a host and back one half is left: where sites are far apart, one crossing.
  *
- * Reference: R. Rabenseifner, Optimization of collective reduction operations, 2004, whose
- * recursive doubling has one way, too; here parts stay apart until they are there, so
- * that any allgather will do: of those by messages the one that is through first, as
+ * Reference: R. Rabenseifner, Optimization of collective reduction operations, 2004,
+ * whose recursive doubling has one way, too; here parts stay apart until they are there,
+ * so that any allgather will do: of those by messages the one that is through first, as
  * ranks choose it (runtime/choice.h). Model: any. Guarantee: none; that of the allgather.
  * The plan is an allgather's, of as many times the message as there are hosts. Limit:
  * ESPI_GATHERED_BYTES in all. Complexity: that of those allgathers. */
@@ -17,10 +17,11 @@
 static esp_status check_size(double bytes, struct esp_err *err)
 {
     return bytes > ESPI_GATHERED_BYTES
-               ? espi_err(err, ESP_EUNSUPPORTED,
-                          "gathered is for short messages: hosts would get %.0f bytes, of "
-                          "at most %d",
-                          bytes, ESPI_GATHERED_BYTES)
+               ? espi_err(
+                     err, ESP_EUNSUPPORTED,
+                     "gathered is for short messages: hosts would get %.0f bytes, of "
+                     "at most %d",
+                     bytes, ESPI_GATHERED_BYTES)
                : ESP_OK;
 }
 
@@ -67,6 +68,7 @@ const struct espi_algo espi_algo_gathered = {
     .models = ESPI_ALL_MODELS,
     .paper = "Rabenseifner 2004",
     .complexity = "that of allgathers by messages",
-    .summary = "every host gets what all have, and combines it: one way for short messages",
+    .summary =
+        "every host gets what all have, and combines it: one way for short messages",
     .run = run_gathered,
 };

@@ -56,8 +56,8 @@ static struct esp_platform *unequal_hosts(int n, uint64_t seed)
             double latency_s = espi_rng_range(&rng, 0, 1e-3);
             double Bps = espi_rng_log_range(&rng, 1e6, 1e8);
             if (i != j)
-                assert_int_equal(esp_builder_add_link(b, i, j, latency_s, Bps, NULL, NULL),
-                                 ESP_OK);
+                assert_int_equal(
+                    esp_builder_add_link(b, i, j, latency_s, Bps, NULL, NULL), ESP_OK);
         }
     assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
     esp_builder_free(b);

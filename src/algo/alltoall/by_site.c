@@ -10,8 +10,8 @@
  * parts, three steps each. Departures: sites are found as for magpie (algo/clusters.h);
  * with several agents for a site each has the parts for some of its hosts; with 0 every
  * host is its own, and sends a message to each site. In steps all wait for the first
- * within their site; in the order of what is left (cost/post_order.h) cables are busy from
- * the start, and sites work while they are. */
+ * within their site; in the order of what is left (cost/post_order.h) cables are busy
+ * from the start, and sites work while they are. */
 #include "algo/clusters.h"
 #include "algo/exchange.h"
 #include "base/err.h"

@@ -18,8 +18,8 @@ static esp_status run_open_shop(const struct espi_task *task, struct esp_plan *p
                                 struct esp_err *err)
 {
     esp_status st = espi_exchange_pairwise(task, plan, err);
-    if (!st && espi_plan_order_messages(plan, task->p, task->request->size_bytes,
-                                        task->arena))
+    if (!st &&
+        espi_plan_order_messages(plan, task->p, task->request->size_bytes, task->arena))
         st = espi_err_nomem(err);
     return st;
 }

@@ -47,8 +47,8 @@ static esp_status relays_init(struct relays *x, const struct espi_task *task,
 {
     struct espi_arena *a = task->arena;
     double n = task->view->g.n;
-    esp_status st = espi_view_init(&x->v, task->p,
-                                   task->request->size_bytes / (n * (n - 1)), a, err);
+    esp_status st =
+        espi_view_init(&x->v, task->p, task->request->size_bytes / (n * (n - 1)), a, err);
     if (st)
         return st;
     x->n = x->v.g.n;
