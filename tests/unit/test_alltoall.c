@@ -345,8 +345,8 @@ static void check_end(const struct esp_platform *p, const struct esp_plan *plan)
 static void no_simulation_beats_the_bound(void **state)
 {
     static const char *const algos[] = {
-        "pairwise",     "digits",    "digits:radix=3",  "by-site",
-        "spread-pairs", "all-pairs", "by-site:agents=0"};
+        "pairwise",  "digits",           "digits:radix=3", "by-site", "spread-pairs",
+        "all-pairs", "by-site:agents=0", "open-shop",      "relays"};
     enum { ALGOS = sizeof algos / sizeof *algos };
     (void)state;
     struct espi_rng rng;

@@ -249,6 +249,7 @@ static const struct {
     {ESP_OP_REDUCE_SCATTER, "two-step:agents=2", 0},
     {ESP_OP_REDUCE_SCATTER, "magpie", 0},
     {ESP_OP_ALLTOALL, "pairwise", 0},
+    {ESP_OP_ALLTOALL, "open-shop", 0},
     {ESP_OP_ALLTOALL, "digits", 0},
     {ESP_OP_ALLTOALL, "digits:radix=3", 0},
     {ESP_OP_ALLTOALL, "spread-pairs", 0},

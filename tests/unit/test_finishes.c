@@ -59,6 +59,7 @@ static const struct kind_case cases[] = {
     {ESP_OP_REDUCE_SCATTER, "bruck", 0},
     {ESP_OP_REDUCE_SCATTER, "gather-broadcast:agents=2", 0},
     {ESP_OP_ALLTOALL, "pairwise", 0},
+    {ESP_OP_ALLTOALL, "open-shop", 0},
     {ESP_OP_ALLTOALL, "digits:radix=3", 0},
     {ESP_OP_ALLTOALL, "spread-pairs", 0},
     {ESP_OP_ALLTOALL, "all-pairs", 0},

@@ -130,6 +130,49 @@ static void short_ones_take_one_crossing(void **state)
     esp_platform_free(p);
 }
 
+static esp_status plan_reduced(const struct esp_platform *p, const char *algo,
+                               double size, struct esp_plan **plan)
+{
+    struct esp_request request;
+    esp_request_init(&request, 0);
+    request.op = ESP_OP_ALLREDUCE;
+    request.algo = algo;
+    request.size_bytes = size;
+    return esp_plan_make(p, &request, plan, NULL);
+}
+
+/* The planner knows what ranks do with short allreduces, and who names it gets it from
+ * ranks, too. */
+static void short_allreduces_are_planned_as_they_run(void **state)
+{
+    (void)state;
+    static const char *const algos[] = {"auto", "gathered"};
+    struct esp_platform *p = sites(4, 1, 4, FAR_S);
+    int n = esp_platform_node_count(p);
+    for (int i = 0; i < 2; i++) {
+        struct esp_plan *plan = NULL;
+        struct espi_choice choice;
+        struct espi_choice_options options = {.force = 1, .algo = algos[i]};
+        assert_int_equal(plan_reduced(p, algos[i], 8, &plan), ESP_OK);
+        assert_string_equal(plan->algo, "gathered");
+        assert_int_equal(plan->op, ESP_OP_ALLGATHER);
+        assert_true(fabs(plan->size_bytes - 8 * n) < 1e-9);
+        assert_true(plan->makespan_s >= FAR_S && plan->makespan_s <= 1.2 * FAR_S);
+        assert_int_equal(espi_choose(p, ESP_OP_ALLREDUCE, 0, 8, &options, &choice, NULL),
+                         ESP_OK);
+        assert_true(choice.plan && choice.gathers);
+        assert_true(fabs(choice.ours_s / plan->makespan_s - 1) < 0.05);
+        espi_choice_done(&choice);
+        esp_plan_free(plan);
+    }
+    struct esp_plan *plan = NULL;
+    assert_int_equal(plan_reduced(p, "gathered", 1e6, &plan), ESP_EUNSUPPORTED);
+    assert_int_equal(plan_reduced(p, "auto", 1e6, &plan), ESP_OK);
+    assert_int_equal(plan->op, ESP_OP_ALLREDUCE);
+    esp_plan_free(plan);
+    esp_platform_free(p);
+}
+
 /* Long ones go to a host and back. */
 static void long_allreduces_are_not_gathered(void **state)
 {
@@ -283,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_crosses_once),
         cmocka_unit_test(short_ones_take_one_crossing),
+        cmocka_unit_test(short_allreduces_are_planned_as_they_run),
         cmocka_unit_test(long_allreduces_are_not_gathered),
         cmocka_unit_test(in_order_all_is_gathered),
         cmocka_unit_test(barriers_are_predicted),
