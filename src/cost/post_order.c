@@ -66,7 +66,7 @@ static double urgency_s(const struct player *x, int post)
 
 /* ---- playing ---- */
 
-static void push(struct player *x, double at_s, int kind, int id)
+static void push_wait(struct player *x, double at_s, int kind, int id)
 {
     if (espi_events_push(&x->events, (struct espi_event){at_s, kind, id, 0}))
         x->out_of_memory = 1;
@@ -90,7 +90,7 @@ static void wait_for_resource(struct player *x, int post, int resource)
     x->behind[post] = x->queue[resource];
     x->queue[resource] = post;
     if (!x->is_due[resource])
-        push(x, x->free_s[resource], FREE, resource);
+        push_wait(x, x->free_s[resource], FREE, resource);
     x->is_due[resource] = 1;
 }
 
@@ -106,7 +106,7 @@ static void start_post(struct player *x, int post)
         x->left_s[resource] -= x->uses.time_s[k];
     }
     x->turn[post] = x->n_turns++;
-    push(x, x->now_s + time.lag_s, ARRIVAL, post);
+    push_wait(x, x->now_s + time.lag_s, ARRIVAL, post);
 }
 
 /* The most urgent first. What others that start take away makes none more urgent: who
@@ -134,7 +134,7 @@ static void let_start(struct player *x, int post)
     espi_heap_set(&x->able, post, -urgency_s(x, post));
 }
 
-static void happen(struct player *x, const struct espi_event *e)
+static void end_wait(struct player *x, const struct espi_event *e)
 {
     if (e->kind == ARRIVAL) {
         for (int k = x->leads.start[e->id]; k < x->leads.start[e->id + 1]; k++)
@@ -158,7 +158,7 @@ static void play(struct player *x)
         x->now_s = x->events.item[0].at_s;
         while (x->events.size > 0 && x->events.item[0].at_s <= x->now_s) {
             struct espi_event e = espi_events_pop(&x->events);
-            happen(x, &e);
+            end_wait(x, &e);
         }
         start_posts(x);
     }

@@ -329,6 +329,8 @@ static int order_streams(struct espi_arrangement *a, const struct esp_platform *
         lag |= tree_lag[t];
     if (!lag)
         return 0;
+    if (espi_op_has_pairs(a->legs.plan->op)) /* of which others begin all at once */
+        return order_plainly(a, tree_lag, arena);
     struct espi_order side_by_side = a->order;
     if (espi_fluid_time(p, a, o, 0, arena, &plain) || order_plainly(a, tree_lag, arena) ||
         espi_fluid_time(p, a, o, 0, arena, &far))

@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/ops.h"
+#include "schedule/tuning.h"
+
 struct tree_way {
     double latency_s;
     int tree;
@@ -252,19 +255,39 @@ static void tell_lags(const struct front *f, int *lag)
             f->began[i] < 1 ? 0 : (int)fmin(f->began[i] + ESPI_SLICES_AHEAD, most);
 }
 
+/* Of an alltoall. Where nothing takes time all begin at once. */
+static void begin_pairs(struct front *f)
+{
+    double all_s = 0;
+    for (int r = 0; r < f->uses.n_resources; r++)
+        all_s = fmax(all_s, f->total_s[r] * f->all);
+    for (int i = 0; i < f->n && all_s > 0; i++)
+        f->began[i] =
+            floor(f->all * fmin(1, ESPI_NEAR_LATER * due_s(f, i) / all_s) + 0.5);
+}
+
+static void begin_scatter(struct front *f)
+{
+    do
+        begin_ways(f);
+    while (go_on(f));
+}
+
 int espi_far_first(const struct esp_platform *p, const struct espi_legs *legs,
                    const struct espi_round *round, const struct espi_round_options *o,
                    struct espi_arena *arena, int *lag)
 {
     struct front f = {.legs = legs, .round = round};
     memset(lag, 0, (size_t)legs->plan->n_trees * sizeof *lag);
-    if (p->model != ESP_MODEL_CAPACITY || legs->plan->op != ESP_OP_SCATTER)
+    int pairs = espi_op_has_pairs(legs->plan->op);
+    if (p->model != ESP_MODEL_CAPACITY || (!pairs && legs->plan->op != ESP_OP_SCATTER))
         return 0;
     if (front_init(&f, p, o, arena))
         return -1;
-    do
-        begin_ways(&f);
-    while (go_on(&f));
+    if (pairs)
+        begin_pairs(&f);
+    else
+        begin_scatter(&f);
     tell_lags(&f, lag);
     return 0;
 }

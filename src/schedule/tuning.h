@@ -305,6 +305,16 @@ enum { ESPI_SLICES_AHEAD = 4 };
  * chosen on: not measured */
 #define ESPI_FAR_APART 0.01
 
+/* In an alltoall a host's near parts wait so many times as long for its far ones as their
+ * ways are shorter.
+ * unit: 1
+ * trades: larger, near parts come in last; smaller, they take from far ones what these
+ * need
+ * shown by: bench_alltoall
+ * chosen on: measured networks of 8 to 32 hosts, seeds 1 to 16: 1 and 3 end a half of a
+ * hundredth later in the mean, 2 alike, but more of them later than all at once */
+#define ESPI_NEAR_LATER 1.5
+
 /* So many transfers of a message that shares the network with itself are played to the
  * end; of more, so many, and the rest follows at their pace. For claims; where plans are
  * weighed, and for the pace of long messages while it is not settled.

@@ -37,7 +37,7 @@ struct relays {
     double *load_s; /* by resource */
 };
 
-static int *cell(const struct relays *x, int *of, int from, int to)
+static int *pair_of(const struct relays *x, int *of, int from, int to)
 {
     return &of[(size_t)from * (size_t)x->n + (size_t)to];
 }
@@ -62,7 +62,7 @@ static esp_status relays_init(struct relays *x, const struct espi_task *task,
         return espi_err_nomem(err);
     memset(x->arc, 0xff, pairs * sizeof *x->arc);
     for (int e = 0; e < x->v.g.m; e++) {
-        *cell(x, x->arc, x->v.g.tail[e], x->v.g.head[e]) = e;
+        *pair_of(x, x->arc, x->v.g.tail[e], x->v.g.head[e]) = e;
         for (int h = x->v.hop_start[e]; h < x->v.hop_start[e + 1]; h++)
             x->far_s[e] += task->p->latency_s[x->v.hops[h]];
     }
@@ -82,7 +82,7 @@ static double busy_s(const struct relays *x, int arc, double most_s)
 /* When what goes that way may be there; infinite: it is none. */
 static double way_s(const struct relays *x, int from, int by, int to)
 {
-    int first = *cell(x, x->arc, from, by), last = *cell(x, x->arc, by, to);
+    int first = *pair_of(x, x->arc, from, by), last = *pair_of(x, x->arc, by, to);
     if (first < 0 || (by != to && last < 0))
         return INFINITY;
     if (by == to)
@@ -92,9 +92,9 @@ static double way_s(const struct relays *x, int from, int by, int to)
 
 static void load_way(struct relays *x, int from, int by, int to, double sign)
 {
-    espi_load_arc(&x->v, *cell(x, x->arc, from, by), sign, x->load_s);
+    espi_load_arc(&x->v, *pair_of(x, x->arc, from, by), sign, x->load_s);
     if (by != to)
-        espi_load_arc(&x->v, *cell(x, x->arc, by, to), sign, x->load_s);
+        espi_load_arc(&x->v, *pair_of(x, x->arc, by, to), sign, x->load_s);
 }
 
 /* The soonest; of equals the one it has, then straight. */
@@ -122,7 +122,7 @@ static int choose_all(struct relays *x, int is_first)
 {
     for (int shift = 1; shift < x->n; shift++)
         for (int from = 0; from < x->n; from++) {
-            int to = (from + shift) % x->n, *by = cell(x, x->by, from, to);
+            int to = (from + shift) % x->n, *by = pair_of(x, x->by, from, to);
             if (!is_first)
                 load_way(x, from, *by, to, -1);
             *by = choose_way(x, from, to, is_first ? -1 : *by);
@@ -140,7 +140,7 @@ static double last_s(const struct relays *x)
     for (int from = 0; from < x->n; from++)
         for (int to = 0; to < x->n; to++)
             if (from != to)
-                most_s = fmax(most_s, way_s(x, from, *cell(x, x->by, from, to), to));
+                most_s = fmax(most_s, way_s(x, from, *pair_of(x, x->by, from, to), to));
     return most_s;
 }
 
@@ -149,8 +149,8 @@ static double last_s(const struct relays *x)
 static esp_status add_way(const struct relays *x, int from, int to, struct esp_plan *plan,
                           struct espi_arena *arena, struct esp_err *err)
 {
-    int by = *cell(x, x->best, from, to), n_arcs = by == to ? 1 : 2;
-    int arcs[2] = {*cell(x, x->arc, from, by), *cell(x, x->arc, by, to)};
+    int by = *pair_of(x, x->best, from, to), n_arcs = by == to ? 1 : 2;
+    int arcs[2] = {*pair_of(x, x->arc, from, by), *pair_of(x, x->arc, by, to)};
     double parts = (double)x->n * (x->n - 1);
     esp_status st = espi_plan_add_arcs(plan, &x->v, 1 / parts, arcs, n_arcs, arena, err);
     return st ? st
