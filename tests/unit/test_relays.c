@@ -1,5 +1,6 @@
 /* Pairs that go straight or by way of one host: against all choices of ways on few hosts,
- * that every way is one, and that what is far is gone around. */
+ * that every way is one, that what is far is gone around, and alltoalls on networks as
+ * measured beside the bound and what MPI libraries do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,8 @@
 #include <espalier/espalier.h>
 
 #include "base/rng.h"
+#include "bound/makespan_bound.h"
+#include "native/simulate.h"
 #include "support/alloc_fail.h"
 #include "support/kinds.h"
 #include "support/seed.h"
@@ -180,6 +183,71 @@ static void who_is_near_both_passes_on(void **state)
     esp_platform_free(p);
 }
 
+/* ---- networks as measured ---- */
+
+static struct esp_platform *measured(int kind, uint64_t seed)
+{
+    struct esp_measured_options o;
+    struct esp_platform *p = NULL;
+    esp_measured_options_defaults(&o);
+    o.kind = kind;
+    o.hosts = 8;
+    o.seed = seed;
+    assert_int_equal(esp_generate_measured(&o, &p, NULL), ESP_OK);
+    return p;
+}
+
+/* The soonest that Open MPI can be, by any of its algorithms. */
+static double library_s(const struct esp_platform *p)
+{
+    int n;
+    double least_s = INFINITY, s = 0;
+    const struct espi_native_algo *all = espi_native_algos(&n);
+    for (int i = 0; i < n; i++) {
+        struct espi_native_run run = {.algo = &all[i],
+                                      .size_bytes = SIZE,
+                                      .protocol = {.eager_bytes = 65536}};
+        if (all[i].op == ESP_OP_ALLTOALL && !espi_native_makespan(p, &run, &s, NULL))
+            least_s = fmin(least_s, s);
+    }
+    return least_s;
+}
+
+static void no_library_is_sooner(void **state)
+{
+    (void)state;
+    for (int round = 0; round < test_draws(24); round++) {
+        struct esp_platform *p =
+            measured(round % ESP_MEASURED_KIND_COUNT, test_seed((uint64_t)round + 1));
+        struct esp_plan *plan = NULL;
+        assert_int_equal(make(p, "auto", &plan), ESP_OK);
+        double s = library_s(p);
+        if (!(plan->makespan_s <= 1.001 * s))
+            fail_msg("round %d: %g s, a library %g s", round, plan->makespan_s, s);
+        esp_plan_free(plan);
+        esp_platform_free(p);
+    }
+}
+
+/* Sites around a hub, whose cables are busy about as long as the longest way is. */
+static void near_parts_wait_for_far_ones(void **state)
+{
+    (void)state;
+    struct esp_platform *p = measured(ESP_MEASURED_STAR, 8);
+    struct esp_request request;
+    struct esp_plan *plan = NULL;
+    struct espi_makespan_task task = {.p = p, .op = ESP_OP_ALLTOALL, .size_bytes = 16e6};
+    double bound_s = 0;
+    esp_request_init(&request, 0);
+    request.op = ESP_OP_ALLTOALL;
+    request.size_bytes = 16e6;
+    assert_int_equal(esp_plan_make(p, &request, &plan, NULL), ESP_OK);
+    assert_int_equal(espi_makespan_bound(&task, &bound_s, NULL), ESP_OK);
+    assert_true(plan->makespan_s < 1.2 * bound_s);
+    esp_plan_free(plan);
+    esp_platform_free(p);
+}
+
 /* ---- memory ---- */
 
 static esp_status plan_relays(void *arg)
@@ -204,6 +272,8 @@ int main(void)
         cmocka_unit_test(choices_are_near_the_best_of_all),
         cmocka_unit_test(ways_have_one_host_at_most),
         cmocka_unit_test(who_is_near_both_passes_on),
+        cmocka_unit_test(no_library_is_sooner),
+        cmocka_unit_test(near_parts_wait_for_far_ones),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
