@@ -40,7 +40,7 @@ esp_status espi_native_script(const struct esp_platform *p,
                                      espi_native_bytes(p, run->algo->op, run->size_bytes),
                                  .segment_bytes = run->segment_bytes,
                                  .fanout = run->fanout};
-    if (!(run->size_bytes >= 1 && run->size_bytes < 0x1p52))
+    if (!(run->size_bytes >= 1 && run->size_bytes < ESPI_NATIVE_BYTES))
         return espi_err(err, ESP_EUSAGE, "a message has from 1 byte to 4 PB");
     return espi_native_write(run->algo, &t, s, err);
 }

@@ -204,9 +204,8 @@ static double library_s(const struct esp_platform *p)
     double least_s = INFINITY, s = 0;
     const struct espi_native_algo *all = espi_native_algos(&n);
     for (int i = 0; i < n; i++) {
-        struct espi_native_run run = {.algo = &all[i],
-                                      .size_bytes = SIZE,
-                                      .protocol = {.eager_bytes = 65536}};
+        struct espi_native_run run = {
+            .algo = &all[i], .size_bytes = SIZE, .protocol = {.eager_bytes = 65536}};
         if (all[i].op == ESP_OP_ALLTOALL && !espi_native_makespan(p, &run, &s, NULL))
             least_s = fmin(least_s, s);
     }

@@ -37,7 +37,8 @@ struct comparison {
 /* Adds one by that name. CLI_OK, or a sentence on stderr and the exit code, as others. */
 int cli_compare_add(struct comparison *c, const char *text, size_t length);
 
-/* Adds those of MPI libraries that --native asks for. */
+/* Adds those of MPI libraries that --native asks for; and where nothing is asked for,
+ * algorithms of the field that are no plans. */
 int cli_compare_add_libraries(struct comparison *c);
 /* What one of them takes; in a job, while others run. */
 void cli_compare_run_native(struct comparison *c, struct compare_entry *e,

@@ -100,6 +100,19 @@ static int add_library(struct comparison *c, const char *text, size_t length)
     return code;
 }
 
+/* Recursive doubling, by which all hosts combine all of a message, is no plan of trees;
+ * it is played as the libraries have it. Not where they cannot be played. */
+static int add_field(struct comparison *c)
+{
+    static const char doubling[] = "mpich:recursive_doubling";
+    bool asked = cli_has(c->args, "algo") || cli_has(c->args, "native");
+
+    if (c->request.op != ESP_OP_ALLREDUCE || asked || c->p->model == ESP_MODEL_HNOW ||
+        c->request.size_bytes < 1 || c->request.size_bytes >= ESPI_NATIVE_BYTES)
+        return CLI_OK;
+    return add_library(c, doubling, strlen(doubling));
+}
+
 int cli_compare_add_libraries(struct comparison *c)
 {
     const char *list;
@@ -111,7 +124,7 @@ int cli_compare_add_libraries(struct comparison *c)
             code = add_library(c, list, length);
             list += length + (list[length] == ',');
         }
-    return code;
+    return code == CLI_OK ? add_field(c) : code;
 }
 
 /* Of one call: a library does not know of the next. */

@@ -35,3 +35,6 @@ espalier compare q.json --op allgather --size 1KB | grep '^Rows'
 
 # where there is no time, those for which there is none say so
 espalier compare q.json --op multicast --targets 50% --budget 1us 2>&1 | tr -s '\n ' ' ' | grep -o 'no time was left' | wc -l
+
+# what ranks do with short allreduces, and what is no plan of trees
+espalier compare q.json --op allreduce --size 8B --json | grep -o -e '"gathered"' -e '"mpich:recursive_doubling"' | sort
