@@ -52,7 +52,9 @@ static inline void esp_request_init(struct esp_request *request, int root)
     esp_request_init_sized(request, sizeof *request, root);
 }
 
-/* Makes a plan, checks it, and computes what it costs. */
+/* Makes a plan, checks it, and computes what it costs. An allreduce of few bytes may get
+ * one of an allgather of as many times the bytes as there are hosts (plan->op says so):
+ * each combines what it gets. */
 ESP_API esp_status esp_plan_make(const struct esp_platform *p,
                                  const struct esp_request *request, struct esp_plan **out,
                                  struct esp_err *err);

@@ -5,8 +5,9 @@
 #include "native/native.h"
 #include "native/play.h"
 
-#define ESPI_NATIVE_BYTES 0x1p52 /* limit: messages have fewer, so that all are counted  \
-                                  */
+#define ESPI_NATIVE_BYTES                                                                \
+    0x1p52 /* limit: messages have fewer, so that all are counted                        \
+            */
 
 struct espi_native_run {
     const struct espi_native_algo *algo;
