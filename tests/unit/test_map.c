@@ -55,9 +55,11 @@ static void check_random(int kind, uint64_t seed)
     size_t n = 0;
     espi_rng_seed(&rng, seed);
     memset(things, 0, sizeof things);
-    for (int step = 0; step < STEPS; step++)
-        check_step(&map, kind, (int)espi_rng_below(&rng, KEYS),
-                   (int)espi_rng_below(&rng, 3) == 0);
+    for (int step = 0; step < STEPS; step++) {
+        int key = (int)espi_rng_below(&rng, KEYS);
+        int takes_out = espi_rng_below(&rng, 3) == 0;
+        check_step(&map, kind, key, takes_out);
+    }
     for (int i = 0; i < KEYS; i++) {
         n += (size_t)things[i].is_in;
         check_step(&map, kind, i, 0);

@@ -150,7 +150,9 @@ static esp_status add_way(const struct relays *x, int from, int to, struct esp_p
                           struct espi_arena *arena, struct esp_err *err)
 {
     int by = *pair_of(x, x->best, from, to), n_arcs = by == to ? 1 : 2;
-    int arcs[2] = {*pair_of(x, x->arc, from, by), *pair_of(x, x->arc, by, to)};
+    int first = *pair_of(x, x->arc, from, by);
+    int last = *pair_of(x, x->arc, by, to);
+    int arcs[2] = {first, last};
     double parts = (double)x->n * (x->n - 1);
     esp_status st = espi_plan_add_arcs(plan, &x->v, 1 / parts, arcs, n_arcs, arena, err);
     return st ? st
