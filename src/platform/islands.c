@@ -25,14 +25,39 @@ static int find_components(const struct esp_platform *p, struct espi_arena *aren
     return espi_scc(&work, &g, NULL, component);
 }
 
-static void add_host(const struct esp_platform *p, int host, struct espi_island *island)
+struct member {
+    int component, site;
+};
+
+static int compare_members(const void *a, const void *b)
 {
-    if (island->n_hosts++ == 0) {
-        island->first_host = host;
-        island->site = p->node_site[host];
-    } else if (island->site != p->node_site[host]) {
-        island->site = -1;
+    const struct member *x = a, *y = b;
+    if (x->component != y->component)
+        return x->component < y->component ? -1 : 1;
+    return (x->site > y->site) - (x->site < y->site);
+}
+
+/* all[component] */
+static esp_status find_sites(const struct esp_platform *p, const int *component,
+                             struct espi_arena *arena, struct espi_island *all)
+{
+    struct member *member = ESPI_ARENA_NEW(arena, struct member, p->n_nodes + 1);
+    int *site = ESPI_ARENA_NEW(arena, int, p->n_nodes + 1), n = 0, kept = 0;
+    if (!member || !site)
+        return ESP_ENOMEM;
+    for (int u = 0; u < p->n_nodes; u++)
+        if (!espi_is_switch(p, u) && p->node_site[u] >= 0)
+            member[n++] = (struct member){component[u], p->node_site[u]};
+    qsort(member, (size_t)n, sizeof *member, compare_members);
+    for (int i = 0; i < n; i++) {
+        struct espi_island *island = &all[member[i].component];
+        if (i && compare_members(&member[i], &member[i - 1]) == 0)
+            continue;
+        if (island->n_sites++ == 0)
+            island->site = site + kept;
+        site[kept++] = member[i].site;
     }
+    return ESP_OK;
 }
 
 /* Numbers of components fall along links: nobody reaches a host of the highest, so that
@@ -60,7 +85,10 @@ esp_status espi_find_islands(const struct esp_platform *p, struct espi_arena *ar
         return ESP_ENOMEM;
     for (int u = 0; u < p->n_nodes; u++)
         if (!espi_is_switch(p, u))
-            add_host(p, u, &all[component[u]]);
+            if (all[component[u]].n_hosts++ == 0)
+                all[component[u]].first_host = u;
+    if (find_sites(p, component, arena, all))
+        return ESP_ENOMEM;
     for (int i = 0; i < count; i++)
         if (all[i].n_hosts)
             all[kept++] = all[i];

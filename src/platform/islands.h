@@ -9,7 +9,8 @@
 struct espi_island {
     int n_hosts;
     int first_host; /* the one with the lowest number */
-    int site;       /* of all of them; -1: they have none, or not the same */
+    int n_sites;    /* that they are in; 0: in none */
+    int *site;      /* rising */
 };
 
 /* The groups within which all hosts reach one another, in *out, the largest first and of

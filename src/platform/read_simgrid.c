@@ -20,6 +20,15 @@
 
 #define PROGRAM "espalier-simgrid"
 
+/* The name of the signal is none, nor is the last line of a backtrace. */
+static int has_reason(const struct espi_child *child)
+{
+    const char *words = child->last_words + strspn(child->last_words, " \t");
+    const char *signal = strsignal(child->signal);
+    return *words && strncmp(words, signal, strlen(signal)) != 0 &&
+           strncmp(words, "->", 2) != 0;
+}
+
 static esp_status how_it_ended(const struct espi_child *child, const char *where,
                                struct esp_err *err)
 {
@@ -27,6 +36,13 @@ static esp_status how_it_ended(const struct espi_child *child, const char *where
         return espi_err(err, ESP_EINPUT, "%s: SimGrid has not read it after %d s", where,
                         ESPI_SIMGRID_S);
     const char *words = child->last_words[0] ? child->last_words : "it gives no reason";
+    if (child->signal && !has_reason(child))
+        return espi_err(
+            err, ESP_EINPUT,
+            "%s: SimGrid crashes on it (%s) and gives no reason. It may help to "
+            "write routing=\"Full\" in place of \"Dijkstra\", and a route "
+            "(<zoneRoute>) between any two zones whose hosts communicate",
+            where, strsignal(child->signal));
     if (child->signal)
         return espi_err(err, ESP_EINPUT, "%s: SimGrid refuses it (%s): %s", where,
                         strsignal(child->signal), words);

@@ -26,6 +26,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "cage.h"
+#include "routes.h"
 
 #define INPUT "/proc/self/fd/0"
 
@@ -53,11 +54,13 @@ static const char *policy_of(const sg4::Link *link)
 }
 
 /* The route, or false when there is none. */
-static bool find_route(const sg4::Host *from, const sg4::Host *to,
+static bool find_route(Routes &routes, const sg4::Host *from, const sg4::Host *to,
                        std::vector<sg4::Link *> &links, double &latency)
 {
     links.clear();
     latency = 0;
+    if (!routes.may_ask(from->get_netpoint(), to->get_netpoint()))
+        return false;
     try {
         from->route_to(to, links, &latency);
     } catch (const std::exception &) {
@@ -66,14 +69,14 @@ static bool find_route(const sg4::Host *from, const sg4::Host *to,
     return !links.empty() && std::isfinite(latency);
 }
 
-static void print_routes(const std::vector<sg4::Host *> &hosts,
+static void print_routes(Routes &routes, const std::vector<sg4::Host *> &hosts,
                          const std::map<const sg4::Link *, size_t> &number)
 {
     std::vector<sg4::Link *> links;
     for (size_t i = 0; i < hosts.size(); i++)
         for (size_t j = 0; j < hosts.size(); j++) {
             double latency;
-            if (i == j || !find_route(hosts[i], hosts[j], links, latency))
+            if (i == j || !find_route(routes, hosts[i], hosts[j], links, latency))
                 continue;
             std::printf("route %zu %zu %.17g", i, j, latency);
             for (const sg4::Link *link : links)
@@ -82,7 +85,7 @@ static void print_routes(const std::vector<sg4::Host *> &hosts,
         }
 }
 
-static void print_platform(const sg4::Engine &engine)
+static void print_platform(const sg4::Engine &engine, Routes &routes)
 {
     std::vector<sg4::Host *> hosts = engine.get_all_hosts();
     std::map<const sg4::Link *, size_t> number;
@@ -98,7 +101,7 @@ static void print_platform(const sg4::Engine &engine)
         std::printf("link %s %.17g %.17g %s\n", escaped(link->get_name()).c_str(),
                     link->get_bandwidth(), link->get_latency(), policy_of(link));
     }
-    print_routes(hosts, number);
+    print_routes(routes, hosts, number);
     std::printf("end\n");
 }
 
@@ -118,8 +121,9 @@ static int print_input(char *self)
     int engine_argc = 2;
     try {
         sg4::Engine engine(&engine_argc, engine_argv);
+        Routes routes;
         engine.load_platform(INPUT);
-        print_platform(engine);
+        print_platform(engine, routes);
         return std::fflush(stdout) || std::ferror(stdout) ? 1 : 0;
     } catch (const std::exception &e) {
         std::fprintf(stderr, "%s\n", plain(e.what()).c_str());

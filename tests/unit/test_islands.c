@@ -108,6 +108,40 @@ static void islands_are_those_of_all_pairs(void **state)
     }
 }
 
+/* Two triangles of two sites each, and a host without a site. */
+static void islands_know_their_sites(void **state)
+{
+    (void)state;
+    static const char *const site[] = {"x", "y", "x", "z", "z", "z", NULL};
+    struct esp_builder *b = NULL;
+    struct esp_platform *p = NULL;
+    struct espi_arena arena;
+    struct espi_island *all;
+    char name[2] = "a";
+    int n, reached;
+    assert_int_equal(esp_builder_create(&b, NULL), ESP_OK);
+    for (int u = 0; u < N; u++, name[0]++)
+        esp_builder_add_node(
+            b,
+            &(struct esp_node_spec){name, site[u], ESP_NODE_HOST, ESP_UNSET, ESP_UNSET},
+            NULL, NULL);
+    for (int u = 0; u < N - 1; u++)
+        esp_builder_add_link(b, u, u / 3 * 3 + (u + 1) % 3, 0, 1, NULL, NULL);
+    assert_int_equal(esp_builder_build(b, &p, NULL), ESP_OK);
+    esp_builder_free(b);
+    espi_arena_init(&arena);
+    assert_int_equal(espi_find_islands(p, &arena, &all, &n, &reached), ESP_OK);
+    assert_int_equal(n, 3);
+    assert_int_equal(all[0].n_sites, 2);
+    assert_string_equal(espi_names_text(&p->sites, all[0].site[0]), "x");
+    assert_string_equal(espi_names_text(&p->sites, all[0].site[1]), "y");
+    assert_int_equal(all[1].n_sites, 1);
+    assert_string_equal(espi_names_text(&p->sites, all[1].site[0]), "z");
+    assert_int_equal(all[2].n_sites, 0);
+    espi_arena_done(&arena);
+    esp_platform_free(p);
+}
+
 static esp_status find(void *platform)
 {
     struct espi_arena arena;
@@ -133,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(islands_are_those_of_all_pairs),
+        cmocka_unit_test(islands_know_their_sites),
         cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,6 +195,73 @@ static void refused_by_simgrid(void **state)
     }
 }
 
+/* Three zones under each routing: with the routes between all, some and none of them.
+ * SimGrid itself crashes when it is asked for what is not there. */
+#define ZONES                                                                            \
+    "<?xml version='1.0'?>\n"                                                            \
+    "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"                   \
+    "<platform version='4.1'><zone id='world' routing='%s'>"                             \
+    "<cluster id='west' prefix='w' suffix='' radical='0-2' speed='1Gf' bw='125MBps' "    \
+    "lat='20us'/><cluster id='mid' prefix='m' suffix='' radical='0-2' speed='1Gf' "      \
+    "bw='125MBps' lat='20us'/><zone id='east' routing='%s'><host id='e0' speed='1f'/>"   \
+    "<host id='e1' speed='1f'/><link id='l' bandwidth='1MBps' latency='0s'/>%s</zone>"   \
+    "<link id='wan' bandwidth='1MBps' latency='0s'/>%s</zone></platform>"
+#define INNER "<route src='e0' dst='e1'><link_ctn id='l'/></route>"
+#define NEAR                                                                             \
+    "<zoneRoute src='west' dst='mid' gw_src='wwest_router' gw_dst='mmid_router'>"        \
+    "<link_ctn id='wan'/></zoneRoute>"
+#define FAR                                                                              \
+    "<zoneRoute src='mid' dst='east' gw_src='mmid_router' gw_dst='e0'>"                  \
+    "<link_ctn id='wan'/></zoneRoute>"
+#define BYPASS                                                                           \
+    "<bypassZoneRoute src='west' dst='east' gw_src='wwest_router' gw_dst='e0'>"          \
+    "<link_ctn id='wan'/></bypassZoneRoute>"
+
+static const struct {
+    const char *routing, *inner_routing, *inner, *routes;
+    int n_links;
+    const char *cause;
+} zones[] = {
+    {"Full", "Full", INNER, "", 14, NULL},
+    {"Floyd", "Full", INNER, "", 14, NULL},
+    {"Dijkstra", "Full", INNER, "", 14, NULL},
+    {"None", "Full", INNER, "", 14, NULL},
+    {"Full", "Full", INNER, NEAR, 32, NULL},
+    {"Floyd", "Full", INNER, NEAR, 32, NULL},
+    {"Dijkstra", "Full", INNER, NEAR, 0,
+     "'east' has no route in zone 'world', which Dijkstra routing does not allow"},
+    {"Full", "Full", INNER, NEAR FAR, 44, NULL},
+    {"Full", "Full", "", "", 12, NULL},
+    {"Full", "Floyd", "", NEAR FAR, 36, NULL},
+    {"Full", "Dijkstra", "", NEAR FAR, 36, NULL},
+    {"Full", "Full", INNER, BYPASS, 20, NULL},
+};
+
+static void zones_without_routes(void **state)
+{
+    (void)state;
+    if (!use_built_program()) {
+        print_message("espalier-simgrid is not built: skipped\n");
+        skip();
+    }
+    for (size_t i = 0; i < COUNT(zones); i++) {
+        struct esp_platform *p = NULL;
+        struct esp_err err = {0};
+        char text[2000];
+        int n = snprintf(text, sizeof text, ZONES, zones[i].routing,
+                         zones[i].inner_routing, zones[i].inner, zones[i].routes);
+        esp_platform_parse(text, (size_t)n, "x", NULL, &p, &err);
+        if (zones[i].cause) {
+            assert_non_null(strstr(err.text, zones[i].cause));
+            continue;
+        }
+        if (err.text[0] || esp_platform_link_count(p) != zones[i].n_links)
+            fail_msg("case %zu: %s%d links", i, err.text,
+                     p ? esp_platform_link_count(p) : 0);
+        esp_platform_free(p);
+    }
+}
+
 /* A file that makes libsimgrid write another one, with a line of its own choice. */
 #define WRITES                                                                           \
     "<?xml version='1.0'?>\n"                                                            \
@@ -279,6 +346,9 @@ static void other_programs(void **state)
     } cases[] = {
         {"exit 3", "SimGrid refuses it: it gives no reason", ESP_EINPUT},
         {"echo no >&2; kill -ABRT $$", "SimGrid refuses it (Aborted): no", ESP_EINPUT},
+        {"echo Segmentation fault. >&2; kill -SEGV $$",
+         "crashes on it (Segmentation fault) and", ESP_EINPUT},
+        {"echo '  ->  3# main in x' >&2; kill -ABRT $$", "gives no reason", ESP_EINPUT},
         {"echo hello", "does not begin with", ESP_EINPUT},
         {"grep -q 'zone id=.world. routing' && echo espalier-simgrid 1;"
          "echo host given-$#-words %; echo end",
@@ -313,10 +383,15 @@ static void other_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_dump),          cmocka_unit_test(bad_dumps),
-        cmocka_unit_test(no_memory),          cmocka_unit_test(real_file),
-        cmocka_unit_test(refused_by_simgrid), cmocka_unit_test(no_file_is_written),
-        cmocka_unit_test(from_a_pipe),        cmocka_unit_test(other_programs),
+        cmocka_unit_test(good_dump),
+        cmocka_unit_test(bad_dumps),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(real_file),
+        cmocka_unit_test(refused_by_simgrid),
+        cmocka_unit_test(no_file_is_written),
+        cmocka_unit_test(from_a_pipe),
+        cmocka_unit_test(other_programs),
+        cmocka_unit_test(zones_without_routes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,27 +102,65 @@ static void warn_of_switches(const struct esp_platform *p, esp_format format)
               name, more, name);
 }
 
-enum { ISLANDS_SHOWN = 5 }; /* looks: as many as are read */
+enum {
+    LIST_MAX = 1600, /* looks: bytes of all groups */
+    NAMES_MAX = 300, /* looks: bytes of the sites of one */
+    GROUP_MAX = 400  /* limit: bytes of one, with its numbers */
+};
 
-/* "118 hosts (nancy), 1 host (b)": a group by its site, else by its first host. */
-static void list_islands(const struct esp_platform *p, const struct espi_island *islands,
-                         int n, char *text, size_t size)
+/* "nancy, lyon": the sites of a group; where they have no names its first host. */
+static void name_island(const struct esp_platform *p, const struct espi_island *x,
+                        char text[NAMES_MAX])
 {
     char name[64];
     size_t at = 0;
 
-    text[0] = '\0';
-    for (int i = 0; i < n && i < ISLANDS_SHOWN && at < size; i++) {
-        const struct espi_island *x = &islands[i];
-        espi_quote(name, sizeof name,
-                   x->site >= 0 ? esp_platform_node_site(p, x->first_host)
-                                : espi_node_name(p, x->first_host));
-        at += (size_t)snprintf(text + at, size - at, "%s%d host%s (%s%s)", i ? ", " : "",
-                               x->n_hosts, x->n_hosts == 1 ? "" : "s", name,
-                               x->site < 0 && x->n_hosts > 1 ? ", ..." : "");
+    if (x->n_sites == 0)
+        snprintf(text, NAMES_MAX, "%s%s",
+                 espi_quote(name, sizeof name, espi_node_name(p, x->first_host)),
+                 x->n_hosts > 1 ? ", ..." : "");
+    for (int i = 0; i < x->n_sites; i++) {
+        if (at + sizeof name + sizeof ", ..." > NAMES_MAX) {
+            snprintf(text + at, NAMES_MAX - at, ", ...");
+            return;
+        }
+        espi_quote(name, sizeof name, espi_names_text(&p->sites, x->site[i]));
+        at += (size_t)snprintf(text + at, NAMES_MAX - at, "%s%s", i ? ", " : "", name);
     }
-    if (n > ISLANDS_SHOWN && at < size)
-        snprintf(text + at, size - at, ", and %d more groups", n - ISLANDS_SHOWN);
+}
+
+/* How many groups from here on look the same: such as hosts of one site, each by itself.
+ */
+static int count_alike(const struct espi_island *x, int n)
+{
+    int alike = 1;
+
+    while (alike < n && x->n_sites == 1 && x[alike].n_sites == 1 &&
+           x[alike].n_hosts == x->n_hosts && x[alike].site[0] == x->site[0])
+        alike++;
+    return alike;
+}
+
+/* "118 hosts (nancy, lyon), 2 groups of 1 host (rennes), 1 host (b)" */
+static void list_islands(const struct esp_platform *p, const struct espi_island *islands,
+                         int n, char text[LIST_MAX])
+{
+    char names[NAMES_MAX], groups[32];
+    size_t at = 0;
+
+    text[0] = '\0';
+    for (int i = 0, alike; i < n; i += alike) {
+        if (at + GROUP_MAX > LIST_MAX) {
+            snprintf(text + at, LIST_MAX - at, ", and %d more", n - i);
+            return;
+        }
+        alike = count_alike(islands + i, n - i);
+        name_island(p, &islands[i], names);
+        snprintf(groups, sizeof groups, alike > 1 ? "%d groups of " : "", alike);
+        at += (size_t)snprintf(text + at, LIST_MAX - at, "%s%s%d host%s (%s)",
+                               i ? ", " : "", groups, islands[i].n_hosts,
+                               islands[i].n_hosts == 1 ? "" : "s", names);
+    }
 }
 
 /* Where no host reaches all others, nothing can be planned for all of them: it says
@@ -131,17 +169,18 @@ static int warn_of_islands(const struct esp_platform *p)
 {
     struct espi_arena arena;
     struct espi_island *islands = NULL;
-    char text[600];
+    char text[LIST_MAX];
     int n = 0, reached = 1;
 
     espi_arena_init(&arena);
     esp_status status = espi_find_islands(p, &arena, &islands, &n, &reached);
     if (status == ESP_OK && !reached) {
-        list_islands(p, islands, n, text, sizeof text);
-        cli_error(CLI_OK,
-                  "warning: no host reaches all others. Hosts reach one another in %d "
-                  "groups: %s. For a plan cut one out with --only",
-                  n, text);
+        list_islands(p, islands, n, text);
+        cli_error(
+            CLI_OK,
+            "warning: no host reaches all others. Hosts reach each other only within "
+            "%d groups: %s. To plan for one of them, cut it out with --only",
+            n, text);
     }
     espi_arena_done(&arena);
     return status ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
@@ -312,10 +351,12 @@ const struct command cli_command_import = {
             "which in a table of links is what stands before the ':' of its name), "
             "--machines how many there may be, and --usd-per-hour what each costs. See "
             "'espalier plan --minimize'.",
-            "Where no host reaches all others, as between sites of a SimGrid file "
-            "without routes, a warning says which hosts do reach one another.",
-            "Nothing is written when the file is wrong: a sentence says where and why, "
-            "and the exit status is 3.",
+            "If no host reaches all others, as in a SimGrid file whose zones have no "
+            "routes "
+            "to each other, a warning lists the groups of hosts that do reach each "
+            "other, by their sites (zones).",
+            "If the file is invalid, nothing is written: an error message says where the "
+            "error is and what it is, and the exit status is 3.",
             NULL},
     .positionals =
         (const struct cli_positional[]){
