@@ -13,6 +13,7 @@
 #include "cli/printing/certainty.h"
 #include "cli/printing/output.h"
 #include "cli/printing/term.h"
+#include "plan/ops.h"
 #include "platform/platform.h"
 
 enum { LIST_MAX = 12, WHAT_IFS = 8 }; /* looks: lines */
@@ -85,13 +86,15 @@ static void add_proof_json(json_t *json, const struct esp_bound *b, bool is_know
     json_object_set_new(json, "trees", is_known ? json_integer(b->n_trees) : json_null());
 }
 
-/* The same keys for every operation. */
+/* The same keys for every operation, but for the root where there is one. */
 static int print_bound_json(const struct cli_question *q, const struct esp_bound *b)
 {
     json_t *json = json_object(), *bottleneck = json_object();
 
     json_object_set_new(json, "op", json_string(esp_op_name(q->request.op)));
-    json_object_set_new(json, "root", json_string(espi_node_name(q->p, q->request.root)));
+    if (!espi_op_frees_roots(q->request.op))
+        json_object_set_new(json, "root",
+                            json_string(espi_node_name(q->p, q->request.root)));
     cli_json_real(json, "throughput_Bps", espi_round_digits(b->throughput_Bps, DIGITS));
     struct esp_rate_range range;
     if (cli_bound_range(q->p, b, &range)) {

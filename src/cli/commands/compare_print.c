@@ -108,6 +108,8 @@ static int print_table(const struct comparison *c)
     for (size_t i = 0; i < c->n; i++)
         if (c->entries[i].status == ESP_OK)
             add_row(&t, c, &c->entries[i]);
+    if (t.n_cells)
+        printf("\n");
     int bad = t.failed || t.n_cells ? cli_table_print(&t, stdout, 2) : 0;
     cli_table_done(&t);
     return bad;
@@ -127,7 +129,7 @@ static void print_heading(const struct comparison *c)
         printf(" in slices of %s", espi_format_bytes(text, sizeof text, slices.bytes));
     else
         printf(" in one piece");
-    printf("%s\n\n", cli_plain(stdout));
+    printf("%s\n", cli_plain(stdout));
 }
 
 /* Where one row is before another that has a shorter makespan. */

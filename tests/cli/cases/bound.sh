@@ -57,5 +57,6 @@ espalier bound r.json --gap 0.2 --json | grep exact
 
 espalier bound r.json --gap 0.2 | grep reached | sed 's/reached .*less/reached LESS/'
 
-# the same keys for every operation
-for op in bcast multicast scatter gather allgather reduce allreduce reduce-scatter; do espalier bound p.json --op $op --json | grep -o '^  "[a-z_A-Z]*"' | tr -d ' \n'; echo; done | sort | uniq -c | awk '{ print $1 }'
+# the same keys for every operation, but a root where there is one
+for op in bcast multicast scatter gather allgather reduce allreduce reduce-scatter; do espalier bound p.json --op $op --json | grep -o '^  "[a-z_A-Z]*"' | grep -v root | tr -d ' \n'; echo; done | sort | uniq -c | awk '{ print $1 }'
+for op in bcast gather allgather allreduce alltoall; do espalier bound p.json --op $op --json | grep -c '"root"'; done
