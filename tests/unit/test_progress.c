@@ -1,5 +1,5 @@
 /* Who asks for a plan hears how it goes, and may end it: the best plan so far is the
- * answer, and it is whole. */
+ * answer, and it is whole. And what a bar makes of how far work has come. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "cli/printing/time_left.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
 #include "support/seed.h"
@@ -121,11 +122,55 @@ static void who_only_listens_gets_the_same_plan(void **state)
     esp_platform_free(p);
 }
 
+/* A step that takes long is no news: the time left falls by what passes, and is not told
+ * when it is used up. */
+static void time_left_counts_down_within_a_step(void **state)
+{
+    (void)state;
+    struct cli_time_left t = {0};
+    assert_true(cli_time_left(&t, 0.5, 0) < 0);
+    assert_true(cli_time_left(&t, 4, 0.5) == 4);
+    for (int quarter = 1; quarter <= 16; quarter++)
+        assert_true(cli_time_left(&t, 4 + 0.25 * quarter, 0.5) == 4 - 0.25 * quarter);
+    assert_true(cli_time_left(&t, 8.25, 0.5) < 0);
+    assert_true(cli_time_left(&t, 9, 0.75) == 3);
+    assert_true(cli_time_left(&t, 10, 1) == 0);
+}
+
+/* Steps of any lengths: it rises only when one of them is done, to what the rate so far
+ * says. */
+static void time_left_rises_with_steps_done_alone(void **state)
+{
+    (void)state;
+    struct espi_rng rng;
+    espi_rng_seed(&rng, test_seed(3));
+    for (int round = 0; round < test_draws(100); round++) {
+        struct cli_time_left t = {0};
+        double now_s = 0, before_s = -1;
+        int steps = 2 + (int)espi_rng_below(&rng, 20);
+        for (int i = 1; i <= steps; i++) {
+            double step_s = espi_rng_range(&rng, 0.1, 5), left_s = -1;
+            for (int k = 1; k <= 8; k++) {
+                left_s = cli_time_left(&t, now_s + step_s * k / 9, (i - 1.0) / steps);
+                assert_true(left_s < 0 || left_s <= before_s);
+                before_s = left_s >= 0 ? left_s : before_s;
+            }
+            now_s += step_s;
+            left_s = cli_time_left(&t, now_s, (double)i / steps);
+            assert_true(left_s >= 0 && left_s <= now_s * (steps - i) / i + 1e-9);
+            before_s = left_s;
+        }
+        assert_true(before_s == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_end_at_any_time_gives_a_plan),
         cmocka_unit_test(who_only_listens_gets_the_same_plan),
+        cmocka_unit_test(time_left_counts_down_within_a_step),
+        cmocka_unit_test(time_left_rises_with_steps_done_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

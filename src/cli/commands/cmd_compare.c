@@ -171,17 +171,29 @@ static int turn_of(const struct comparison *c, const struct compare_entry *e)
                : 2;
 }
 
+static size_t cost_of_entry(const struct compare_entry *e)
+{
+    return e->algo ? cli_planning_cost(e->algo) : 1;
+}
+
+/* Within a turn the long ones first, so that none is waited for at the end; but where
+ * time is short all have their share of it, in the order of the registry. */
 static int order_turns(struct comparison *c)
 {
+    bool in_order = c->request.budget_s > 0;
     size_t at = 0;
 
     c->turn = ESPI_NEW(size_t, c->n + 1);
     if (!c->turn)
         return cli_error(CLI_FAILED, "out of memory");
     for (int turn = 0; turn <= 2; turn++)
-        for (size_t i = 0; i < c->n; i++)
-            if (turn_of(c, &c->entries[i]) == turn)
-                c->turn[at++] = i;
+        for (int is_long = 1; is_long >= 0; is_long--)
+            for (size_t i = 0; i < c->n; i++) {
+                const struct compare_entry *e = &c->entries[i];
+                int now = in_order ? 1 : cost_of_entry(e) != 1;
+                if (turn_of(c, e) == turn && now == is_long)
+                    c->turn[at++] = i;
+            }
     return CLI_OK;
 }
 
@@ -205,6 +217,17 @@ static void run_job(void *contest, size_t i)
             c->p, &c->request, c->p->model != ESP_MODEL_CAPACITY, bound_s);
     else
         run_entry(c, &c->entries[c->turn[i - 2]], share_s);
+}
+
+static size_t cost_of_job(const void *contest, size_t i)
+{
+    const struct comparison *c = contest;
+    size_t cost = i < 2 ? CLI_HARD_COST : cost_of_entry(&c->entries[c->turn[i - 2]]);
+    size_t all = 1;
+
+    for (size_t k = 0; k < c->n; k++)
+        all += cost_of_entry(&c->entries[k]);
+    return cost ? cost : all;
 }
 
 /* ---- the ranking ---- */
@@ -281,7 +304,11 @@ static int run_algorithms(struct comparison *c)
         return code;
     cli_budget_begin(&c->budget, c->args, c->request.budget_s, "planning");
     atomic_store(&c->jobs_left, c->n + 2);
-    cli_parallel(c->n + 2, run_job, c, "planning");
+    cli_parallel(&(struct cli_jobs){.n = c->n + 2,
+                                    .job = run_job,
+                                    .cost = cost_of_job,
+                                    .arg = c,
+                                    .what = "planning"});
     cli_budget_end(&c->budget);
     rank_entries(c);
     code = cli_compare_print(c);

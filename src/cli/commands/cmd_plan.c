@@ -231,6 +231,7 @@ static int make_plan(struct cli_question *q)
     /* planning gets most of the time, the two bounds what is left */
     cli_budget_begin(&budget, q->args, q->request.budget_s, "planning");
     cli_progress_start(0, "planning");
+    q->request.progress = cli_progress_found;
     if (q->request.budget_s > 0)
         q->request.budget_s = cli_budget_step_s(&budget, CLI_PLAN_PART, INFINITY);
     esp_status status = esp_plan_make(q->p, &q->request, &plan, &err);

@@ -69,6 +69,7 @@ static int make_plan(struct cli_show *s, const char *algo)
     struct esp_plan *plan = NULL;
 
     request.algo = algo;
+    request.progress = cli_progress_found;
     if (s->budget.total_s > 0)
         request.budget_s = cli_budget_step_s(&s->budget, CLI_SHOW_PART, INFINITY);
     cli_progress_start(0, "planning");

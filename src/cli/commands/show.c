@@ -169,6 +169,18 @@ static void run_job(void *contest, size_t i)
     esp_plan_free(plan);
 }
 
+/* Of one size or of all. */
+static size_t cost_of_job(const void *contest, size_t i)
+{
+    const struct contest *c = contest;
+    const struct job *j = &c->jobs[i];
+    size_t cost = cli_planning_cost(algo_of(c->names[j->which])), all = 1;
+
+    for (int k = 0; k < c->n; k++)
+        all += cli_planning_cost(algo_of(c->names[k]));
+    return (cost ? cost : all) * (size_t)(j->end - j->first);
+}
+
 /* Those that take longest come first, so that none is waited for at the end: what tries
  * the others, with long messages, which have more slices. */
 static void list_jobs(struct contest *c)
@@ -251,7 +263,11 @@ int cli_show_comparison(struct cli_show *s)
     if (code != CLI_OK)
         return code;
     list_jobs(&c);
-    cli_parallel((size_t)c.n_jobs, run_job, &c, "comparing algorithms");
+    cli_parallel(&(struct cli_jobs){.n = (size_t)c.n_jobs,
+                                    .job = run_job,
+                                    .cost = cost_of_job,
+                                    .arg = &c,
+                                    .what = "comparing algorithms"});
     find_bounds(&c, c.bound_s);
     s->page.sizes_bytes = sizes;
     s->page.bound_s = c.bound_s;

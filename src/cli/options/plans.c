@@ -11,6 +11,7 @@
 #include "bound/makespan_bound.h"
 #include "bound/op_bound.h"
 #include "cli/options/platforms.h"
+#include "cli/tuning.h"
 #include "plan/ops.h"
 
 const char *const cli_op_names[] = {
@@ -107,6 +108,15 @@ int cli_ask(const struct cli_args *args, int (*answer)(struct cli_question *q))
     espi_free(targets);
     esp_platform_free(p);
     return code;
+}
+
+size_t cli_planning_cost(const struct espi_algo *algo)
+{
+    unsigned hard = ESPI_ALGO_NEEDS_LP | ESPI_ALGO_SEARCHES | ESPI_ALGO_MANY_TREES;
+
+    if (algo->flags & ESPI_ALGO_CHOOSES)
+        return 0;
+    return algo->flags & hard ? CLI_HARD_COST : 1;
 }
 
 double cli_bound_Bps(const struct esp_platform *p, const struct esp_request *request,

@@ -4,6 +4,7 @@
 
 #include <espalier/algo.h>
 
+#include "algo/algo.h"
 #include "cli/command.h"
 
 extern const char *const cli_op_names[];
@@ -68,6 +69,10 @@ int cli_ask(const struct cli_args *args, int (*answer)(struct cli_question *q));
  * CLI_OK, or a sentence on stderr and the exit code. */
 int cli_parse_targets(const struct esp_platform *p, const char *text, int root,
                       uint64_t seed, int **targets, int *n_targets);
+
+/* How long planning by the algorithm is likely to take, as a multiple of a plain one's;
+ * 0: it tries others, and takes as long as all of them. */
+size_t cli_planning_cost(const struct espi_algo *algo);
 
 /* The throughput that no plan for such a request in such slices can beat, as far as it is
  * known after so many seconds; 0: not known. From any thread. */

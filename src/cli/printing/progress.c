@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/units.h"
 #include "cli/printing/term.h"
+#include "cli/printing/time_left.h"
 
 #define FIRST_MS  1000 /* looks: until a bar is drawn */
 #define REDRAW_MS 200  /* looks: until it is drawn again */
@@ -19,6 +21,8 @@ static struct {
     long long total;
     double seconds; /* it takes so long; 0: it is not known */
     atomic_llong done;
+    _Atomic double best_s; /* the best that was found so far; 0: nothing */
+    struct cli_time_left left;
     int depth; /* starts without an end */
     struct timespec start;
     bool active, drawn;
@@ -41,13 +45,24 @@ static struct timespec after_start(long long ms)
     return t;
 }
 
+static void draw_best(void)
+{
+    double best_s = atomic_load(&bar.best_s);
+    char text[32];
+
+    if (best_s > 0)
+        fprintf(stderr, ", best so far %s", espi_format_time(text, sizeof text, best_s));
+}
+
 static void draw_bar(double elapsed_s)
 {
     long long done = atomic_load(&bar.done);
     char filled[BAR_WIDTH + 1];
 
     if (bar.total <= 0 && !(bar.seconds > 0)) {
-        fprintf(stderr, "\r%s, %.0f s\033[K", bar.label, elapsed_s);
+        fprintf(stderr, "\r%s, %.0f s", bar.label, elapsed_s);
+        draw_best();
+        fputs("\033[K", stderr);
         return;
     }
     double part =
@@ -58,8 +73,10 @@ static void draw_bar(double elapsed_s)
     memset(filled + n, '.', (size_t)(BAR_WIDTH - n));
     filled[BAR_WIDTH] = '\0';
     fprintf(stderr, "\r%s [%s] %3.0f%%", bar.label, filled, 100 * part);
-    if (part > 0)
-        fprintf(stderr, ", %.0f s left", elapsed_s * (1 / part - 1));
+    double left_s = cli_time_left(&bar.left, elapsed_s, part);
+    if (left_s >= 0)
+        fprintf(stderr, ", %.0f s left", left_s);
+    draw_best();
     fputs("\033[K", stderr);
 }
 
@@ -99,6 +116,8 @@ static void start_bar(long long total, double seconds, const char *label)
     if (bar.depth++ > 0)
         return;
     atomic_store(&bar.done, 0);
+    atomic_store(&bar.best_s, 0);
+    bar.left = (struct cli_time_left){0, 0};
     if (!isatty(STDERR_FILENO) || init_wake())
         return;
     espi_quote(bar.label, sizeof bar.label, label);
@@ -124,6 +143,13 @@ void cli_progress_start_timed(double seconds, const char *label)
 void cli_progress_update(long long done)
 {
     atomic_store_explicit(&bar.done, done, memory_order_relaxed);
+}
+
+int cli_progress_found(void *unused, double elapsed_s, double best_s)
+{
+    (void)unused, (void)elapsed_s;
+    atomic_store_explicit(&bar.best_s, best_s, memory_order_relaxed);
+    return 0;
 }
 
 void cli_progress_end(void)

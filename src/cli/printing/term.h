@@ -51,12 +51,14 @@ void cli_table_add(struct cli_table *t, const char *fmt, ...)
 int cli_table_print(const struct cli_table *t, FILE *out, int indent);
 
 /* ---- progress, on stderr, when it is a terminal and after the first second ---- */
-/* total 0: nobody knows, the seconds are shown. What starts within a bar that is there
- * is a part of it, and leaves it as it is. */
+/* total 0: nobody knows, the seconds are shown, and what cli_progress_found was told.
+ * What starts within a bar that is there is a part of it, and leaves it as it is. */
 void cli_progress_start(long long total, const char *label);
 /* Of work that is over after so many seconds, which all in it leave as it is. */
 void cli_progress_start_timed(double seconds, const char *label);
 void cli_progress_update(long long done); /* from any thread */
+/* As esp_request.progress: shows the completion time of the best plan so far. */
+int cli_progress_found(void *unused, double elapsed_s, double best_s);
 void cli_progress_end(void);
 void cli_progress_stop(void); /* whatever it is a part of */
 
