@@ -64,6 +64,7 @@ enum {
     ESPI_ALGO_MANY_TREES = 1 << 4, /* mixes trees that share out the message */
     ESPI_ALGO_REDUNDANT = 1 << 5,  /* sends things twice */
     ESPI_ALGO_BOTH_WAYS = 1 << 6,  /* plans what mirrors its operation itself, too */
+    ESPI_ALGO_LONG = 1 << 7,       /* takes long without any of the above */
 };
 
 /* Where an algorithm is tried among others. code: bits. */

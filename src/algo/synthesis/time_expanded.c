@@ -395,6 +395,7 @@ const struct espi_algo espi_algo_time_expanded = {
     .family = "synthesis",
     .op = ESP_OP_ALLGATHER,
     .models = ESPI_ALL_MODELS & ~ESPI_MODEL_BIT(ESP_MODEL_HNOW),
+    .flags = ESPI_ALGO_LONG,
     .paper = "Won et al. 2024",
     .complexity = "a word of 64 chunks a send and arc, some draws",
     .summary = "chunks matched with links in time, with the order of all sends",

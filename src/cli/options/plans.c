@@ -37,7 +37,7 @@ static int find_root(const struct cli_args *args, const struct esp_platform *p,
         return CLI_OK;
     if (!text)
         return cli_error(CLI_BAD_INPUT, "%s: there is no host", where);
-    return cli_error(CLI_BAD_INPUT, "%s: no node is named '%s', nor has it as number",
+    return cli_error(CLI_BAD_INPUT, "%s: there is no node with the name or number '%s'",
                      where, espi_quote(quoted, sizeof quoted, text));
 }
 
@@ -112,7 +112,8 @@ int cli_ask(const struct cli_args *args, int (*answer)(struct cli_question *q))
 
 size_t cli_planning_cost(const struct espi_algo *algo)
 {
-    unsigned hard = ESPI_ALGO_NEEDS_LP | ESPI_ALGO_SEARCHES | ESPI_ALGO_MANY_TREES;
+    unsigned hard =
+        ESPI_ALGO_NEEDS_LP | ESPI_ALGO_SEARCHES | ESPI_ALGO_MANY_TREES | ESPI_ALGO_LONG;
 
     if (algo->flags & ESPI_ALGO_CHOOSES)
         return 0;
