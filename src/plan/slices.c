@@ -22,9 +22,10 @@ esp_status espi_slices_check(double size_bytes, double slice_bytes, esp_status s
                         size_bytes, ESPI_SIZE_MAX);
     double most = fmax(size_bytes, ESPI_SLICES_FEW);
     if (!(espi_slices(size_bytes, slice_bytes).count <= most))
-        return espi_err(err, status,
-                        "slices of %g bytes cut a message of %g bytes too finely: slices "
-                        "have a byte or more, or are at most %d",
-                        slice_bytes, size_bytes, ESPI_SLICES_FEW);
+        return espi_err(
+            err, status,
+            "slices of %g bytes are too small for a message of %g bytes: a slice "
+            "must have at least 1 byte, or the message at most %d slices",
+            slice_bytes, size_bytes, ESPI_SLICES_FEW);
     return ESP_OK;
 }

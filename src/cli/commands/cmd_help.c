@@ -157,12 +157,13 @@ const struct command cli_command_completion = {
                                                     .help = "bash, zsh or fish."},
                                                    {0}},
     .options = (const struct cli_option[]){CLI_OUTPUT_OPTION, {0}},
-    .examples = (const struct cli_example[]){{"Complete in this shell, from now on:",
-                                              "source <(espalier completion bash)"},
-                                             {"Of fish, for good:",
-                                              "espalier completion fish > "
-                                              "~/.config/fish/completions/espalier.fish"},
-                                             {0}},
+    .examples =
+        (const struct cli_example[]){{"Enable completion in the current bash session:",
+                                      "source <(espalier completion bash)"},
+                                     {"Enable completion in fish permanently:",
+                                      "espalier completion fish > "
+                                      "~/.config/fish/completions/espalier.fish"},
+                                     {0}},
     .no_json = true,
     .run = run_completion,
 };

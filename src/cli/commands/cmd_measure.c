@@ -381,14 +381,16 @@ const struct command cli_command_measure = {
             {.name = "check",
              .kind = CLI_FILE,
              .help =
-                 "Measure only whether this platform still describes the network, for "
-                 "10 s if --budget says nothing else, and say where it does not. Exit "
-                 "status 4: it does not."},
+                 "Only check whether this platform still describes the network, and "
+                 "report where it does not. Takes 10 s unless --budget is given. Exit "
+                 "status 4: the platform is out of date."},
             {.name = "update",
              .kind = CLI_FILE,
-             .help = "The same, and measure what is off anew, for 20 s; the file is "
-                     "written with what was found, or --output is. Exit status 4: the "
-                     "file lacks something, and should be measured anew."},
+             .help =
+                 "Check as with --check, and measure again whatever is out of date, for "
+                 "20 s. The result is written to this file, or to --output. Exit "
+                 "status 4: the network has parts that the file lacks; run a full "
+                 "measurement."},
             {.name = "ranks",
              .help = "Every rank is a node, called rank0, rank1 and so on, also where "
                      "several run on one host."},

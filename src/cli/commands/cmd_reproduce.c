@@ -292,11 +292,12 @@ const struct command cli_command_reproduce = {
             "and writes them as one HTML page: plots, the published numbers beside those "
             "found here, what was assumed, and what is known of the differences. Ours "
             "agrees with what was published when it is within a tenth of it. With --seed "
-            "networks and errors are drawn anew: whoever doubts a table can see what "
-            "other draws give.",
-            "Without a name all experiments are run. With --quick they repeat less, in "
-            "some 70 seconds of processor time; with --full, or without either, as often "
-            "as the papers did, in some six minutes of it. Threads share this.",
+            "networks and errors are drawn from another random sequence, to see how much "
+            "the results depend on it.",
+            "Without a name all experiments are run. With --quick each is repeated fewer "
+            "times, which takes about one minute of processor time; with --full, the "
+            "default, as many times as in the papers, which takes about six minutes. "
+            "The work is shared among all processors.",
             NULL},
     .positionals =
         (const struct cli_positional[]){
@@ -313,16 +314,19 @@ const struct command cli_command_reproduce = {
              .kind = CLI_FILE,
              .fallback = "report",
              .help = "The folder for the report, index.html."},
-            {.name = "quick", .letter = 'q', .help = "Repeat less."},
-            {.name = "full", .help = "Repeat as often as the papers did, as without it."},
+            {.name = "quick",
+             .letter = 'q',
+             .help = "Use fewer repetitions than the papers."},
+            {.name = "full", .help = "Use as many repetitions as the papers (default)."},
             {.name = "seed",
              .kind = CLI_SEED,
              .fallback = "0",
-             .help = "Other draws: of networks, errors, loads, sources and targets. 0 "
-                     "gives those of the documents."},
+             .help =
+                 "The seed of random networks, errors, loads, sources and targets. The "
+                 "results in the documentation use seed 0."},
             {.name = "list", .letter = 'l', .help = "List the experiments and stop."},
             {0}},
-    .examples = (const struct cli_example[]){{"Everything, soon:",
+    .examples = (const struct cli_example[]){{"All experiments, with fewer repetitions:",
                                               "espalier reproduce --quick -o report"},
                                              {"One table:", "espalier reproduce table3"},
                                              {0}},

@@ -251,8 +251,8 @@ static int answer_show(struct cli_question *q)
     if (!is_known_ending(path))
         return cli_error(
             CLI_BAD_USAGE,
-            "--output: what is to be drawn shows by the name's end: FILE.html is a page, "
-            "FILE.svg, FILE.png and FILE.pdf are pictures, FILE.dot is for Graphviz");
+            "--output: the file name must end in .html (a page), .svg, .png or .pdf (a "
+            "picture), or .dot (for Graphviz)");
     if (cli_has(q->args, "front"))
         return cli_show_price_front(q, path);
     if (ends_with(path, ".html") && !espi_page_exists())

@@ -504,14 +504,14 @@ const struct command cli_command_simulate = {
             CLI_EAGER_OPTION,
             {.name = "budget",
              .kind = CLI_TIME,
-             .help = "Time limit; a simulation that has not ended by then fails, and "
-                     "says how far it came."},
+             .help = "Time limit. A simulation that has not finished by then fails and "
+                     "reports how far it got."},
             CLI_MODEL_OPTION,
             {0}},
     .examples =
         (const struct cli_example[]){
             {"As it was planned:", "espalier simulate p.json plan.json --gantt"},
-            {"Half a second into it the link from a to b is down, and c is gone later:",
+            {"The link from w3 to w9 fails after 0.5 s, and host m1 after 2 s:",
              "espalier simulate p.json plan.json --fault link:w3:w9@0.5s --fault "
              "node:m1@2s"},
             {"On a network that is not what was measured, shared as TCP shares it:",

@@ -226,23 +226,26 @@ const struct command cli_command_tune = {
              .kind = CLI_STRING,
              .value = "OPERATION,...",
              .fallback = "bcast,reduce,allreduce,allgather,scatter,gather",
-             .help = "The operations that count."},
+             .help = "The operations to tune for."},
             {.name = "size",
              .letter = 's',
              .kind = CLI_STRING,
              .value = "SIZE,...",
              .fallback = "1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB",
-             .help = "The sizes of messages that count, each larger than the one before: "
-                     "of all parts together where each host has its own. What is chosen "
-                     "for a size counts up to the next, where it is not later, either; "
-                     "shorter messages than the first do as usual."},
+             .help =
+                 "The message sizes to tune for, in increasing order; where each host "
+                 "has its own part, the size of all parts together. The choice for a "
+                 "size applies to all sizes up to the next, unless the library's own "
+                 "choice is faster there. Messages shorter than the first size are "
+                 "left to the library."},
             {.name = "root",
              .letter = 'r',
              .kind = CLI_STRING,
              .value = "NODE",
              .names = CLI_NAMES_HOST,
-             .help = "The host that rank 0 has to be on; without it, any. Rank 0 is the "
-                     "root of calls that have one."},
+             .help =
+                 "The host to place rank 0 on; by default, any host. Rank 0 is the root "
+                 "of operations that have one."},
             {.name = "orders",
              .kind = CLI_INT,
              .limited = true,
@@ -267,12 +270,12 @@ const struct command cli_command_tune = {
             {0}},
     .examples =
         (const struct cli_example[]){
-            {"What would be earlier, of broadcasts of these sizes?",
+            {"Which algorithms are faster for broadcasts of these sizes?",
              "espalier tune p.json --op bcast --size 64KiB,1MiB --orders 50"},
             {"Files for Open MPI, with rank 0 on w3:",
              "espalier tune p.json --op bcast,gather --size 64KiB --orders 50 "
              "--native openmpi --root w3 -o fast"},
-            {"For a program that only sums up vectors of MPI_DOUBLE:",
+            {"For a program that only sums vectors of MPI_DOUBLE:",
              "espalier tune p.json --op allreduce --program commuting,same-types "
              "--size 64KiB --orders 50 -o fast"},
             {0}},

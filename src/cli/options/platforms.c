@@ -109,8 +109,9 @@ int cli_find_root(const struct esp_platform *p, const char *path, const char *te
 
     espi_input_where(where, sizeof where, path);
     if (node < 0)
-        return cli_error(CLI_BAD_INPUT, "%s: no node is named '%s', nor has it as number",
-                         where, espi_quote(quoted, sizeof quoted, text));
+        return cli_error(CLI_BAD_INPUT,
+                         "%s: there is no node with the name or number '%s'", where,
+                         espi_quote(quoted, sizeof quoted, text));
     esp_status status = esp_platform_check_root(p, node, &err);
     if (status != ESP_OK) {
         espi_err_prefix(&err, status, where);

@@ -40,7 +40,7 @@ static int add_names(struct list *list, const char *text, const char *separators
         name[room] = '\0';
         int node = length < sizeof name ? cli_find_node(list->p, name) : -1;
         if (node < 0)
-            return cli_error(bad, "%s: no node is named '%s', nor has it as number",
+            return cli_error(bad, "%s: there is no node with the name or number '%s'",
                              where, espi_quote(quoted, sizeof quoted, name));
         code = add_target(list, node);
         text += length;
