@@ -198,7 +198,7 @@ static int put_plan(const struct espi_page *page, int i, FILE *out)
             plan->root, plan->redundant ? "true" : "false");
     write_key(out, "algo");
     string(out, plan->algo);
-    putc(',', out);
+    fprintf(out, ",\"by_auto\":%s,", page->by_auto ? "true" : "false");
     put_field(out, "throughput_Bps", plan->throughput_Bps);
     put_field(out, "makespan_s", plan->makespan_s);
     put_field(out, "bound_Bps", plan->bound_Bps);

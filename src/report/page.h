@@ -31,6 +31,7 @@ struct espi_page {
     struct espi_network net;
     const char *title;
     const struct espi_page_timeline *timelines; /* one a plan */
+    int by_auto;                                /* nobody named the plan's algorithm */
     int n_sizes, n_rows;
     const double *sizes_bytes;
     const double *bound_s; /* by size: no plan is done earlier */

@@ -24,6 +24,9 @@ function makePages() {
   run("show", path("grid.json"), "-a", "mtp", "--compare", "none", "-o", path("dense.html"));
   run("show", path("tiers.json"), "--op", "multicast", "--targets", "40%", "-a", "mcph", "-o", path("multicast.html"));
   run("show", path("tiers.json"), "--op", "allgather", "-a", "ring", "-o", path("allgather.html"));
+  run("generate", "tiers", "--preset", "65", "--seed", "7", "-o", path("levels.json"));
+  run("show", path("levels.json"), "-a", "grow", "--compare", "none", "-o", path("levels.html"));
+  run("show", path("grid.json"), "--op", "allgather", "--compare", "none", "-o", path("auto.html"));
   run("generate", "random", "--nodes", "1000", "--density", "0.003", "-o", path("large.json"));
   run("show", path("large.json"), "-a", "grow", "--compare", "none", "-o", path("large.html"));
   run("reproduce", "--quick", "table3", "alltoall-fig4", "-o", path("report"));
@@ -174,6 +177,20 @@ async function closesSites(browser) {
   }
 }
 
+// Names of sites can be read on a small screen, whether sites are open or not.
+async function namesSites(browser) {
+  const { page, close } = await open(browser, "levels.html", { viewport: { width: 420, height: 900 } });
+  const heights = (what) => page.locator(what).evaluateAll((all) => all
+    .filter((e) => getComputedStyle(e).display !== "none")
+    .map((e) => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a));
+  for (const what of [".site-name", ".closed text"]) {
+    const px = await heights(what);
+    assert.ok(px.length >= 10 && Math.min(...px) >= 8.9, `${what}: ${px}`);
+    await page.locator("#by-site").check();
+  }
+  await close("levels-420");
+}
+
 // What is drawn is explained, and nothing else: relays of a multicast, no root of an allgather.
 async function explains(browser) {
   const multicast = await open(browser, "multicast.html");
@@ -185,6 +202,14 @@ async function explains(browser) {
   assert.equal(await allgather.page.locator(".node[data-n].root").count(), 0);
   assert.equal(await allgather.page.locator("#legend-relay").isVisible(), false);
   await allgather.close("allgather");
+  const levels = await open(browser, "levels.html");
+  assert.ok((await levels.page.locator(".node[data-n].side").count()) > 0);
+  assert.ok(await levels.page.locator("#legend-side").isVisible());
+  await levels.close();
+  const auto = await open(browser, "auto.html");
+  assert.match(await auto.page.locator("#summary").textContent(), /Allgather by auto \([a-z-]+\): /);
+  assert.equal(await auto.page.locator("#legend-side").isVisible(), false);
+  await auto.close();
 }
 
 async function showsManyHosts(browser) {
@@ -426,7 +451,7 @@ async function accounts(browser) {
   }
 }
 
-const tests = [usesControls, plays, compares, findsHosts, fitsNarrow, closesSites, explains, showsManyHosts, livesOn,
+const tests = [usesControls, plays, compares, findsHosts, fitsNarrow, closesSites, namesSites, explains, showsManyHosts, livesOn,
   livesWithManyHosts, showsCopies, showsBounds, keepsOthersOut, accounts].filter((t) => !only.length || only.includes(t.name));
 const needPages = tests.some((t) => ![livesOn, livesWithManyHosts, showsCopies, showsBounds, keepsOthersOut].includes(t));
 if (needPages) makePages();

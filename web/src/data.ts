@@ -19,6 +19,7 @@ export interface Timeline {
 export interface Plan {
   op: string;
   algo: string;
+  by_auto: boolean; // it was not named, but chosen
   root: number;
   redundant: boolean;
   throughput_Bps: number;
@@ -86,6 +87,9 @@ export const binary = (n: number) =>
   withUnit(n, [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]]);
 // The name of an algorithm without its options.
 export const plain = (algo: string) => algo.split(":")[0];
+// Who made a plan, for people: what chose it, and what it chose.
+export const maker = ({ algo, by_auto }: Plan) =>
+  by_auto && plain(algo) !== "auto" ? `auto (${plain(algo)})` : plain(algo);
 export const rate = (n: number) => `${bytes(n)}/s`;
 export const seconds = (n: number) =>
   n === 0 ? "0 s" : withUnit(n, [[60, "min"], [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]]);

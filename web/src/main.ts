@@ -1,7 +1,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { showComparison } from "./compare";
-import { element, percent, rate, readData, seconds, type Data, type Plan } from "./data";
+import { element, maker, percent, rate, readData, seconds, type Data, type Plan } from "./data";
 import { listHosts } from "./hosts";
 import { Network, type Links } from "./network";
 import { Sites } from "./sites";
@@ -35,7 +35,7 @@ function summary(plan: Plan | undefined): string {
   const makespan = plan.makespan_s > 0 ? `, completion time ${seconds(plan.makespan_s)}` : "";
   const to = data.root >= 0 ? ` from ${from}` : "";
   const op = plan.op === "bcast" ? "Broadcast" : `${plan.op[0].toUpperCase()}${plan.op.slice(1)}`;
-  return `${first} ${op}${to} by ${plan.algo}: ${rate(plan.throughput_Bps)}${makespan}.${bound}`;
+  return `${first} ${op}${to} by ${maker(plan)}: ${rate(plan.throughput_Bps)}${makespan}.${bound}`;
 }
 
 function showNode(node: number) {
@@ -69,13 +69,16 @@ function showLegend() {
   element("legend-relay").hidden = !find(".node.relay");
   element("legend-switch").hidden = !find(".node.switch");
   element("legend-cut").hidden = !find(".cut");
+  element("legend-side").hidden = !find(".node.side");
 }
 
 function start() {
   const choice = element<HTMLSelectElement>("plan");
   element("title").textContent = data.title;
+  // Options tell plans of one algorithm apart.
+  const one = (plan: Plan) => data.plans.filter((p) => maker(p) === maker(plan)).length === 1;
   data.plans.forEach((plan, i) =>
-    choice.append(new Option(`${plan.algo} (${plan.trees.length === 1 ? "1 tree" : `${plan.trees.length} trees`})`, String(i))));
+    choice.append(new Option(`${one(plan) ? maker(plan) : plan.algo} (${plan.trees.length === 1 ? "1 tree" : `${plan.trees.length} trees`})`, String(i))));
   choice.addEventListener("change", () => showPlan(Number(choice.value)));
   element("plan-label").hidden = element("trees").hidden = !data.plans.length;
   element("bound").hidden = !data.bound && !data.plans.length;

@@ -7,6 +7,8 @@ import type { Network, Shown } from "./network";
 
 const SVG = "http://www.w3.org/2000/svg";
 const CLOSED = 0.62; // the circle of a closed site, as part of the open one
+const CROWDED = 0.78; // the same where names would be too small to read
+const READABLE = 9; // pixels of letters on the screen
 const WIDE = 2.6; // a name within the circle: so many radii over its letters
 const NODE = 14; // from a node's middle to where a cable ends
 const WIDEST = 0.35, THINNEST = 0.06; // cables, as parts of a closed site's circle
@@ -37,6 +39,7 @@ export class Sites {
   private svg: SVGSVGElement;
   private index = 0;
   private plan: Shown | undefined;
+  private part = CLOSED;
 
   constructor(network: Network, private platform: Platform, private root: number) {
     this.svg = network.svg;
@@ -54,6 +57,7 @@ export class Sites {
       if (site !== undefined && this.box.checked) this.toggle(Number(site));
     });
     network.onTrees = () => this.draw();
+    new ResizeObserver(() => this.draw()).observe(this.svg);
     network.way = (from, to) => {
       if (!this.isClosed(from) && !this.isClosed(to)) return undefined;
       return this.ways.get(`${this.end(from).key}/${this.end(to).key}`) ?? null;
@@ -98,7 +102,7 @@ export class Sites {
   private end(node: number): End {
     if (!this.isClosed(node)) return { key: `n${node}`, ...this.places[node], r: NODE };
     const disc = this.discs[this.siteOf(node)];
-    return { key: `s${this.siteOf(node)}`, ...disc, r: CLOSED * disc.r };
+    return { key: `s${this.siteOf(node)}`, ...disc, r: this.part * disc.r };
   }
 
   // What goes from end to end, in messages: the weights of the transfers of all trees that
@@ -168,21 +172,67 @@ export class Sites {
     return group;
   }
 
+  // Units of the drawing that letters have to be high.
+  private least(): number {
+    const box = this.svg.viewBox.baseVal, shown = this.svg.getBoundingClientRect();
+    const scale = Math.min(shown.width / box.width, shown.height / box.height);
+    return scale > 0 ? READABLE / scale : 0;
+  }
+
+  // A name in one line, or in two where it is too long for its circle.
+  private lines(name: string, r: number): string[] {
+    if (r * WIDE >= this.least() * name.length) return [name];
+    const breaks = [...name.matchAll(/[.:_/-]/g)].map((m) => m.index + 1);
+    const off = (at: number) => Math.abs(at - name.length / 2);
+    const at = breaks.filter((b) => b < name.length).sort((x, y) => off(x) - off(y))[0];
+    return at ? [name.slice(0, at), name.slice(at)] : [name];
+  }
+
+  private size(lines: string[], r: number): number {
+    return r * Math.min(0.5, WIDE / Math.max(1, ...lines.map((l) => l.length)));
+  }
+
+  // On small screens circles grow as far as their sites reach.
+  private choosePart() {
+    const small = (name: string, site: number) =>
+      this.discs[site] && this.size([name], CLOSED * this.discs[site].r) < this.least();
+    this.part = this.platform.sites.some(small) ? CROWDED : CLOSED;
+  }
+
   // A closed site: its name and how many hosts it has, within a circle that covers what
-  // leads past behind it.
+  // leads past behind it. How many is left out where it could not be read.
   private drawSite(name: string, site: number): Element[] {
     const disc = this.discs[site];
     if (!disc || !this.closed(site)) return [];
     const inside = this.platform.nodes.filter((n) => n[1] === site && !n[2]).length;
     const has = this.root >= 0 && this.siteOf(this.root) === site;
-    const r = CLOSED * disc.r, size = r * Math.min(0.5, WIDE / Math.max(1, name.length));
+    const r = this.part * disc.r, lines = this.lines(name, r), least = this.least();
+    const size = Math.max(this.size(lines, r), Math.min(least, 0.7 * r)), small = Math.min(size, 0.3 * r);
     const group = this.make("g", { class: has ? "closed root" : "closed", "data-s": site });
     const text = (y: number, px: number, what: string) =>
       this.make("text", { x: disc.x, y: (disc.y + y).toFixed(1), style: `font-size:${px.toFixed(1)}px` }, what);
+    const counted = lines.length === 1 && small >= least;
+    const top = counted ? -0.1 * r : (0.35 - 0.55 * (lines.length - 1)) * size;
     group.append(this.make("circle", { cx: disc.x, cy: disc.y, r }),
-      text(-0.1 * r, size, name), text(0.4 * r, Math.min(size, 0.3 * r), inside === 1 ? "1 host" : `${inside} hosts`),
+      ...lines.map((line, i) => text(top + 1.1 * i * size, size, line)),
       this.make("title", {}, `${name}: ${inside} hosts${has ? ", the root among them" : ""}; a click opens it`));
+    if (counted) group.append(text(0.4 * r, small, inside === 1 ? "1 host" : `${inside} hosts`));
     return [group];
+  }
+
+  // Names of sites that are open: as large as can be read, where there is room for them.
+  private fitNames() {
+    const least = this.least(), kept: DOMRect[] = [];
+    this.svg.querySelectorAll<SVGTextElement>(".site-name").forEach((name) => {
+      if (this.closed(Number(name.dataset.s))) return;
+      name.dataset.px ??= String(parseFloat(name.style.fontSize));
+      name.style.fontSize = `${Math.max(Number(name.dataset.px), least)}px`;
+      const b = name.getBBox();
+      const meets = (k: DOMRect) =>
+        k.x < b.x + b.width && b.x < k.x + k.width && k.y < b.y + b.height && b.y < k.y + k.height;
+      if (Number(name.dataset.px) < least && kept.some(meets)) name.style.display = "none";
+      else kept.push(b);
+    });
   }
 
   private fit() {
@@ -196,10 +246,12 @@ export class Sites {
   private draw() {
     this.svg.classList.toggle("by-site", this.box.checked);
     this.ways.clear();
+    this.choosePart();
     this.fit();
+    this.fitNames();
     const cables = this.cables();
     const most = Math.max(1e-9, ...cables.map((c) => c.load));
-    const unit = CLOSED * Math.min(...this.discs.filter(Boolean).map((d) => d.r));
+    const unit = this.part * Math.min(...this.discs.filter(Boolean).map((d) => d.r));
     this.layer().replaceChildren(...cables.map((c) => this.drawCable(c, most, unit)),
       ...this.platform.sites.flatMap((name, site) => this.drawSite(name, site)));
     this.legend();
@@ -210,5 +262,6 @@ export class Sites {
     document.getElementById("by-site-text")!.hidden = !on;
     document.getElementById("legend-host")!.hidden = on;
     document.getElementById("legend-cut")!.hidden = on || !this.svg.querySelector(".cut");
+    document.getElementById("legend-side")!.hidden = on || !this.svg.querySelector(".node.side");
   }
 }

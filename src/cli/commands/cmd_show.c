@@ -89,7 +89,8 @@ static int gather_plans(struct cli_show *s)
         code = read_plan(s, args->words[i]);
     if (args->n_words > 1 || cli_has(args, "no-plan"))
         return code;
-    if (!cli_has(args, "algo"))
+    s->page.by_auto = !cli_has(args, "algo");
+    if (s->page.by_auto)
         return make_plan(s, "auto");
     for (int i = 0; code == CLI_OK && (algo = cli_nth(args, "algo", i)); i++)
         code = make_plan(s, algo);
