@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "cli/launching/work_done.h"
 #include "cli/printing/time_left.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
@@ -164,12 +165,38 @@ static void time_left_rises_with_steps_done_alone(void **state)
     }
 }
 
+/* Two at a time, one of them as long as all others: it counts while it goes on, but no
+ * more than it is. */
+static void work_under_way_counts(void **state)
+{
+    (void)state;
+    static const double cost[] = {10, 2, 4, 4};
+    double start_s[4];
+    struct cli_work w;
+    cli_work_init(&w, 4, cost, start_s);
+    cli_work_start(&w, 0, 0);
+    cli_work_start(&w, 1, 0);
+    assert_true(cli_work_part(&w, 1) == 0); /* nothing tells how fast it goes */
+    cli_work_end(&w, 1, 1);
+    assert_true(cli_work_part(&w, 1) == (2 + 2) / 20.0);
+    cli_work_start(&w, 2, 1);
+    assert_true(cli_work_part(&w, 2) == (2 + 4 + 2) / 20.0);
+    assert_true(cli_work_part(&w, 100) == (2 + 10 + 4) / 20.0);
+    cli_work_end(&w, 2, 5); /* 6 in 5 s */
+    assert_true(cli_work_part(&w, 5) == (6 + 6) / 20.0);
+    cli_work_end(&w, 0, 5);
+    cli_work_start(&w, 3, 5);
+    cli_work_end(&w, 3, 6);
+    assert_true(cli_work_part(&w, 6) == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_end_at_any_time_gives_a_plan),
         cmocka_unit_test(who_only_listens_gets_the_same_plan),
         cmocka_unit_test(time_left_counts_down_within_a_step),
+        cmocka_unit_test(work_under_way_counts),
         cmocka_unit_test(time_left_rises_with_steps_done_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,33 +1,57 @@
 #include "cli/launching/parallel.h"
 
-#include <stdatomic.h>
+#include <pthread.h>
 
+#include "base/alloc.h"
+#include "base/clock.h"
 #include "base/parallel.h"
+#include "cli/launching/work_done.h"
 #include "cli/printing/term.h"
 
 struct run {
     const struct cli_jobs *jobs;
-    atomic_size_t done; /* of all costs */
+    pthread_mutex_t lock; /* of work */
+    struct cli_work work;
 };
 
 static void run_one(void *arg, size_t i)
 {
     struct run *r = arg;
-    const struct cli_jobs *j = r->jobs;
 
-    j->job(j->arg, i);
-    size_t cost = j->cost(j->arg, i);
-    cli_progress_update((long long)(atomic_fetch_add(&r->done, cost) + cost));
+    pthread_mutex_lock(&r->lock);
+    cli_work_start(&r->work, i, espi_now_s());
+    pthread_mutex_unlock(&r->lock);
+    r->jobs->job(r->jobs->arg, i);
+    pthread_mutex_lock(&r->lock);
+    cli_work_end(&r->work, i, espi_now_s());
+    pthread_mutex_unlock(&r->lock);
 }
 
-void cli_parallel(const struct cli_jobs *jobs)
+static double part_done(void *arg)
 {
-    struct run r = {.jobs = jobs};
-    size_t total = 0;
+    struct run *r = arg;
 
-    for (size_t i = 0; i < jobs->n; i++)
-        total += jobs->cost(jobs->arg, i);
-    cli_progress_start((long long)total, jobs->what);
-    espi_parallel(&(struct espi_jobs){.n = jobs->n, .job = run_one, .arg = &r});
+    pthread_mutex_lock(&r->lock);
+    double part = cli_work_part(&r->work, espi_now_s());
+    pthread_mutex_unlock(&r->lock);
+    return part;
+}
+
+/* Where there is no memory for it, without a bar. */
+void cli_parallel(const struct cli_jobs *j)
+{
+    struct run r = {.jobs = j, .lock = PTHREAD_MUTEX_INITIALIZER};
+    double *cost = ESPI_NEW(double, 2 * j->n + 1);
+
+    if (!cost) {
+        espi_parallel(&(struct espi_jobs){.n = j->n, .job = j->job, .arg = j->arg});
+        return;
+    }
+    for (size_t i = 0; i < j->n; i++)
+        cost[i] = (double)j->cost(j->arg, i);
+    cli_work_init(&r.work, j->n, cost, cost + j->n);
+    cli_progress_start_asked(part_done, &r, j->what);
+    espi_parallel(&(struct espi_jobs){.n = j->n, .job = run_one, .arg = &r});
     cli_progress_end();
+    espi_free(cost);
 }

@@ -19,7 +19,9 @@
 static struct {
     char label[80];
     long long total;
-    double seconds; /* it takes so long; 0: it is not known */
+    double seconds;           /* it takes so long; 0: it is not known */
+    double (*ask)(void *arg); /* or which part is done is asked */
+    void *ask_arg;
     atomic_llong done;
     _Atomic double best_s; /* the best that was found so far; 0: nothing */
     struct cli_time_left left;
@@ -54,25 +56,35 @@ static void draw_best(void)
         fprintf(stderr, ", best so far %s", espi_format_time(text, sizeof text, best_s));
 }
 
+/* It never goes back, though what is asked may have thought too well of a rate. */
+static double part_done(double elapsed_s)
+{
+    double part = bar.ask           ? bar.ask(bar.ask_arg)
+                  : bar.seconds > 0 ? elapsed_s / bar.seconds
+                                    : (double)atomic_load(&bar.done) / (double)bar.total;
+
+    part = part < bar.left.part ? bar.left.part : part;
+    return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
 static void draw_bar(double elapsed_s)
 {
-    long long done = atomic_load(&bar.done);
     char filled[BAR_WIDTH + 1];
 
-    if (bar.total <= 0 && !(bar.seconds > 0)) {
+    if (bar.total <= 0 && !(bar.seconds > 0) && !bar.ask) {
         fprintf(stderr, "\r%s, %.0f s", bar.label, elapsed_s);
         draw_best();
         fputs("\033[K", stderr);
         return;
     }
-    double part =
-        bar.seconds > 0 ? elapsed_s / bar.seconds : (double)done / (double)bar.total;
-    part = part < 0 ? 0 : part > 1 ? 1 : part;
+    double part = part_done(elapsed_s);
     int n = (int)(part * BAR_WIDTH);
     memset(filled, '#', (size_t)n);
     memset(filled + n, '.', (size_t)(BAR_WIDTH - n));
     filled[BAR_WIDTH] = '\0';
-    fprintf(stderr, "\r%s [%s] %3.0f%%", bar.label, filled, 100 * part);
+    /* what is drawn is not over */
+    fprintf(stderr, "\r%s [%s] %3d%%", bar.label, filled,
+            part < 1 ? (int)(100 * part) : 99);
     double left_s = cli_time_left(&bar.left, elapsed_s, part);
     if (left_s >= 0)
         fprintf(stderr, ", %.0f s left", left_s);
@@ -111,18 +123,21 @@ static int init_wake(void)
     return bad ? -1 : 0;
 }
 
-static void start_bar(long long total, double seconds, const char *label)
+static void start_bar(long long total, double seconds, double (*ask)(void *), void *arg,
+                      const char *label)
 {
     if (bar.depth++ > 0)
         return;
     atomic_store(&bar.done, 0);
     atomic_store(&bar.best_s, 0);
-    bar.left = (struct cli_time_left){0, 0};
     if (!isatty(STDERR_FILENO) || init_wake())
         return;
     espi_quote(bar.label, sizeof bar.label, label);
     bar.total = total;
     bar.seconds = seconds;
+    bar.ask = ask;
+    bar.ask_arg = arg;
+    bar.left = (struct cli_time_left){0, 0};
     bar.stop = bar.drawn = false;
     clock_gettime(CLOCK_MONOTONIC, &bar.start);
     bar.active = pthread_create(&bar.thread, NULL, keep_drawing, NULL) == 0;
@@ -132,12 +147,17 @@ static void start_bar(long long total, double seconds, const char *label)
 
 void cli_progress_start(long long total, const char *label)
 {
-    start_bar(total, 0, label);
+    start_bar(total, 0, NULL, NULL, label);
 }
 
 void cli_progress_start_timed(double seconds, const char *label)
 {
-    start_bar(0, seconds, label);
+    start_bar(0, seconds, NULL, NULL, label);
+}
+
+void cli_progress_start_asked(double (*part)(void *arg), void *arg, const char *label)
+{
+    start_bar(0, 0, part, arg, label);
 }
 
 void cli_progress_update(long long done)

@@ -56,6 +56,8 @@ int cli_table_print(const struct cli_table *t, FILE *out, int indent);
 void cli_progress_start(long long total, const char *label);
 /* Of work that is over after so many seconds, which all in it leave as it is. */
 void cli_progress_start_timed(double seconds, const char *label);
+/* Of work that is asked, from another thread, which part of it is done. */
+void cli_progress_start_asked(double (*part)(void *arg), void *arg, const char *label);
 void cli_progress_update(long long done); /* from any thread */
 /* As esp_request.progress: shows the completion time of the best plan so far. */
 int cli_progress_found(void *unused, double elapsed_s, double best_s);
