@@ -86,3 +86,4 @@ espalier import t.json -o part.json --only
 # Groups are told by their sites.
 printf '%s' '{"format":"espalier-platform/1","name":"s","model":"capacity","nodes":[{"name":"a","site":"x"},{"name":"b","site":"y"},{"name":"c","site":"z"},{"name":"d","site":"z"}],"links":[{"from":"a","to":"b","latency_s":0,"bandwidth_Bps":1},{"from":"b","to":"a","latency_s":0,"bandwidth_Bps":1}]}' > sites.json
 espalier import sites.json -o never.json
+espalier plan sites.json --root a
