@@ -41,6 +41,8 @@ struct espi_task {
     double option[ESPI_ALGO_OPTIONS_MAX]; /* in the order of the table */
     struct espi_arena *arena;             /* scratch memory, freed by the caller */
     struct espi_algo_memo *memo;          /* for the same platform and root, or NULL */
+    /* for the platform reversed and the same root, or NULL */
+    struct espi_algo_memo *turned_memo;
     /* what may go into an optimum that is one of many candidates, as the option of
      * espi_packing_solve(); 0: no limit */
     double work_limit;

@@ -166,13 +166,15 @@ static esp_status make_turned(const struct making *m, const struct esp_platform 
                               struct esp_plan **out, struct esp_err *err)
 {
     struct esp_request inner = *request;
-    struct espi_task without_limit = *m->with;
-    const struct making turned = {m->algo, &without_limit};
+    struct espi_task there_task = *m->with;
+    const struct making turned = {m->algo, &there_task};
     const struct esp_platform *reversed = NULL;
     struct esp_plan *plan = NULL;
     inner.op = there;
-    without_limit.limit_s = 0;
     esp_status st = espi_platform_turned(p, &reversed, err);
+    there_task.p = reversed;
+    there_task.memo = there_task.turned_memo;
+    there_task.limit_s = 0;
     if (!st)
         st = make_direct(&turned, reversed, &inner, &plan, err);
     if (!st && plan->redundant)

@@ -35,6 +35,7 @@ void espi_contest_done(struct espi_contest *c)
     for (int i = 0; i < c->n_held; i++)
         esp_plan_free(c->held[i].plan);
     espi_algo_memo_done(&c->memo);
+    espi_algo_memo_done(&c->turned_memo);
 }
 
 struct espi_placed espi_contest_take(struct espi_contest *c, int place)
@@ -264,6 +265,7 @@ esp_status espi_contest_enter(struct espi_contest *c, const struct espi_algo *al
     request.slice_bytes = slice_bytes;
     own.request = &request;
     own.memo = &c->memo;
+    own.turned_memo = &c->turned_memo;
     own.limit_s = is_named(c, algo, options, slice_bytes) ? 0 : limit_s(c);
     memcpy(own.option, options, sizeof own.option);
     struct espi_arena_mark mark = espi_arena_mark(own.arena);

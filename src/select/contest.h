@@ -69,7 +69,7 @@ struct espi_contest {
     /* No plan is through before, of broadcasts, by the bounds that plans come with; 0:
      * not known. */
     double least_s;
-    struct espi_algo_memo memo;
+    struct espi_algo_memo memo, turned_memo;
     /* What was judged is not judged again: algorithms often agree, and so do runs of one
      * for several slices. Kept are hashes of the trees, while there is room. */
     uint64_t seen[ESPI_CONTEST_SEEN];

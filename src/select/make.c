@@ -60,6 +60,13 @@ static int needs_finals(const struct esp_request *r)
     return !is_bcast && r->op != ESP_OP_ALLGATHER && r->op != ESP_OP_ALLTOALL;
 }
 
+/* Of searches, for the slices in which who names them gets them. */
+static unsigned uses_of_finals(int n_hosts)
+{
+    return n_hosts <= ESPI_RIVALS_WITH_LP ? ESPI_USE_LAST | ESPI_USE_USUAL_SLICES
+                                          : ESPI_USE_LAST;
+}
+
 /* Holds the plan, if there is one, against those of all other algorithms that serve the
  * operation, and takes the one that is through first. Only that one gets a schedule, and
  * its claims are told. */
@@ -84,8 +91,8 @@ static esp_status hold_finals(const struct espi_task *with, const struct espi_al
                                     err);
     }
     if (!st && with->p->n_hosts <= ESPI_CONTEST_FEW_HOSTS)
-        st = espi_contest_enter_uses(&c, ESPI_USE_LAST, 0, espi_contest_first_slices(&c),
-                                     err);
+        st = espi_contest_enter_uses(&c, uses_of_finals(with->p->n_hosts), 0,
+                                     espi_contest_first_slices(&c), err);
     if (!st && !c.best)
         st = espi_err(err, ESP_EUNSUPPORTED, "no plan finishes on this platform");
     if (!st) {

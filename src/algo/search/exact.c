@@ -378,21 +378,24 @@ static esp_status add_best(struct exact *x, struct esp_plan *plan,
     return espi_plan_add_arcs(plan, x->v, 1, arcs, n_arcs, arena, err);
 }
 
-/* Steps grow dearer with the hosts, and the chance falls that they suffice. */
-static double affordable_steps(int n)
+enum { THROUGHPUT, FINISH };
+
+/* Steps grow dearer with the hosts, and the chance falls that they suffice. The best pace
+ * is found after few, or hardly ever. */
+static double affordable_steps(int n, int objective)
 {
+    if (objective == THROUGHPUT)
+        return ceil(ESPI_EXACT_PACE_WORK / ((double)n * n));
     return n <= ESPI_EXACT_HOSTS
                ? ESPI_EXACT_STEPS
                : ceil(ESPI_EXACT_STEPS * espi_power((double)ESPI_EXACT_HOSTS / n, 5));
 }
 
-enum { THROUGHPUT, FINISH };
-
 static esp_status run_exact(const struct espi_task *task, struct esp_plan *plan,
                             struct esp_err *err)
 {
     struct exact x;
-    int finish = (int)task->option[0] == FINISH;
+    int objective = (int)task->option[0], finish = objective == FINISH;
     double *zeros = ESPI_ARENA_ZNEW(task->arena, double, task->view->g.m);
     if (!zeros || exact_init(&x, task))
         return espi_err_nomem(err);
@@ -400,7 +403,8 @@ static esp_status run_exact(const struct espi_task *task, struct esp_plan *plan,
     x.hold_s = finish ? task->view->hold_s : zeros;
     x.more = finish ? task->slices.count - 1 : 1;
     x.all = finish ? task->slices.count : 0;
-    double steps = task->option[1] > 0 ? task->option[1] : affordable_steps(x.n);
+    double steps =
+        task->option[1] > 0 ? task->option[1] : affordable_steps(x.n, objective);
     x.steps_left = steps;
     esp_status st = offer_heuristics(&x, task->arena, err);
     if (st)
@@ -434,7 +438,7 @@ static const struct espi_algo_option options[] = {
 };
 
 static const struct espi_algo_use uses[] = {
-    {.use = ESPI_USE_LAST, .max_hosts = ESPI_LAST_HOSTS},
+    {.use = ESPI_USE_LAST},
     {.use = 0},
 };
 

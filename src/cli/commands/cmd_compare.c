@@ -237,6 +237,12 @@ static int by_number(double a, double b)
     return a < b ? -1 : a > b;
 }
 
+/* Are they equal but for rounding? */
+static bool is_tie(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
 /* Of equals what chooses among the others comes first: it is what one gets who names
  * none. */
 static int compare_equals(const struct compare_entry *x, const struct compare_entry *y)
@@ -257,8 +263,10 @@ static int compare_entries(const struct compare_entry *x, const struct compare_e
         return (int)failed - (int)other_failed;
     int throughput = by_number(y->throughput_Bps, x->throughput_Bps);
     int makespan = by_number(x->judged_s, y->judged_s);
-    if (!throughput && !makespan)
-        return compare_equals(x, y);
+    int equals = compare_equals(x, y);
+    if (equals && (by_makespan ? is_tie(x->judged_s, y->judged_s)
+                               : is_tie(x->throughput_Bps, y->throughput_Bps)))
+        return equals;
     if (by_makespan)
         return makespan ? makespan : throughput;
     return throughput ? throughput : makespan;
