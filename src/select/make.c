@@ -61,10 +61,12 @@ static int needs_finals(const struct esp_request *r)
 }
 
 /* Of searches, for the slices in which who names them gets them. */
-static unsigned uses_of_finals(int n_hosts)
+static unsigned uses_of_finals(const struct espi_task *with)
 {
-    return n_hosts <= ESPI_RIVALS_WITH_LP ? ESPI_USE_LAST | ESPI_USE_USUAL_SLICES
-                                          : ESPI_USE_LAST;
+    int most = espi_op_has_parts(with->request->op) ? ESPI_RIVALS_FOR_PARTS
+                                                    : ESPI_RIVALS_WITH_LP;
+    return with->p->n_hosts <= most ? ESPI_USE_LAST | ESPI_USE_USUAL_SLICES
+                                    : ESPI_USE_LAST;
 }
 
 /* Holds the plan, if there is one, against those of all other algorithms that serve the
@@ -91,7 +93,7 @@ static esp_status hold_finals(const struct espi_task *with, const struct espi_al
                                     err);
     }
     if (!st && with->p->n_hosts <= ESPI_CONTEST_FEW_HOSTS)
-        st = espi_contest_enter_uses(&c, uses_of_finals(with->p->n_hosts), 0,
+        st = espi_contest_enter_uses(&c, uses_of_finals(with), 0,
                                      espi_contest_first_slices(&c), err);
     if (!st && !c.best)
         st = espi_err(err, ESP_EUNSUPPORTED, "no plan finishes on this platform");

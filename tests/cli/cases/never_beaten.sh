@@ -3,6 +3,15 @@ espalier generate tiers --preset 30 --seed 1 -o q.json
 for op in bcast multicast allreduce allgather reduce scatter gather reduce-scatter alltoall; do espalier compare q.json --op $op --json | grep -m1 '"algo"'; done
 espalier compare q.json --op multicast --targets 50% --json | grep -m1 '"algo"'
 
+# the best single tree is held against others where auto had not found it
+for seed in 6 22; do espalier generate tiers --preset 30 --seed $seed -o q.json; espalier compare q.json --op allreduce --size 3MB --json | grep -m1 '"algo"'; done
+espalier generate random --nodes 30 -o q.json
+espalier compare q.json --size 3MB --json | grep -m1 '"algo"'
+
+# of equals auto is first, though another has a higher throughput
+espalier generate tiers --preset 30 --seed 27 -o q.json
+espalier compare q.json --op reduce --size 300kB --algo driver-sa,auto --json | grep -m1 '"algo"'
+
 espalier generate tiers --nodes 1000 -o big.json
 espalier compare big.json --algo refine,auto,mtp --json | grep -m1 '"algo"'
 
