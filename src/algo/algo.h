@@ -49,6 +49,7 @@ struct espi_task {
     /* a plan is there that is through by then: others are of no use that will hardly be;
      * 0 or infinity: none is */
     double limit_s;
+    unsigned without_uses; /* ESPI_USE_...: whoever asks tries these himself */
     /* who weighs plans by what they will claim says here what that is; NULL: nobody asks
      */
     struct espi_played_claims *claims;

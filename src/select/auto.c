@@ -67,7 +67,9 @@ static esp_status enter_few(struct espi_contest *c, double work, struct esp_err 
     esp_status st = espi_contest_enter_uses(c, ESPI_USE_FEW_TREES, work, best_bytes, err);
     if (!st && best_bytes != usual_bytes)
         st = espi_contest_enter_uses(c, ESPI_USE_USUAL_SLICES, work, usual_bytes, err);
-    return st ? st : espi_contest_enter_uses(c, ESPI_USE_LAST, work, usual_bytes, err);
+    return st ? st
+              : espi_contest_enter_uses(c, ESPI_USE_LAST & ~c->task.without_uses, work,
+                                        usual_bytes, err);
 }
 
 /* Arcs that a search weighs for each host: on large networks so that all hosts get no
@@ -100,6 +102,7 @@ static esp_status run_auto(const struct espi_task *task, struct esp_plan *plan,
     struct esp_request request = *task->request;
     request.budget_s /= 2 + ESPI_CONTEST_ROUNDS; /* the part of the time of one search */
     espi_contest_init(&c, task->p, &request, task->arena);
+    c.task.without_uses = task->without_uses;
     c.judge.closer_looks = ESPI_CLOSER_LOOKS;
     espi_judge_ask(&c.judge, &request);
     if (task->p->n_hosts > ESPI_CONTEST_FEW_HOSTS)

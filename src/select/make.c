@@ -134,6 +134,8 @@ static esp_status make_asked(const struct esp_platform *p, struct esp_request *a
         request.algo = algo->name;
         espi_algo_standard(algo, with.option);
     }
+    if (open && request.op == ESP_OP_REDUCE) /* they are tried at the end, turned round */
+        with.without_uses = ESPI_USE_LAST;
     st = espi_plan_make_by(algo, &with, &plan, err);
     /* what came too late for the best leaves it to the others */
     int over = espi_watch_is_over();
