@@ -121,8 +121,9 @@ enum { ESPI_CONTEST_ROUNDS = 2 };
  * sites, 1.1e-3 over what the slowest cable takes, are held against many trees for 2 s */
 #define ESPI_CONTEST_ENOUGH 1.5e-3
 
-/* Up to so many hosts plans that rest on linear programs are weighed against what `auto`
- * stands for, of all operations but broadcasts.
+/* Up to so many hosts plans that rest on linear programs, and those of searches for the
+ * usual slices, are weighed against what `auto` stands for, of all operations but
+ * broadcasts.
  * unit: hosts
  * trades: larger, planning takes longer; smaller, plans that would finish earlier are
  * missed
