@@ -156,7 +156,9 @@ static void list_islands(const struct esp_platform *p, const struct espi_island 
         }
         alike = count_alike(islands + i, n - i);
         name_island(p, &islands[i], names);
-        snprintf(groups, sizeof groups, alike > 1 ? "%d groups of " : "", alike);
+        groups[0] = '\0';
+        if (alike > 1)
+            snprintf(groups, sizeof groups, "%d groups of ", alike);
         at += (size_t)snprintf(text + at, LIST_MAX - at, "%s%s%d host%s (%s)",
                                i ? ", " : "", groups, islands[i].n_hosts,
                                islands[i].n_hosts == 1 ? "" : "s", names);
